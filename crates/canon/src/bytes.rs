@@ -1,0 +1,101 @@
+//! Byte strings in JSON.
+//!
+//! File names and patterns are bytes. In JSON they are a string when the bytes are valid UTF-8, else
+//! `{"bytes_hex": "…"}` in lower case: lossless, and readable in the common case.
+
+use serde_json::{Value, json};
+
+/// Writes bytes as JSON.
+pub fn to_json(bytes: &[u8]) -> Value {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Value::String(text.to_owned()),
+        Err(_) => json!({ "bytes_hex": hex::encode(bytes) }),
+    }
+}
+
+/// Reads bytes from JSON, or `None` when the value is of neither form.
+///
+/// The hex form is accepted only for bytes that are not valid UTF-8, so that one byte string has one JSON form.
+pub fn from_json(value: &Value) -> Option<Vec<u8>> {
+    match value {
+        Value::String(text) => Some(text.as_bytes().to_vec()),
+        Value::Object(members) if members.len() == 1 => {
+            let text = members.get("bytes_hex")?.as_str()?;
+            if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+                return None;
+            }
+            let bytes = hex::decode(text).ok()?;
+            std::str::from_utf8(&bytes).is_err().then_some(bytes)
+        }
+        _ => None,
+    }
+}
+
+/// Shows bytes to a person on one line, without loss: printable UTF-8 as it is, everything else (control and
+/// direction-changing characters, backslashes, bytes that are no UTF-8) as an escape.
+pub fn escape(bytes: &[u8]) -> String {
+    let mut shown = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            if character == '\\' {
+                shown.push_str("\\\\");
+            } else if is_deceptive(character) {
+                shown.extend(character.escape_default());
+            } else {
+                shown.push(character);
+            }
+        }
+        for byte in chunk.invalid() {
+            shown.extend(["\\x", &hex::encode([*byte])]);
+        }
+    }
+    shown
+}
+
+/// Control characters, and characters that are invisible or reorder what stands around them.
+fn is_deceptive(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn text_stays_text_and_other_bytes_become_hex() {
+        assert_eq!(to_json(b"src/a.rs"), json!("src/a.rs"));
+        assert_eq!(to_json(b"dir/\xff"), json!({"bytes_hex": "6469722fff"}));
+    }
+
+    #[test]
+    fn refuses_a_second_form_of_the_same_bytes() {
+        assert_eq!(from_json(&json!({"bytes_hex": "61"})), None);
+        assert_eq!(from_json(&json!({"bytes_hex": "FF"})), None);
+        assert_eq!(from_json(&json!({"bytes_hex": "ff", "more": 1})), None);
+    }
+
+    #[test]
+    fn shows_no_character_that_could_deceive() {
+        assert_eq!(escape(b"a\nb"), "a\\nb");
+        assert_eq!(escape("a\u{202e}b".as_bytes()), "a\\u{202e}b");
+        assert_eq!(escape(b"a\x1b[31m"), "a\\u{1b}[31m");
+        assert_eq!(escape(b"src\\a\xff"), "src\\\\a\\xff");
+        assert_eq!(escape("naïve/日本.rs".as_bytes()), "naïve/日本.rs");
+    }
+
+    proptest! {
+        #[test]
+        fn json_keeps_any_bytes(bytes: Vec<u8>) {
+            prop_assert_eq!(from_json(&to_json(&bytes)), Some(bytes));
+        }
+
+        #[test]
+        fn escapes_keep_different_names_apart(a: Vec<u8>, b: Vec<u8>) {
+            prop_assert_eq!(a == b, escape(&a) == escape(&b));
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The one hash: SHA-256, so that anyone can check with `sha256sum`.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::{Digest as _, Sha256};
+use std::fmt;
+use std::str::FromStr;
+
+/// A SHA-256 digest, written `sha256:` and 64 lower-case hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+/// A text that is no digest.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no digest: it must be `sha256:` and 64 lower-case hex digits")]
+pub struct BadDigest(String);
+
+impl Digest {
+    /// Hashes bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// Hashes the canonical JSON of a value.
+    pub fn of_json(value: &serde_json::Value) -> Self {
+        Self::of(&crate::json::canonical(value))
+    }
+
+    /// Takes the 32 bytes of a digest that was computed elsewhere.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The 32 bytes.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// The 64 hex digits without the prefix, as in file names.
+    pub fn to_hex(&self) -> String {
+        hex::encode(self.0)
+    }
+}
+
+/// Hashes a stream piece by piece.
+#[derive(Debug, Clone, Default)]
+pub struct Hasher(Sha256);
+
+impl Hasher {
+    /// Takes the next piece.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// Ends the stream.
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sha256:{}", self.to_hex())
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Digest {
+    type Err = BadDigest;
+
+    fn from_str(text: &str) -> Result<Self, BadDigest> {
+        let bad = || BadDigest(text.to_owned());
+        let digits = text.strip_prefix("sha256:").ok_or_else(bad)?;
+        if digits.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            return Err(bad());
+        }
+        let mut bytes = [0; 32];
+        hex::decode_to_slice(digits, &mut bytes).map_err(|_| bad())?;
+        Ok(Self(bytes))
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_sha256sum() {
+        assert_eq!(
+            Digest::of(b"abc").to_string(),
+            "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+    }
+
+    #[test]
+    fn a_stream_hashes_like_its_whole() {
+        let mut hasher = Hasher::default();
+        hasher.update(b"a");
+        hasher.update(b"bc");
+        assert_eq!(hasher.finish(), Digest::of(b"abc"));
+    }
+
+    #[test]
+    fn reads_only_its_own_spelling() {
+        let text = Digest::of(b"abc").to_string();
+        assert_eq!(text.parse(), Ok(Digest::of(b"abc")));
+        for bad in [
+            text.to_uppercase(),
+            text.replace("sha256:", ""),
+            text.replace("ba78", "BA78"),
+            text[..70].into(),
+        ] {
+            assert!(bad.parse::<Digest>().is_err(), "{bad}");
+        }
+    }
+}

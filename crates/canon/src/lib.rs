@@ -1,0 +1,16 @@
+//! What every other crate agrees on: one canonical JSON, one digest, one list of reason codes (law 12).
+//!
+//! * [`json`]: a strict parser and the RFC 8785 canonical form.
+//! * [`digest`]: SHA-256, written `sha256:…`.
+//! * [`bytes`]: byte strings in JSON: text where they are text, hex where they are not.
+//! * [`reason`]: the reason codes, with what they mean and what to do next.
+//! * [`vectors`]: the JSON form of this crate's functions, for `probity conformance`.
+
+pub mod bytes;
+pub mod digest;
+pub mod json;
+pub mod reason;
+pub mod vectors;
+
+pub use digest::Digest;
+pub use reason::Reason;

@@ -1,0 +1,249 @@
+//! Runs conformance vectors: data files that state what a function answers.
+//!
+//! This crate knows the form of the files and how answers are compared, and nothing of what the functions do:
+//! each product crate hands in its [`Kind`]s. A kind that nobody hands in is *unsupported* and counts as a failure
+//! (law 6: not applicable is not passed).
+
+use serde::Serialize;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// One kind of vector and the function it describes.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    /// The `kind` of the vector files.
+    pub name: &'static str,
+    /// Answers a case. An `Err` says why `given` could not be understood; the case then fails.
+    pub answer: fn(given: &Value) -> Result<Value, String>,
+    /// Decides whether an answer is what the case expects, where equality of values is not the rule.
+    pub accepts: fn(given: &Value, expect: &Value, answer: &Value) -> bool,
+}
+
+impl Kind {
+    /// A kind whose answers must equal what the case expects.
+    pub const fn equal(name: &'static str, answer: fn(&Value) -> Result<Value, String>) -> Self {
+        Self { name, answer, accepts: |_, expect, answer| same(expect, answer) }
+    }
+}
+
+/// What became of one case.
+#[derive(Debug, Clone, Serialize)]
+pub struct CaseResult {
+    /// `file/case`, or the file's id when it holds a single case.
+    pub id: String,
+    /// The kind of the vector.
+    pub kind: String,
+    /// Whether the answer was the expected one.
+    pub ok: bool,
+    /// What was answered instead, or why nothing was answered; empty when `ok`.
+    pub detail: String,
+}
+
+/// The outcome of a whole run.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Report {
+    /// Cases with the expected answer.
+    pub passed: usize,
+    /// Cases with another answer, or none.
+    pub failed: usize,
+    /// Cases of a kind that nobody handed in.
+    pub unsupported: usize,
+    /// One entry a case, in the order of files and cases.
+    pub results: Vec<CaseResult>,
+}
+
+impl Report {
+    /// Whether there was at least one case and every case passed.
+    pub fn all_passed(&self) -> bool {
+        self.passed > 0 && self.failed == 0 && self.unsupported == 0
+    }
+
+    fn push(&mut self, result: CaseResult) {
+        if result.ok {
+            self.passed += 1;
+        } else {
+            self.failed += 1;
+        }
+        self.results.push(result);
+    }
+}
+
+/// A vector file that could not be read at all.
+#[derive(Debug, thiserror::Error)]
+pub enum VectorError {
+    /// The file or folder could not be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is not JSON, or not of the form that the vectors' README describes.
+    #[error("{path} is no vector file: {why}")]
+    Form {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// Runs the vectors in `files` (folders are walked) through `kinds`.
+pub fn run(files: &[PathBuf], kinds: &[Kind]) -> Result<Report, VectorError> {
+    let mut report = Report::default();
+    for path in expand(files)? {
+        for case in read_cases(&path)? {
+            run_case(&case, kinds, &mut report);
+        }
+    }
+    Ok(report)
+}
+
+/// Runs the vectors of `kind` that the project ships, for a crate's own tests; panics with every failed case.
+///
+/// # Panics
+/// When a case fails, or when there is none.
+pub fn check(kind: Kind) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance").join(kind.name);
+    let report = match run(&[folder], &[kind]) {
+        Ok(report) => report,
+        Err(error) => panic!("{error}"),
+    };
+    let failures: Vec<String> = report
+        .results
+        .iter()
+        .filter(|case| !case.ok)
+        .map(|case| format!("{}: {}", case.id, case.detail))
+        .collect();
+    assert!(
+        failures.is_empty(),
+        "{} of {} cases failed:\n{}",
+        failures.len(),
+        report.results.len(),
+        failures.join("\n")
+    );
+    assert!(report.all_passed(), "no case was run");
+}
+
+struct Case {
+    id: String,
+    kind: String,
+    given: Value,
+    expect: Value,
+}
+
+fn run_case(case: &Case, kinds: &[Kind], report: &mut Report) {
+    let Some(kind) = kinds.iter().find(|kind| kind.name == case.kind) else {
+        report.unsupported += 1;
+        report.results.push(CaseResult {
+            id: case.id.clone(),
+            kind: case.kind.clone(),
+            ok: false,
+            detail: format!("kind `{}` is not supported", case.kind),
+        });
+        return;
+    };
+    let (ok, detail) = match (kind.answer)(&case.given) {
+        Ok(answer) if (kind.accepts)(&case.given, &case.expect, &answer) => (true, String::new()),
+        Ok(answer) => (false, format!("expected {}, got {answer}", case.expect)),
+        Err(why) => (false, format!("the case could not be read: {why}")),
+    };
+    report.push(CaseResult { id: case.id.clone(), kind: case.kind.clone(), ok, detail });
+}
+
+/// Equality of JSON values in which `1` and `1.0` are the same number.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+        }
+        _ => a == b,
+    }
+}
+
+fn expand(files: &[PathBuf]) -> Result<Vec<PathBuf>, VectorError> {
+    let mut found = Vec::new();
+    for path in files {
+        if path.is_dir() {
+            let read = |source| VectorError::Read { path: path.clone(), source };
+            let mut inside = Vec::new();
+            for entry in fs::read_dir(path).map_err(read)? {
+                let child = entry.map_err(read)?.path();
+                if child.is_dir() || child.extension().is_some_and(|extension| extension == "json") {
+                    inside.push(child);
+                }
+            }
+            inside.sort();
+            found.extend(expand(&inside)?);
+        } else {
+            found.push(path.clone());
+        }
+    }
+    Ok(found)
+}
+
+fn read_cases(path: &Path) -> Result<Vec<Case>, VectorError> {
+    let bytes = fs::read(path).map_err(|source| VectorError::Read { path: path.into(), source })?;
+    let form = |why: String| VectorError::Form { path: path.into(), why };
+    let file: Value = serde_json::from_slice(&bytes).map_err(|error| form(error.to_string()))?;
+    let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let Some(list) = file.get("cases") else {
+        return Ok(vec![read_case(&file, &file, text(&file, "id").unwrap_or(stem)).map_err(form)?]);
+    };
+    let list = list.as_array().ok_or_else(|| form("`cases` is no list".into()))?;
+    let mut cases = Vec::new();
+    for (index, case) in list.iter().enumerate() {
+        let id = text(case, "id").unwrap_or_else(|| index.to_string());
+        cases.push(read_case(&file, case, format!("{stem}/{id}")).map_err(form)?);
+    }
+    Ok(cases)
+}
+
+fn read_case(file: &Value, case: &Value, id: String) -> Result<Case, String> {
+    let member = |name: &str| case.get(name).cloned().ok_or_else(|| format!("case `{id}` has no `{name}`"));
+    let kind = text(case, "kind")
+        .or_else(|| text(file, "kind"))
+        .ok_or_else(|| format!("case `{id}` has no `kind`"))?;
+    Ok(Case { given: member("given")?, expect: member("expect")?, kind, id })
+}
+
+fn text(value: &Value, name: &str) -> Option<String> {
+    value.get(name).and_then(Value::as_str).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn case(kind: &str, expect: Value) -> Case {
+        Case { id: "c".into(), kind: kind.into(), given: json!({"n": 1}), expect }
+    }
+
+    #[test]
+    fn an_unknown_kind_is_counted_and_never_passes() {
+        let mut report = Report::default();
+        run_case(&case("nobody", json!({})), &[], &mut report);
+        assert_eq!((report.passed, report.failed, report.unsupported), (0, 0, 1));
+        assert!(!report.all_passed());
+    }
+
+    #[test]
+    fn an_answer_must_equal_the_expectation() {
+        let kind = Kind::equal("echo", |given| Ok(given.clone()));
+        let mut report = Report::default();
+        run_case(&case("echo", json!({"n": 1.0})), &[kind], &mut report);
+        run_case(&case("echo", json!({"n": 2})), &[kind], &mut report);
+        assert_eq!((report.passed, report.failed), (1, 1));
+        assert_eq!(report.results[1].detail, r#"expected {"n":2}, got {"n":1}"#);
+    }
+
+    #[test]
+    fn no_case_at_all_is_no_success() {
+        assert!(!Report::default().all_passed());
+    }
+}

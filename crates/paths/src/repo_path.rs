@@ -1,0 +1,153 @@
+//! A path inside the tree: relative to the sealed root, `/`-separated, bytes.
+//!
+//! Any file name works. Nothing is trimmed, folded or rewritten: two paths are equal exactly when their bytes are.
+
+use canon::{Reason, bytes};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// A path inside the tree: never empty, never absolute, never climbing out.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RepoPath(Box<[u8]>);
+
+/// Why bytes are no [`RepoPath`]. The codes are those of the name errors in a scope.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is no path of a tree: {}", bytes::escape(.path), .reason.meaning())]
+pub struct PathError {
+    /// Which of the six name errors it is (`SCOPE.EMPTY_PATTERN`, `SCOPE.ABSOLUTE`, …).
+    pub reason: Reason,
+    /// The offending bytes.
+    pub path: Vec<u8>,
+}
+
+impl RepoPath {
+    /// Takes `path` as it is, or says which rule it breaks.
+    pub fn parse(path: &[u8]) -> Result<Self, PathError> {
+        match name_error(path) {
+            None => Ok(Self(path.into())),
+            Some(reason) => Err(PathError { reason, path: path.to_vec() }),
+        }
+    }
+
+    /// The bytes of the path.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The names from the root to the entry.
+    pub fn segments(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.split(|&byte| byte == b'/')
+    }
+
+    /// The last name of the path.
+    pub fn file_name(&self) -> &[u8] {
+        self.0.rsplit(|&byte| byte == b'/').next().unwrap_or(&self.0)
+    }
+
+    /// The directory that holds the entry, or `None` at the root.
+    pub fn parent(&self) -> Option<Self> {
+        let slash = self.0.iter().rposition(|&byte| byte == b'/')?;
+        Some(Self(self.0[..slash].into()))
+    }
+
+    /// The path of the entry `name` in this directory.
+    pub fn join(&self, name: &[u8]) -> Result<Self, PathError> {
+        Self::parse(&[&self.0, name].join(&b'/'))
+    }
+
+    /// Whether this is `other` or lies below it (the rule *prefix*).
+    pub fn is_covered_by(&self, other: &[u8]) -> bool {
+        self.0.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+    }
+}
+
+/// The first name error of `path`, in the order that the conformance README gives.
+pub(crate) fn name_error(path: &[u8]) -> Option<Reason> {
+    if path.is_empty() {
+        return Some(Reason::ScopeEmptyPattern);
+    }
+    if path.contains(&0) {
+        return Some(Reason::ScopeNul);
+    }
+    if path[0] == b'/' {
+        return Some(Reason::ScopeAbsolute);
+    }
+    let last = path.iter().filter(|&&byte| byte == b'/').count();
+    path.split(|&byte| byte == b'/').enumerate().find_map(|(index, segment)| match segment {
+        b"" if index == last => Some(Reason::ScopeTrailingSlash),
+        b"" => Some(Reason::ScopeEmptySegment),
+        b"." | b".." => Some(Reason::ScopeDotSegment),
+        _ => None,
+    })
+}
+
+/// Shows the path on one line, without loss and without characters that could deceive.
+impl fmt::Display for RepoPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&bytes::escape(&self.0))
+    }
+}
+
+impl fmt::Debug for RepoPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{self}`")
+    }
+}
+
+impl Serialize for RepoPath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        bytes::to_json(&self.0).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RepoPath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        let path = bytes::from_json(&value)
+            .ok_or_else(|| serde::de::Error::custom("a path is a string or {\"bytes_hex\": …}"))?;
+        Self::parse(&path).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(path: &[u8]) -> &'static str {
+        RepoPath::parse(path).expect_err("should be refused").reason.code()
+    }
+
+    #[test]
+    fn takes_any_name_that_a_tree_can_have() {
+        for path in [&b"a"[..], b"src\\a.py", b" a ", b"a\nb", b"\xff/\xfe", b"...", b"~", b"!x", b"-"] {
+            assert_eq!(RepoPath::parse(path).map(|path| path.as_bytes().to_vec()), Ok(path.to_vec()));
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_no_path_and_says_why() {
+        assert_eq!(code(b""), "SCOPE.EMPTY_PATTERN");
+        assert_eq!(code(b"a\0b"), "SCOPE.NUL");
+        assert_eq!(code(b"/a"), "SCOPE.ABSOLUTE");
+        assert_eq!(code(b"a//b"), "SCOPE.EMPTY_SEGMENT");
+        assert_eq!(code(b"a/"), "SCOPE.TRAILING_SLASH");
+        assert_eq!(code(b"a/../b"), "SCOPE.DOT_SEGMENT");
+        assert_eq!(code(b"./a"), "SCOPE.DOT_SEGMENT");
+    }
+
+    #[test]
+    fn a_prefix_ends_at_a_slash() {
+        let path = RepoPath::parse(b"docs/book/a.md").expect("a path");
+        assert!(path.is_covered_by(b"docs/book"));
+        assert!(path.is_covered_by(b"docs/book/a.md"));
+        assert!(!path.is_covered_by(b"docs/boo"));
+    }
+
+    #[test]
+    fn json_keeps_names_that_are_no_text() {
+        let path = RepoPath::parse(b"dir/\xff").expect("a path");
+        let json = serde_json::to_string(&path).expect("serialises");
+        assert_eq!(json, r#"{"bytes_hex":"6469722fff"}"#);
+        assert_eq!(serde_json::from_str::<RepoPath>(&json).expect("reads back"), path);
+    }
+}
