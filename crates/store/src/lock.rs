@@ -1,0 +1,89 @@
+//! Locks between processes.
+//!
+//! A lock is an advisory lock on a file of its own: the system frees it when its holder ends, however it ends. The
+//! file tells who holds it; that text is for people, the lock itself is what counts.
+
+use crate::{StoreError, durable};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+/// A held lock; dropping it frees it.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+/// Why a lock was not given.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Another process holds it.
+    #[error("held by {holder}")]
+    Held {
+        /// What the holder wrote about itself.
+        holder: String,
+    },
+    /// The lock's file could not be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Lock {
+    /// Takes the lock at `path` if it is free, and notes `holder` in it.
+    pub fn try_take(path: &Path, holder: &str) -> Result<Self, LockError> {
+        let mut file = open(path)?;
+        match file.try_lock() {
+            Ok(()) => {
+                note(&mut file, holder).map_err(StoreError::io(path))?;
+                Ok(Self { _file: file })
+            }
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                // A holder that is just writing its name is still a holder: whatever can be read is good enough.
+                let _ = file.read_to_string(&mut holder);
+                Err(LockError::Held { holder })
+            }
+            Err(TryLockError::Error(source)) => Err(StoreError::Io { path: path.to_owned(), source }.into()),
+        }
+    }
+
+    /// Takes the lock at `path`, waiting for whoever holds it.
+    pub fn take(path: &Path) -> Result<Self, StoreError> {
+        let file = open(path)?;
+        file.lock().map_err(StoreError::io(path))?;
+        Ok(Self { _file: file })
+    }
+}
+
+fn open(path: &Path) -> Result<File, StoreError> {
+    if let Some(parent) = path.parent() {
+        durable::create_dir(parent)?;
+    }
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    options.open(path).map_err(StoreError::io(path))
+}
+
+fn note(file: &mut File, holder: &str) -> std::io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(holder.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_holds_it_and_the_other_learns_who() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("tree.lock");
+        let first = Lock::try_take(&path, "run 1").expect("is free");
+        match Lock::try_take(&path, "run 2") {
+            Err(LockError::Held { holder }) => assert_eq!(holder, "run 1"),
+            other => panic!("two holders: {other:?}"),
+        }
+        drop(first);
+        Lock::try_take(&path, "run 2").expect("is free again");
+    }
+}

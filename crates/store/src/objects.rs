@@ -1,0 +1,73 @@
+//! Content-addressed bytes: the name of an object is the digest of its content.
+
+use crate::{StoreError, durable};
+use canon::Digest;
+use std::path::PathBuf;
+
+/// A folder of objects.
+#[derive(Debug, Clone)]
+pub struct Objects {
+    dir: PathBuf,
+}
+
+impl Objects {
+    /// The objects below `dir`, which need not exist yet.
+    pub fn new(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+
+    /// Keeps `bytes`; keeping them twice costs nothing.
+    pub fn put(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
+        let digest = Digest::of(bytes);
+        if !self.has(&digest) {
+            durable::write(&self.path(&digest), bytes)?;
+        }
+        Ok(digest)
+    }
+
+    /// Whether an object of this name is there.
+    pub fn has(&self, digest: &Digest) -> bool {
+        self.path(digest).exists()
+    }
+
+    /// Reads an object back, or `None` when it was never kept. What is not its digest any more is damage, not content.
+    pub fn get(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
+        let path = self.path(digest);
+        let Some(bytes) = durable::read(&path)? else {
+            return Ok(None);
+        };
+        if Digest::of(&bytes) == *digest {
+            Ok(Some(bytes))
+        } else {
+            Err(StoreError::Damaged { path, why: "its content does not have the digest of its name".into() })
+        }
+    }
+
+    fn path(&self, digest: &Digest) -> PathBuf {
+        let name = digest.to_hex();
+        self.dir.join(&name[..2]).join(&name[2..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gives_back_what_was_put_and_nothing_else() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let objects = Objects::new(dir.path().to_owned());
+        let digest = objects.put(b"content").expect("keeps");
+        assert_eq!(objects.get(&digest).expect("reads"), Some(b"content".to_vec()));
+        assert_eq!(objects.get(&Digest::of(b"other")).expect("reads"), None);
+    }
+
+    #[test]
+    fn a_changed_object_is_damage() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let objects = Objects::new(dir.path().to_owned());
+        let digest = objects.put(b"content").expect("keeps");
+        std::fs::write(objects.path(&digest), b"c0ntent").expect("is changed");
+        assert!(matches!(objects.get(&digest), Err(StoreError::Damaged { .. })));
+    }
+}
