@@ -1,0 +1,212 @@
+//! Small helper programs whose answer is read whole: git plumbing and the like.
+//!
+//! A helper sees the environment it is given and nothing else, reads nothing, and is bounded in time and output: past a
+//! limit there is no answer at all, since half an answer could pass for a whole one. Its process group ends with it.
+//! Helpers are programs that Probity itself chooses; what is not trusted runs under a
+//! [`Supervisor`](crate::Supervisor).
+
+use crate::Environment;
+use crate::children::Helper;
+use crate::job::Outcome;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// The first and the longest pause while waiting for a helper that has closed its output to leave.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(5));
+
+/// What a helper may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How long it may run.
+    pub time: Duration,
+    /// How many bytes it may write to standard output, and to standard error.
+    pub output_bytes: usize,
+}
+
+/// A helper's whole answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Captured {
+    /// How it ended: [`Outcome::Exited`] or [`Outcome::Signalled`].
+    pub outcome: Outcome,
+    /// All of its standard output.
+    pub stdout: Vec<u8>,
+    /// All of its standard error.
+    pub stderr: Vec<u8>,
+}
+
+impl Captured {
+    /// Whether it ended with exit code 0.
+    pub fn succeeded(&self) -> bool {
+        self.outcome == Outcome::Exited(0)
+    }
+}
+
+/// Why a helper gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    /// There is no program in `argv`.
+    #[error("the command is empty")]
+    NoCommand,
+    /// The program could not be started, or its output could not be read.
+    #[error("cannot run {}: {source}", .program.display())]
+    Io {
+        /// The program.
+        program: OsString,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It ran too long and was ended.
+    #[error("{} did not finish within {} ms", .program.display(), .limit.as_millis())]
+    TimedOut {
+        /// The program.
+        program: OsString,
+        /// The time it had.
+        limit: Duration,
+    },
+    /// It wrote too much and was ended.
+    #[error("{} wrote more than {limit_bytes} bytes", .program.display())]
+    TooMuchOutput {
+        /// The program.
+        program: OsString,
+        /// What it was allowed.
+        limit_bytes: usize,
+    },
+}
+
+/// Runs a helper and returns its whole answer, or none.
+pub fn capture(
+    argv: &[impl AsRef<OsStr>],
+    environment: &Environment,
+    cwd: &Path,
+    limits: Limits,
+) -> Result<Captured, CaptureError> {
+    let (program, arguments) = argv.split_first().ok_or(CaptureError::NoCommand)?;
+    let program = program.as_ref();
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(cwd).env_clear().envs(environment.iter()).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let answer = Helper::start(&mut command).map_err(Stop::from).and_then(|helper| listen(helper, limits));
+    answer.map_err(|stop| stop.of(program, limits))
+}
+
+/// Why listening ended early.
+enum Stop {
+    Io(io::Error),
+    TimedOut,
+    TooMuchOutput,
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl Stop {
+    fn of(self, program: &OsStr, limits: Limits) -> CaptureError {
+        let program = program.to_owned();
+        match self {
+            Self::Io(source) => CaptureError::Io { program, source },
+            Self::TimedOut => CaptureError::TimedOut { program, limit: limits.time },
+            Self::TooMuchOutput => CaptureError::TooMuchOutput { program, limit_bytes: limits.output_bytes },
+        }
+    }
+}
+
+fn listen(mut helper: Helper, limits: Limits) -> Result<Captured, Stop> {
+    let group = Pid::from_child(helper.child());
+    let until = Instant::now() + limits.time;
+    let pipes = (helper.child().stdout.take(), helper.child().stderr.take());
+    let heard = read_both(pipes, until, limits.output_bytes)
+        .and_then(|heard| wait_until_ended(group, until).map(|()| heard));
+    // Before the status is read, the group's id cannot come to mean another group.
+    let _ = kill_process_group(group, Signal::KILL);
+    let (stdout, stderr) = heard?;
+    let outcome = outcome_of(helper.child().wait()?);
+    Ok(Captured { outcome, stdout, stderr })
+}
+
+fn read_both(
+    (mut stdout, mut stderr): (Option<ChildStdout>, Option<ChildStderr>),
+    until: Instant,
+    limit_bytes: usize,
+) -> Result<(Vec<u8>, Vec<u8>), Stop> {
+    let (mut words, mut complaints) = (Vec::new(), Vec::new());
+    while stdout.is_some() || stderr.is_some() {
+        let (has_words, has_complaints) = wait_for_bytes(stdout.as_ref(), stderr.as_ref(), until)?;
+        if has_words {
+            read_some(&mut stdout, &mut words, limit_bytes)?;
+        }
+        if has_complaints {
+            read_some(&mut stderr, &mut complaints, limit_bytes)?;
+        }
+    }
+    Ok((words, complaints))
+}
+
+/// Waits until one of the open pipes has bytes or is closed, and says which.
+fn wait_for_bytes(
+    stdout: Option<&impl AsFd>,
+    stderr: Option<&impl AsFd>,
+    until: Instant,
+) -> Result<(bool, bool), Stop> {
+    let mut open = Vec::with_capacity(2);
+    open.extend(stdout.map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+    open.extend(stderr.map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+    let left = until.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(Stop::TimedOut);
+    }
+    match poll(&mut open, Timespec::try_from(left).ok().as_ref()) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(Stop::Io(error.into())),
+    }
+    let mut ready = open.iter().map(|pipe| !pipe.revents().is_empty());
+    let first = stdout.is_some() && ready.next() == Some(true);
+    Ok((first, stderr.is_some() && ready.next() == Some(true)))
+}
+
+/// Reads what is there; at its end the pipe is closed.
+fn read_some(pipe: &mut Option<impl Read>, heard: &mut Vec<u8>, limit_bytes: usize) -> Result<(), Stop> {
+    let mut buffer = [0; 16 * 1024];
+    let Some(open) = pipe else { return Ok(()) };
+    match open.read(&mut buffer) {
+        Ok(0) => *pipe = None,
+        Ok(count) if heard.len() + count > limit_bytes => return Err(Stop::TooMuchOutput),
+        Ok(count) => heard.extend_from_slice(&buffer[..count]),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+        Err(error) => return Err(Stop::Io(error)),
+    }
+    Ok(())
+}
+
+/// Waits for the end of a helper without reading its status.
+fn wait_until_ended(helper: Pid, until: Instant) -> Result<(), Stop> {
+    let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let (mut pause, longest) = PAUSES;
+    loop {
+        match waitid(WaitId::Pid(helper), peek) {
+            Ok(Some(_)) => return Ok(()),
+            Ok(None) | Err(Errno::INTR) if Instant::now() >= until => return Err(Stop::TimedOut),
+            Ok(None) | Err(Errno::INTR) => sleep(pause),
+            Err(error) => return Err(Stop::Io(error.into())),
+        }
+        pause = longest.min(pause * 2);
+    }
+}
+
+fn outcome_of(status: ExitStatus) -> Outcome {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Outcome::Exited(code),
+        (None, signal) => Outcome::Signalled(signal.unwrap_or(0)),
+    }
+}

@@ -1,0 +1,48 @@
+//! Who started which child of this process.
+//!
+//! Orphans of a job become children of this process, and nothing in a child tells it from one that was started here
+//! on purpose. So jobs run one at a time, and helpers that run beside a job are written down before anyone can look.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::process::{Child, Command};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+static JOB: Mutex<()> = Mutex::new(());
+static HELPERS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// Waits until no other job runs in this process; the next one waits until the guard is dropped.
+pub(crate) fn one_job_at_a_time() -> MutexGuard<'static, ()> {
+    JOB.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The process ids of the helpers. No helper starts or leaves while the guard is held.
+pub(crate) fn helpers() -> MutexGuard<'static, BTreeSet<u32>> {
+    HELPERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A helper program that is written down as long as it is a child of this process.
+pub(crate) struct Helper(Child);
+
+impl Helper {
+    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
+        let mut helpers = helpers();
+        let child = command.spawn()?;
+        helpers.insert(child.id());
+        Ok(Self(child))
+    }
+
+    pub(crate) fn child(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        // Ended by force if the caller gave up on it: `wait` must not hang under the lock.
+        let _ = self.0.kill();
+        let mut helpers = helpers();
+        let _ = self.0.wait();
+        helpers.remove(&self.0.id());
+    }
+}

@@ -1,0 +1,186 @@
+//! The environment variables of a job: chosen by name, kept in order, never taken over by accident.
+//!
+//! The agent works in its user's environment. A gate gets a clean one: a short list of variables that tools need to
+//! find themselves, the names that its sealed definition lists, and the three `PROBITY_…` facts. Variables that
+//! redirect git never reach a gate, whoever lists them: they would let a gate judge another tree.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The variables that a gate sees when they are set; a name that ends in `*` stands for all that begin so.
+pub const ALLOWED: &[&str] = &[
+    // Who and where
+    "HOME",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TMPDIR",
+    "USER",
+    // Language, time, terminal
+    "COLORTERM",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "NO_COLOR",
+    "SOURCE_DATE_EPOCH",
+    "TERM",
+    "TZ",
+    // Where tools keep themselves
+    "CARGO_HOME",
+    "GOCACHE",
+    "GOMODCACHE",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "VIRTUAL_ENV",
+    "XDG_*",
+    // The network as the machine's owner set it up
+    "ALL_PROXY",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    // Whether a machine runs this
+    "CI",
+];
+
+/// The variables that no gate inherits, even if its definition lists them.
+const NEVER: &[&str] = &["GIT_*", "PROBITY_*"];
+
+/// The environment of a job, sorted by name.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Environment(BTreeMap<OsString, OsString>);
+
+impl Environment {
+    /// Nothing at all.
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// All variables of this process: for the agent's command.
+    pub fn inherited() -> Self {
+        Self(std::env::vars_os().collect())
+    }
+
+    /// The variables of this process that are [`ALLOWED`] or listed in `extra`: for gates.
+    ///
+    /// `GIT_…` and `PROBITY_…` are left out even when listed. `PATH` loses its entries that are not absolute: they
+    /// would be looked up in the tree under judgement.
+    pub fn allow_listed(extra: &[String]) -> Self {
+        Self::inherited().only(extra)
+    }
+
+    /// Adds the run's facts: `PROBITY_RUN_ID` and `PROBITY_REPO_DIR`.
+    #[must_use]
+    pub fn with_run(self, run_id: &str, repo_dir: &Path) -> Self {
+        self.with("PROBITY_RUN_ID", run_id).with("PROBITY_REPO_DIR", repo_dir)
+    }
+
+    /// Adds the gate's name: `PROBITY_GATE_ID`.
+    #[must_use]
+    pub fn with_gate(self, gate_id: &str) -> Self {
+        self.with("PROBITY_GATE_ID", gate_id)
+    }
+
+    /// Sets one variable.
+    #[must_use]
+    pub fn with(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.0.insert(name.as_ref().to_owned(), value.as_ref().to_owned());
+        self
+    }
+
+    /// The value of one variable.
+    pub fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
+        self.0.get(name.as_ref()).map(OsString::as_os_str)
+    }
+
+    /// All variables, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.0.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+
+    fn only(mut self, extra: &[String]) -> Self {
+        self.0.retain(|name, _| is_allowed(name.as_bytes(), extra));
+        if let Some(path) = self.0.get_mut(OsStr::new("PATH")) {
+            *path = absolute_entries(path);
+        }
+        self
+    }
+}
+
+fn is_allowed(name: &[u8], extra: &[String]) -> bool {
+    let listed = ALLOWED.iter().any(|pattern| matches(pattern, name));
+    let asked_for = extra.iter().any(|wanted| wanted.as_bytes() == name);
+    (listed || asked_for) && !NEVER.iter().any(|pattern| matches(pattern, name))
+}
+
+fn matches(pattern: &str, name: &[u8]) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start.as_bytes()),
+        None => name == pattern.as_bytes(),
+    }
+}
+
+/// The entries of a search path that start at `/`. An empty entry means the current folder, so it goes too.
+fn absolute_entries(path: &OsStr) -> OsString {
+    let kept: Vec<&[u8]> =
+        path.as_bytes().split(|&byte| byte == b':').filter(|entry| entry.starts_with(b"/")).collect();
+    OsStr::from_bytes(&kept.join(&b':')).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(variables: &[(&str, &str)]) -> Environment {
+        variables.iter().fold(Environment::empty(), |all, (name, value)| all.with(name, value))
+    }
+
+    fn names(environment: &Environment) -> Vec<&str> {
+        environment.iter().map(|(name, _)| name.to_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn keeps_only_what_is_listed() {
+        let all =
+            given(&[("LC_ALL", "C"), ("LD_PRELOAD", "x"), ("SECRET", "x"), ("HOME", "/h"), ("LCX", "")]);
+        assert_eq!(names(&all.only(&[])), ["HOME", "LC_ALL"]);
+    }
+
+    #[test]
+    fn a_gate_may_ask_for_more() {
+        let all = given(&[("SECRET", "x"), ("SECRETS", "x"), ("A", "x")]);
+        assert_eq!(names(&all.only(&["SECRET".into()])), ["SECRET"]);
+    }
+
+    #[test]
+    fn variables_that_redirect_git_never_pass() {
+        let all = given(&[("GIT_DIR", "/else"), ("PROBITY_RUN_ID", "old"), ("TERM", "dumb")]);
+        assert_eq!(names(&all.only(&["GIT_DIR".into(), "PROBITY_RUN_ID".into()])), ["TERM"]);
+    }
+
+    #[test]
+    fn the_search_path_keeps_absolute_entries_only() {
+        let all = given(&[("PATH", ":/usr/bin:.:node_modules/.bin:/bin:")]).only(&[]);
+        assert_eq!(all.get("PATH").unwrap(), "/usr/bin:/bin");
+    }
+
+    #[test]
+    fn the_facts_of_a_run_are_added() {
+        let facts = Environment::empty().with_run("r1", Path::new("/repo")).with_gate("lint");
+        let shown: Vec<String> =
+            facts.iter().map(|(name, value)| format!("{}={}", name.display(), value.display())).collect();
+        assert_eq!(shown, ["PROBITY_GATE_ID=lint", "PROBITY_REPO_DIR=/repo", "PROBITY_RUN_ID=r1"]);
+    }
+}

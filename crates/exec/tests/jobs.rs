@@ -1,0 +1,237 @@
+//! Jobs with real processes: how they end, what they see, and that nothing of them stays.
+
+use probity_exec::{Ended, Environment, Input, Job, NotStarted, Outcome, Output, Supervisor};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A folder to work in, a supervisor, and the job's output.
+struct Bench {
+    folder: TempDir,
+    supervisor: Supervisor,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = TempDir::new().expect("a folder to work in");
+        Self { folder, supervisor: Supervisor::new().expect("signals can be listened to") }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn job(&self, argv: &[&str]) -> Job {
+        let log = |name| File::create(self.path().join(name)).expect("a log file");
+        Job {
+            argv: argv.iter().map(OsString::from).collect(),
+            cwd: self.path().to_owned(),
+            environment: Environment::empty().with("PATH", "/usr/bin:/bin"),
+            stdin: Input::Null,
+            output: Output::Files { stdout: log("stdout"), stderr: log("stderr"), limit_bytes: 1 << 20 },
+            timeout: Some(Duration::from_secs(20)),
+        }
+    }
+
+    fn run(&mut self, argv: &[&str]) -> Ended {
+        let job = self.job(argv);
+        self.supervisor.run(&job)
+    }
+
+    fn sh(&mut self, script: &str) -> Ended {
+        self.run(&["sh", "-c", script])
+    }
+
+    fn sh_for(&mut self, timeout: Duration, script: &str) -> Ended {
+        let job = Job { timeout: Some(timeout), ..self.job(&["sh", "-c", script]) };
+        self.supervisor.run(&job)
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path().join(name)).unwrap_or_default()
+    }
+}
+
+/// Whether a process runs; one that has ended but was not laid to rest does not.
+fn runs(pid: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}
+
+/// How many processes of the machine have this command line.
+fn how_many_run(command_line: &[u8]) -> usize {
+    let processes = fs::read_dir("/proc").expect("processes can be listed").flatten();
+    processes
+        .filter(|entry| fs::read(entry.path().join("cmdline")).is_ok_and(|line| line == command_line))
+        .count()
+}
+
+#[test]
+fn the_exit_code_is_the_programs() {
+    let mut bench = Bench::new();
+    let ended = bench.sh("echo words; echo complaints >&2; exit 7");
+    assert_eq!(ended.outcome, Outcome::Exited(7));
+    assert_eq!(ended.exit_code(), Some(7));
+    assert_eq!((bench.read("stdout"), bench.read("stderr")), ("words\n".into(), "complaints\n".into()));
+    assert_eq!((ended.survivors, ended.n_survivors), (vec![], 0));
+}
+
+#[test]
+fn a_signal_is_told_from_an_exit() {
+    let ended = Bench::new().sh("kill -9 $$");
+    assert_eq!(ended.outcome, Outcome::Signalled(9));
+    assert_eq!(ended.exit_code(), Some(137));
+}
+
+#[test]
+fn what_is_not_there_does_not_start() {
+    let mut bench = Bench::new();
+    let ended = bench.run(&["no-such-program", "x"]);
+    assert_eq!(ended.outcome, Outcome::NotStarted(NotStarted::NotFound("no-such-program".into())));
+    assert_eq!(ended.exit_code(), None);
+    assert_eq!(bench.run(&[]).outcome, Outcome::NotStarted(NotStarted::NoCommand));
+}
+
+#[test]
+fn what_is_not_executable_does_not_start() {
+    let mut bench = Bench::new();
+    let plain = bench.path().join("plain");
+    fs::write(&plain, "echo no").unwrap();
+    fs::set_permissions(&plain, fs::Permissions::from_mode(0o644)).unwrap();
+    let ended = bench.run(&["./plain"]);
+    assert_eq!(ended.outcome, Outcome::NotStarted(NotStarted::NotExecutable("./plain".into())));
+}
+
+#[test]
+fn a_missing_folder_is_named() {
+    let mut bench = Bench::new();
+    let nowhere = bench.path().join("nowhere");
+    let job = Job { cwd: nowhere.clone(), ..bench.job(&["true"]) };
+    let ended = bench.supervisor.run(&job);
+    assert_eq!(ended.outcome, Outcome::NotStarted(NotStarted::NoFolder(nowhere)));
+}
+
+#[test]
+fn the_environment_is_exactly_what_was_given() {
+    let mut bench = Bench::new();
+    let environment =
+        Environment::empty().with_run("run-1", Path::new("/repo")).with_gate("lint").with("B", "2 3");
+    let job = Job { environment, ..bench.job(&["/usr/bin/env"]) };
+    bench.supervisor.run(&job);
+    let seen = bench.read("stdout");
+    let mut lines: Vec<&str> = seen.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["B=2 3", "PROBITY_GATE_ID=lint", "PROBITY_REPO_DIR=/repo", "PROBITY_RUN_ID=run-1"]);
+}
+
+#[test]
+fn a_job_reads_nothing_when_it_shall_not() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.sh("cat; echo done").outcome, Outcome::Exited(0));
+    assert_eq!(bench.read("stdout"), "done\n");
+}
+
+#[test]
+fn a_timeout_ends_the_whole_group_and_keeps_the_output() {
+    let mut bench = Bench::new();
+    let begun = Instant::now();
+    let ended = bench.sh_for(
+        Duration::from_millis(300),
+        "echo begun; (trap '' TERM; sh -c 'echo $PPID > stubborn; while :; do sleep 0.1; done') & \
+         sleep 60",
+    );
+    assert_eq!(ended.outcome, Outcome::TimedOut);
+    assert_eq!(ended.exit_code(), Some(-1));
+    assert_eq!(bench.read("stdout"), "begun\n");
+    assert!(ended.n_survivors > 0, "the one that ignores SIGTERM is reported");
+    assert!(ended.all_gone());
+    assert!(!runs(&bench.read("stubborn")));
+    assert!(begun.elapsed() < Duration::from_secs(4));
+}
+
+#[test]
+fn too_much_output_ends_the_job() {
+    let mut bench = Bench::new();
+    let ended = bench.sh("yes");
+    assert_eq!(ended.outcome, Outcome::TooMuchOutput);
+    assert_eq!(ended.exit_code(), Some(-1));
+    assert!(bench.read("stdout").starts_with("y\ny\n"));
+}
+
+#[test]
+fn a_daemon_that_left_its_session_is_found_and_ended() {
+    let mut bench = Bench::new();
+    let ended =
+        bench.sh("(setsid sh -c 'echo $$ > daemon; exec sleep 71' &) ; while ! [ -s daemon ]; do :; done");
+    assert_eq!(ended.outcome, Outcome::Exited(0));
+    assert_eq!(ended.n_survivors, 1);
+    assert_eq!(ended.survivors[0].command, "sleep 71");
+    assert!(ended.survivors[0].ended);
+    assert_eq!(ended.survivors[0].pid.to_string(), bench.read("daemon").trim());
+    assert!(!runs(&bench.read("daemon")));
+}
+
+#[test]
+fn who_would_write_later_never_writes() {
+    let mut bench = Bench::new();
+    let ended = bench.sh("(sleep 2; echo late > late) & exit 0");
+    assert_eq!(ended.outcome, Outcome::Exited(0));
+    assert!(ended.n_survivors > 0 && ended.all_gone());
+    sleep(Duration::from_millis(2200));
+    assert!(!bench.path().join("late").exists());
+}
+
+#[test]
+fn who_ends_at_once_is_no_survivor() {
+    let ended = Bench::new().sh("sleep 0.03 & exit 0");
+    assert_eq!(ended.n_survivors, 0);
+}
+
+#[test]
+fn a_stopped_process_is_ended_too() {
+    let mut bench = Bench::new();
+    let ended = bench.sh("sleep 72 & kill -STOP $!; echo $! > stopped");
+    assert_eq!(ended.n_survivors, 1);
+    assert!(!runs(&bench.read("stopped")));
+}
+
+#[test]
+fn a_storm_of_forks_is_ended() {
+    let mut bench = Bench::new();
+    // Bounded, should this test fail: four generations of five, each sleeping long.
+    let ended = bench
+        .sh("f() { [ $1 -gt 0 ] && for i in 1 2 3 4 5; do f $(($1 - 1)) & done; sleep 73; }; f 4 & exit 3");
+    assert_eq!(ended.outcome, Outcome::Exited(3));
+    assert!(ended.all_gone());
+    assert!(ended.n_survivors > 5);
+    assert_eq!(how_many_run(b"sleep\x0073\0"), 0);
+}
+
+#[test]
+fn a_process_that_forks_and_leaves_again_and_again_is_ended() {
+    let mut bench = Bench::new();
+    // Each generation lives for about a millisecond. Bounded, should this test fail.
+    let ended =
+        bench.sh("g() { [ $1 -gt 0 ] && g $(($1 - 1)) & echo $1 > generation; exit; }; g 20000 & sleep 0.3");
+    assert_eq!(ended.outcome, Outcome::Exited(0));
+    assert!(ended.all_gone());
+    let last = bench.read("generation");
+    sleep(Duration::from_millis(100));
+    assert_eq!(bench.read("generation"), last);
+    assert!(last.trim().parse::<u32>().unwrap() > 100, "it would have gone on");
+}
+
+#[test]
+fn jobs_of_two_supervisors_leave_each_other_alone() {
+    let jobs: Vec<_> = (0..4)
+        .map(|number| {
+            std::thread::spawn(move || Bench::new().sh(&format!("sleep 0.05; exit {number}")).exit_code())
+        })
+        .collect();
+    let codes: Vec<_> = jobs.into_iter().map(|job| job.join().unwrap()).collect();
+    assert_eq!(codes, [Some(0), Some(1), Some(2), Some(3)]);
+}
