@@ -1,7 +1,24 @@
 //! Paths of a tree and what a scope says about them. Pure: no file is ever touched here.
 //!
 //! * [`RepoPath`]: a path relative to the sealed root, as bytes.
+//! * [`Rule`]: the four matching rules; a [`Matcher`] is a list of patterns compiled under one of them.
+//! * [`Scope`]: an ordered list of globs with exclusions: R.
+//! * [`fnmatch`]: Python's `fnmatchcase`.
+//! * [`reconcile`]: the check D ⊆ R; [`delta`]: D from two snapshots.
+//! * [`vectors`]: the JSON form of this crate's functions, for `probity conformance`.
 
+mod class;
+pub mod fnmatch;
+mod glob;
+mod program;
+mod reconcile;
 mod repo_path;
+mod rule;
+mod scope;
+mod units;
+pub mod vectors;
 
+pub use reconcile::{Reconciliation, delta, reconcile};
 pub use repo_path::{PathError, RepoPath};
+pub use rule::{Matcher, Rule, UnknownRule};
+pub use scope::{Decision, Pattern, PatternError, Scope};

@@ -50,6 +50,12 @@ impl RepoPath {
         Some(Self(self.0[..slash].into()))
     }
 
+    /// The directories above the entry, from the root down, and then the path itself.
+    pub fn lineage(&self) -> impl Iterator<Item = &[u8]> {
+        let slashes = self.0.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(index, _)| index);
+        slashes.chain([self.0.len()]).map(|end| &self.0[..end])
+    }
+
     /// The path of the entry `name` in this directory.
     pub fn join(&self, name: &[u8]) -> Result<Self, PathError> {
         Self::parse(&[&self.0, name].join(&b'/'))
@@ -63,22 +69,30 @@ impl RepoPath {
 
 /// The first name error of `path`, in the order that the conformance README gives.
 pub(crate) fn name_error(path: &[u8]) -> Option<Reason> {
-    if path.is_empty() {
-        return Some(Reason::ScopeEmptyPattern);
+    let n_slashes = path.iter().filter(|&&byte| byte == b'/').count();
+    let mut segments = path.split(|&byte| byte == b'/').enumerate();
+    whole_error(path)
+        .or_else(|| segments.find_map(|(index, segment)| segment_error(segment, index == n_slashes)))
+}
+
+/// The name error that concerns a path or pattern as a whole.
+pub(crate) fn whole_error(path: &[u8]) -> Option<Reason> {
+    match path {
+        [] => Some(Reason::ScopeEmptyPattern),
+        _ if path.contains(&0) => Some(Reason::ScopeNul),
+        [b'/', ..] => Some(Reason::ScopeAbsolute),
+        _ => None,
     }
-    if path.contains(&0) {
-        return Some(Reason::ScopeNul);
-    }
-    if path[0] == b'/' {
-        return Some(Reason::ScopeAbsolute);
-    }
-    let last = path.iter().filter(|&&byte| byte == b'/').count();
-    path.split(|&byte| byte == b'/').enumerate().find_map(|(index, segment)| match segment {
-        b"" if index == last => Some(Reason::ScopeTrailingSlash),
+}
+
+/// The name error of one segment.
+pub(crate) fn segment_error(segment: &[u8], is_last: bool) -> Option<Reason> {
+    match segment {
+        b"" if is_last => Some(Reason::ScopeTrailingSlash),
         b"" => Some(Reason::ScopeEmptySegment),
         b"." | b".." => Some(Reason::ScopeDotSegment),
         _ => None,
-    })
+    }
 }
 
 /// Shows the path on one line, without loss and without characters that could deceive.
@@ -141,6 +155,12 @@ mod tests {
         assert!(path.is_covered_by(b"docs/book"));
         assert!(path.is_covered_by(b"docs/book/a.md"));
         assert!(!path.is_covered_by(b"docs/boo"));
+    }
+
+    #[test]
+    fn a_lineage_goes_from_the_root_to_the_entry() {
+        let path = RepoPath::parse(b"docs/book/a.md").expect("a path");
+        assert_eq!(path.lineage().collect::<Vec<_>>(), [&b"docs"[..], b"docs/book", b"docs/book/a.md"]);
     }
 
     #[test]

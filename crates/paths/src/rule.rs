@@ -1,0 +1,140 @@
+//! The four matching rules. They differ because the documents that ask for them do, so every mechanism names its own.
+
+use crate::fnmatch::Fnmatch;
+use crate::repo_path::{self, RepoPath};
+use crate::scope::{PatternError, Scope};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// How patterns are compared with paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rule {
+    /// Equal bytes: the scope check of intents.
+    Literal,
+    /// Equal, or below that directory: hygiene.
+    Prefix,
+    /// Python's `fnmatchcase`: `forbidden`, attribution.
+    Fnmatch,
+    /// Globs with exclusions, last match wins: the scope of plans and packs.
+    Glob,
+}
+
+impl Rule {
+    /// Every rule.
+    pub const ALL: [Self; 4] = [Self::Literal, Self::Prefix, Self::Fnmatch, Self::Glob];
+
+    /// The name of the rule.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Literal => "literal",
+            Self::Prefix => "prefix",
+            Self::Fnmatch => "fnmatch",
+            Self::Glob => "glob",
+        }
+    }
+
+    /// Compiles a list of patterns under this rule, or says which one is wrong and how.
+    pub fn compile<P: AsRef<[u8]>>(self, patterns: &[P]) -> Result<Matcher, PatternError> {
+        Ok(Matcher(match self {
+            Self::Literal => Compiled::Literal(names(patterns)?),
+            Self::Prefix => Compiled::Prefix(names(patterns)?),
+            Self::Fnmatch => {
+                Compiled::Fnmatch(patterns.iter().map(|text| Fnmatch::new(text.as_ref())).collect())
+            }
+            Self::Glob => Compiled::Glob(Scope::parse(patterns)?),
+        }))
+    }
+}
+
+/// A list of patterns, compiled under one rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matcher(Compiled);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Compiled {
+    Literal(BTreeSet<Box<[u8]>>),
+    Prefix(BTreeSet<Box<[u8]>>),
+    Fnmatch(Vec<Fnmatch>),
+    Glob(Scope),
+}
+
+impl Matcher {
+    /// Whether the list matches `path`.
+    pub fn matches(&self, path: &RepoPath) -> bool {
+        match &self.0 {
+            Compiled::Literal(names) => names.contains(path.as_bytes()),
+            Compiled::Prefix(names) => path.lineage().any(|path| names.contains(path)),
+            Compiled::Fnmatch(patterns) => patterns.iter().any(|pattern| pattern.matches(path)),
+            Compiled::Glob(scope) => scope.lets_in(path),
+        }
+    }
+}
+
+fn names<P: AsRef<[u8]>>(patterns: &[P]) -> Result<BTreeSet<Box<[u8]>>, PatternError> {
+    let parse = |(index, text): (usize, &P)| {
+        let name = text.as_ref();
+        match repo_path::name_error(name) {
+            None => Ok(name.into()),
+            Some(reason) => Err(PatternError { reason, index, pattern: name.to_vec() }),
+        }
+    };
+    patterns.iter().enumerate().map(parse).collect()
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A text that names no rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no matching rule: literal, prefix, fnmatch or glob")]
+pub struct UnknownRule(String);
+
+impl FromStr for Rule {
+    type Err = UnknownRule;
+
+    fn from_str(text: &str) -> Result<Self, UnknownRule> {
+        Self::ALL.into_iter().find(|rule| rule.name() == text).ok_or_else(|| UnknownRule(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(rule: Rule, pattern: &str, path: &str) -> bool {
+        let path = RepoPath::parse(path.as_bytes()).expect("a path");
+        rule.compile(&[pattern]).expect("a pattern").matches(&path)
+    }
+
+    #[test]
+    fn one_pattern_means_four_things() {
+        for (path, expected) in [
+            ("src/*", [true, true, true, true]),
+            ("src/*/a", [false, true, true, false]),
+            ("src/a", [false, false, true, true]),
+            ("src/a/b", [false, false, true, false]),
+        ] {
+            assert_eq!(Rule::ALL.map(|rule| matches(rule, "src/*", path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_names_refuses_what_is_no_name() {
+        for rule in [Rule::Literal, Rule::Prefix] {
+            let error = rule.compile(&["ok", "a//b"]).expect_err("no path");
+            assert_eq!((error.reason.code(), error.index), ("SCOPE.EMPTY_SEGMENT", 1));
+        }
+    }
+
+    #[test]
+    fn a_rule_is_known_by_its_name() {
+        for rule in Rule::ALL {
+            assert_eq!(rule.to_string().parse(), Ok(rule));
+        }
+        assert!("regex".parse::<Rule>().is_err());
+    }
+}

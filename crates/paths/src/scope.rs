@@ -1,0 +1,112 @@
+//! A scope R: an ordered list of globs, with exclusions. The last pattern that matches a path decides.
+
+use crate::RepoPath;
+use crate::glob::Glob;
+use canon::{Reason, bytes};
+use std::collections::BTreeMap;
+
+/// What a change may touch: compiled glob patterns.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Scope {
+    patterns: Vec<Pattern>,
+    /// The patterns by their stem, each list in order: a path asks only for the patterns that begin as it does.
+    by_stem: BTreeMap<Box<[u8]>, Vec<usize>>,
+}
+
+/// One pattern of a scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    text: Box<[u8]>,
+    excludes: bool,
+    glob: Glob,
+}
+
+/// A pattern that cannot be part of a scope.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("pattern {index}, `{}`: {}", bytes::escape(.pattern), .reason.meaning())]
+pub struct PatternError {
+    /// What is wrong with it (`SCOPE.…`).
+    pub reason: Reason,
+    /// Which pattern of the list it is, from 0.
+    pub index: usize,
+    /// The pattern itself.
+    pub pattern: Vec<u8>,
+}
+
+/// The pattern that decided about a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decision<'a> {
+    /// Which pattern of the list it is, from 0.
+    pub index: usize,
+    /// The pattern.
+    pub pattern: &'a Pattern,
+}
+
+impl Pattern {
+    fn parse(text: &[u8]) -> Result<Self, Reason> {
+        let excludes = text.starts_with(b"!");
+        let glob = Glob::parse(&text[usize::from(excludes)..])?;
+        Ok(Self { text: text.into(), excludes, glob })
+    }
+
+    /// The pattern as it was written.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Whether the pattern takes paths out of the scope.
+    pub fn excludes(&self) -> bool {
+        self.excludes
+    }
+}
+
+impl Scope {
+    /// Compiles a list of patterns, or says which one is wrong and how.
+    pub fn parse<P: AsRef<[u8]>>(patterns: &[P]) -> Result<Self, PatternError> {
+        Self::default().amended(patterns)
+    }
+
+    /// This scope with `patterns` appended, so that they decide last (law 2). Errors count through both.
+    pub fn amended<P: AsRef<[u8]>>(&self, patterns: &[P]) -> Result<Self, PatternError> {
+        let mut scope = self.clone();
+        for text in patterns.iter().map(AsRef::as_ref) {
+            let index = scope.patterns.len();
+            let pattern = Pattern::parse(text).map_err(|reason| PatternError {
+                reason,
+                index,
+                pattern: text.to_vec(),
+            })?;
+            scope.by_stem.entry(pattern.glob.stem().into()).or_default().push(index);
+            scope.patterns.push(pattern);
+        }
+        Ok(scope)
+    }
+
+    /// The patterns in their order.
+    pub fn patterns(&self) -> &[Pattern] {
+        &self.patterns
+    }
+
+    /// Whether a change of `path` lies inside this scope.
+    pub fn lets_in(&self, path: &RepoPath) -> bool {
+        self.decision(path).is_some_and(|decision| !decision.pattern.excludes)
+    }
+
+    /// The last pattern that matches `path`, or `None` when none does: then the path is out.
+    pub fn decision(&self, path: &RepoPath) -> Option<Decision<'_>> {
+        let path = path.as_bytes();
+        let mut last = None;
+        for stem in stems(path) {
+            let candidates = self.by_stem.get(stem).into_iter().flatten().rev().copied();
+            let later = candidates.take_while(|&index| last.is_none_or(|last| index > last));
+            last = later.into_iter().find(|&index| self.patterns[index].glob.matches(path)).or(last);
+        }
+        last.map(|index| Decision { index, pattern: &self.patterns[index] })
+    }
+}
+
+/// Every stem that a pattern matching `path` can have: nothing, up to any of its slashes, all of it.
+fn stems(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(index, _)| index + 1);
+    [0].into_iter().chain(slashes).chain([path.len()]).map(|end| &path[..end])
+}

@@ -1,0 +1,120 @@
+//! The characters of names and patterns.
+//!
+//! A *unit* is one Unicode scalar value where the bytes are valid UTF-8, else one single byte, which then counts as the
+//! value U+DC00 + byte. No scalar value lies there, so the two never meet, and any bytes are a list of units.
+//! UTF-8 finds its own boundaries: the units of a name do not depend on where the reading starts, as long as it starts
+//! at a unit.
+
+/// One character of a name, or one byte of it that belongs to no character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Unit(u32);
+
+/// What a byte that belongs to no character is added to.
+const INVALID: u32 = 0xdc00;
+
+impl Unit {
+    pub(crate) const SLASH: Self = Self::ascii(b'/');
+
+    /// The unit of an ASCII character.
+    pub(crate) const fn ascii(byte: u8) -> Self {
+        assert!(byte.is_ascii());
+        Self(byte as u32)
+    }
+
+    /// The unit of a byte that belongs to no character.
+    pub(crate) const fn invalid(byte: u8) -> Self {
+        assert!(!byte.is_ascii());
+        Self(INVALID + byte as u32)
+    }
+
+    /// Whether this is the character `byte`.
+    pub(crate) fn is(self, byte: u8) -> bool {
+        self == Self::ascii(byte)
+    }
+
+    /// The bytes of the unit, behind those in `bytes`.
+    fn push_to(self, bytes: &mut Vec<u8>) {
+        match char::from_u32(self.0) {
+            Some(character) => bytes.extend(character.encode_utf8(&mut [0; 4]).as_bytes()),
+            None => bytes.extend((self.0 - INVALID).to_be_bytes().last()),
+        }
+    }
+}
+
+impl From<char> for Unit {
+    fn from(character: char) -> Self {
+        Self(u32::from(character))
+    }
+}
+
+/// The first unit of `bytes`, and how many bytes it takes.
+pub(crate) fn first(bytes: &[u8]) -> Option<(Unit, usize)> {
+    let &byte = bytes.first()?;
+    if byte.is_ascii() {
+        return Some((Unit::ascii(byte), 1));
+    }
+    // No character is longer than four bytes.
+    let head = &bytes[..bytes.len().min(4)];
+    let character = head.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
+    Some(character.map_or((Unit::invalid(byte), 1), |character| (character.into(), character.len_utf8())))
+}
+
+/// All units of `bytes`.
+pub(crate) fn decode(mut bytes: &[u8]) -> Vec<Unit> {
+    let mut units = Vec::with_capacity(bytes.len());
+    while let Some((unit, length)) = first(bytes) {
+        units.push(unit);
+        bytes = &bytes[length..];
+    }
+    units
+}
+
+/// The bytes that `units` stand for.
+///
+/// They decode to the same units again, unless single bytes side by side happen to form a character.
+pub(crate) fn encode(units: impl IntoIterator<Item = Unit>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    units.into_iter().for_each(|unit| unit.push_to(&mut bytes));
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn values(bytes: &[u8]) -> Vec<u32> {
+        decode(bytes).into_iter().map(|unit| unit.0).collect()
+    }
+
+    #[test]
+    fn a_character_is_one_unit_however_many_bytes_it_has() {
+        assert_eq!(values("aé日😀".as_bytes()), [0x61, 0xe9, 0x65e5, 0x1f600]);
+    }
+
+    #[test]
+    fn every_byte_of_no_character_is_a_unit() {
+        assert_eq!(values(b"\xffa"), [0xdcff, 0x61]);
+        assert_eq!(values(b"\xe2\x82a"), [0xdce2, 0xdc82, 0x61], "a cut-off character");
+        assert_eq!(values(b"\xc0\xaf"), [0xdcc0, 0xdcaf], "an overlong slash is no slash");
+        assert_eq!(values(b"\xed\xa0\x80"), [0xdced, 0xdca0, 0xdc80], "an encoded surrogate");
+    }
+
+    proptest! {
+        #[test]
+        fn units_keep_any_bytes(bytes: Vec<u8>) {
+            prop_assert_eq!(encode(decode(&bytes)), bytes);
+        }
+
+        #[test]
+        fn the_whole_and_its_pieces_have_the_same_units(bytes in proptest::collection::vec(
+            prop_oneof![Just(b'a'), Just(0xc3), Just(0xa9), Just(0xe2), Just(0x82), Just(0xac), Just(0xf0)], 0..9,
+        )) {
+            let whole: Vec<Unit> = bytes.utf8_chunks().flat_map(|chunk| {
+                let text = chunk.valid().chars().map(Unit::from);
+                text.chain(chunk.invalid().iter().map(|&byte| Unit::invalid(byte))).collect::<Vec<_>>()
+            }).collect();
+            prop_assert_eq!(decode(&bytes), whole);
+        }
+    }
+}
