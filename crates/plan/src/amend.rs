@@ -1,0 +1,145 @@
+//! Amendments: the one way in which a sealed scope changes, appended and never rewritten (law 2).
+
+use crate::{Globs, Plan};
+use canon::Reason;
+use paths::{PatternError, Scope};
+use serde::{Deserialize, Serialize};
+
+/// Patterns that were added to a sealed scope: by whom, why and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Amendment {
+    /// The patterns; they speak after those of the seal and of earlier amendments.
+    pub add: Globs,
+    /// Who amended.
+    pub by: String,
+    /// Why.
+    pub why: String,
+    /// When, as RFC 3339.
+    pub at: String,
+}
+
+/// Why an amendment is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AmendmentError {
+    /// A part of it is empty.
+    #[error("an amendment needs `{0}`")]
+    Empty(&'static str),
+    /// A pattern is not valid.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+}
+
+impl Amendment {
+    /// Makes an amendment that says everything it must and whose patterns are valid.
+    pub fn new(add: Globs, by: &str, why: &str, at: &str) -> Result<Self, AmendmentError> {
+        let amendment = Self { add, by: by.into(), why: why.into(), at: at.into() };
+        if let Some(field) = amendment.empty_field() {
+            return Err(AmendmentError::Empty(field));
+        }
+        amendment.add.to_scope()?;
+        Ok(amendment)
+    }
+
+    /// The first part that is empty although it must not be.
+    pub fn empty_field(&self) -> Option<&'static str> {
+        let parts = [
+            ("add", self.add.is_empty()),
+            ("by", self.by.is_empty()),
+            ("why", self.why.is_empty()),
+            ("at", self.at.is_empty()),
+        ];
+        parts.into_iter().find(|(_, empty)| *empty).map(|(field, _)| field)
+    }
+}
+
+impl Plan {
+    /// R with amendments: the sealed patterns first, then those of each amendment.
+    pub fn amended_scope(&self, amendments: &[Amendment]) -> Result<Scope, PatternError> {
+        amended_scope(&self.scope, amendments)
+    }
+}
+
+/// `sealed` with amendments. Their patterns are appended, in order, so they match last.
+pub(crate) fn amended_scope(sealed: &Globs, amendments: &[Amendment]) -> Result<Scope, PatternError> {
+    let mut globs = sealed.clone();
+    for amendment in amendments {
+        globs.extend(&amendment.add);
+    }
+    globs.to_scope()
+}
+
+/// When a sealed scope may be amended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AmendPolicy {
+    /// While the run goes on.
+    pub during: Permission,
+    /// When it has ended.
+    pub after: Permission,
+}
+
+/// Whether something may be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Permission {
+    /// It may.
+    #[default]
+    Allow,
+    /// It may not.
+    Deny,
+}
+
+/// When an amendment comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// While the run goes on.
+    During,
+    /// When it has ended.
+    After,
+}
+
+/// Decides whether a scope may be amended at this moment. The judged never widen their own scope: an amendment
+/// from inside the run is refused whatever the policy says.
+pub fn may_amend(policy: AmendPolicy, moment: Moment, from_inside: bool) -> Result<(), Reason> {
+    if from_inside {
+        return Err(Reason::AmendFromInside);
+    }
+    let permission = match moment {
+        Moment::During => policy.during,
+        Moment::After => policy.after,
+    };
+    match permission {
+        Permission::Allow => Ok(()),
+        Permission::Deny => Err(Reason::AmendNotAllowed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amendment_says_who_why_and_when() {
+        let docs = || Globs::new(["docs/**"]);
+        assert!(Amendment::new(docs(), "ada", "the page names the option", "2026-03-01T10:00:00Z").is_ok());
+        assert_eq!(Amendment::new(docs(), "ada", "", "now"), Err(AmendmentError::Empty("why")));
+        assert_eq!(Amendment::new(Globs::default(), "ada", "x", "now"), Err(AmendmentError::Empty("add")));
+        assert!(matches!(
+            Amendment::new(Globs::new(["/etc/**"]), "ada", "x", "now"),
+            Err(AmendmentError::Pattern(_))
+        ));
+    }
+
+    #[test]
+    fn the_policy_decides_when() {
+        let policy = AmendPolicy { during: Permission::Deny, after: Permission::Allow };
+        assert_eq!(may_amend(policy, Moment::During, false), Err(Reason::AmendNotAllowed));
+        assert_eq!(may_amend(policy, Moment::After, false), Ok(()));
+    }
+
+    #[test]
+    fn the_judged_never_widen_their_own_scope() {
+        assert_eq!(may_amend(AmendPolicy::default(), Moment::During, true), Err(Reason::AmendFromInside));
+        assert_eq!(may_amend(AmendPolicy::default(), Moment::After, true), Err(Reason::AmendFromInside));
+    }
+}

@@ -1,0 +1,138 @@
+//! From policy and request to the plan: a pure function, so that anyone can compute it again.
+
+use crate::plan::{PackCap, Plan, PlanError, PlannedGate};
+use crate::policy::{Gate, Pack, Policy, Profile};
+use crate::tier::Tier;
+use crate::{Globs, check};
+use paths::RepoPath;
+use std::collections::BTreeSet;
+
+/// What the caller wants to do.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Request {
+    /// The profile to work under.
+    pub profile: String,
+    /// Files that are known to change; they choose packs.
+    pub changed_files: Vec<Vec<u8>>,
+    /// A tier, if a higher one is wanted than profile and packs ask for.
+    pub tier: Option<String>,
+    /// Packs that are wanted whatever changes.
+    pub packs: Vec<String>,
+    /// Patterns that come last in R.
+    pub scope: Globs,
+}
+
+/// Computes the plan, or says why there is none.
+pub fn compute(policy: &Policy, request: &Request) -> Result<Plan, PlanError> {
+    policy.check()?;
+    let profile = policy.profile(&request.profile).ok_or_else(|| PlanError::UnknownProfile {
+        asked: request.profile.clone(),
+        known: policy.profiles.iter().map(|profile| profile.id.clone()).collect(),
+    })?;
+    let changed = changed_paths(request)?;
+    check::scope(&request.scope, || "the requested scope".into())?;
+    let packs = choose_packs(policy, request, &changed)?;
+    let pack_cap = cap(profile, &packs)?;
+    let tier = highest_tier(profile, request, &packs)?;
+    let (gates, skipped_gates) = choose_gates(policy, &packs, &tier);
+    Ok(Plan {
+        version: Plan::VERSION.into(),
+        profile: profile.id.clone(),
+        policy_versions: policy.versions.clone(),
+        packs: ids(&packs),
+        tier: tier.to_string(),
+        gates,
+        skipped_gates,
+        scope: requested(request, &packs),
+        pack_cap,
+    })
+}
+
+fn changed_paths(request: &Request) -> Result<Vec<RepoPath>, PlanError> {
+    let paths = request.changed_files.iter().map(|path| RepoPath::parse(path));
+    paths.collect::<Result<_, _>>().map_err(PlanError::InvalidPath)
+}
+
+/// The packs that are named or needed, strongest first.
+fn choose_packs<'a>(
+    policy: &'a Policy,
+    request: &Request,
+    changed: &[RepoPath],
+) -> Result<Vec<&'a Pack>, PlanError> {
+    let named: BTreeSet<&str> = request.packs.iter().map(String::as_str).collect();
+    if let Some(unknown) = request.packs.iter().find(|id| policy.packs.iter().all(|pack| pack.id != **id)) {
+        return Err(PlanError::UnknownPack {
+            asked: unknown.clone(),
+            known: ids(&policy.packs.iter().collect::<Vec<_>>()),
+        });
+    }
+    let mut chosen = Vec::new();
+    for pack in &policy.packs {
+        if named.contains(pack.id.as_str()) || is_needed(pack, changed)? {
+            chosen.push(pack);
+        }
+    }
+    chosen.sort_by(|a, b| b.precedence.cmp(&a.precedence).then_with(|| a.id.cmp(&b.id)));
+    Ok(chosen)
+}
+
+fn is_needed(pack: &Pack, changed: &[RepoPath]) -> Result<bool, PlanError> {
+    let globs = pack.when.as_ref().unwrap_or(&pack.scope);
+    let when = check::scope(globs, || format!("`when` of pack `{}`", pack.id))?;
+    Ok(changed.iter().any(|path| when.lets_in(path)))
+}
+
+fn cap(profile: &Profile, packs: &[&Pack]) -> Result<PackCap, PlanError> {
+    let selected = packs.len() as u64;
+    match profile.pack_cap {
+        Some(cap) if selected > cap => Err(PlanError::PackCapExceeded { cap, packs: ids(packs) }),
+        cap => Ok(PackCap { cap, selected }),
+    }
+}
+
+fn highest_tier(profile: &Profile, request: &Request, packs: &[&Pack]) -> Result<Tier, PlanError> {
+    let mut highest = check::tier(&profile.tier, || format!("profile `{}`", profile.id))?;
+    for pack in packs {
+        highest = highest.max(check::tier(&pack.gate_tier, || format!("pack `{}`", pack.id))?);
+    }
+    let asked = request.tier.as_deref().map(|text| check::tier(text, || "the request".into())).transpose()?;
+    Ok(highest.max(asked.unwrap_or_else(Tier::lowest)))
+}
+
+/// The gates of the plan, and the ids of those that the tier leaves out.
+fn choose_gates(policy: &Policy, packs: &[&Pack], tier: &Tier) -> (Vec<PlannedGate>, Vec<String>) {
+    let names = |pack: &Pack, gate: &Gate| pack.gates.contains(&gate.id);
+    let belongs = |gate: &Gate| {
+        packs.iter().any(|pack| names(pack, gate)) || !policy.packs.iter().any(|pack| names(pack, gate))
+    };
+    let (runs, skipped): (Vec<&Gate>, Vec<&Gate>) = policy
+        .gates
+        .iter()
+        .filter(|gate| belongs(gate))
+        .partition(|gate| Tier::parse(&gate.tier).is_some_and(|of_gate| of_gate <= *tier));
+    (runs.into_iter().map(planned).collect(), skipped.into_iter().map(|gate| gate.id.clone()).collect())
+}
+
+fn planned(gate: &Gate) -> PlannedGate {
+    PlannedGate {
+        id: gate.id.clone(),
+        tier: gate.tier.clone(),
+        run: gate.run.clone(),
+        timeout_ms: gate.timeout_ms,
+        required: gate.required,
+    }
+}
+
+/// R: the weakest pack speaks first, the request last, because the last match decides.
+fn requested(request: &Request, packs: &[&Pack]) -> Globs {
+    let mut scope = Globs::default();
+    for pack in packs.iter().rev() {
+        scope.extend(&pack.scope);
+    }
+    scope.extend(&request.scope);
+    scope.without_repeats()
+}
+
+fn ids(packs: &[&Pack]) -> Vec<String> {
+    packs.iter().map(|pack| pack.id.clone()).collect()
+}

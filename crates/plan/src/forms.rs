@@ -1,0 +1,137 @@
+//! How gates are written in a policy: with defaults, and with a time in words (`"30s"`).
+
+use crate::{Gate, Globs};
+use serde::{Deserialize, Deserializer};
+
+/// How long a gate may run when its policy does not say.
+const DEFAULT_TIMEOUT_MS: u64 = 120_000;
+
+/// The longest time that a gate may be given: a week.
+const MAX_TIMEOUT_MS: u64 = 7 * 24 * 3_600_000;
+
+/// The tier of whatever names none.
+pub(crate) fn default_tier() -> String {
+    "T0".into()
+}
+
+/// A gate as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GateForm {
+    id: String,
+    #[serde(default = "default_tier")]
+    tier: String,
+    run: Vec<String>,
+    timeout: Option<Timeout>,
+    timeout_ms: Option<u64>,
+    #[serde(default = "yes")]
+    required: bool,
+    #[serde(default)]
+    env: Vec<String>,
+    #[serde(default)]
+    outputs: Globs,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl TryFrom<GateForm> for Gate {
+    type Error = String;
+
+    fn try_from(form: GateForm) -> Result<Self, String> {
+        let GateForm { id, tier, run, timeout, timeout_ms, required, env, outputs } = form;
+        if run.first().is_none_or(String::is_empty) {
+            return Err(format!("gate `{id}` names no program in `run`"));
+        }
+        if let Some(name) = env.iter().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
+            return Err(format!(
+                "gate `{id}` names a variable `{name}` in `env`, which no variable can be called"
+            ));
+        }
+        let timeout_ms = match (timeout, timeout_ms) {
+            (Some(_), Some(_)) => return Err(format!("gate `{id}` has both `timeout` and `timeout_ms`")),
+            (Some(Timeout(ms)), None) | (None, Some(ms)) => ms,
+            (None, None) => DEFAULT_TIMEOUT_MS,
+        };
+        Ok(Self { id, tier, run, timeout_ms, required, env, outputs })
+    }
+}
+
+/// A time in words: a whole number and `ms`, `s`, `m` or `h`.
+struct Timeout(u64);
+
+impl Timeout {
+    fn parse(text: &str) -> Option<Self> {
+        let unit_at = text.find(|letter: char| !letter.is_ascii_digit())?;
+        let (number, unit) = text.split_at(unit_at);
+        let factor = match unit.trim_start() {
+            "ms" => 1,
+            "s" => 1_000,
+            "m" | "min" => 60_000,
+            "h" => 3_600_000,
+            _ => return None,
+        };
+        let ms = number.parse::<u64>().ok()?.checked_mul(factor)?;
+        (1..=MAX_TIMEOUT_MS).contains(&ms).then_some(Self(ms))
+    }
+}
+
+impl<'de> Deserialize<'de> for Timeout {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| {
+            serde::de::Error::custom(format!(
+                "`{text}` is no time between 1ms and a week: write `30s`, `5m` or `1h`"
+            ))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn gate(form: Value) -> Result<Gate, String> {
+        serde_json::from_value(form).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_time_is_a_number_and_a_unit() {
+        for (text, ms) in
+            [("30s", 30_000), ("5m", 300_000), ("1h", 3_600_000), ("250ms", 250), ("2 min", 120_000)]
+        {
+            assert_eq!(Timeout::parse(text).map(|time| time.0), Some(ms), "{text}");
+        }
+        for bad in [
+            "",
+            "s",
+            "30",
+            "0s",
+            "1.5s",
+            "-1s",
+            "8 days",
+            "999999999999999999999h",
+            "200h",
+            "18446744073709551615h",
+        ] {
+            assert!(Timeout::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_said_has_a_default() {
+        let lint = gate(json!({"id": "lint", "run": ["ruff"]})).expect("a gate");
+        assert_eq!((lint.tier.as_str(), lint.timeout_ms, lint.required), ("T0", 120_000, true));
+    }
+
+    #[test]
+    fn refuses_gates_that_could_not_run_as_meant() {
+        assert!(gate(json!({"id": "lint", "run": []})).is_err());
+        assert!(gate(json!({"id": "lint", "run": [""]})).is_err());
+        assert!(gate(json!({"id": "lint", "run": ["x"], "env": ["A=B"]})).is_err());
+        assert!(gate(json!({"id": "lint", "run": ["x"], "timeout": "1s", "timeout_ms": 1000})).is_err());
+        assert!(gate(json!({"id": "lint", "run": ["x"], "requird": false})).is_err());
+    }
+}

@@ -1,0 +1,81 @@
+//! A list of glob patterns as it was written: bytes, in order, not yet judged.
+
+use canon::bytes;
+use paths::{PatternError, Scope};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+/// Patterns in the order in which they speak: the last one that matches decides.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Globs(Vec<Vec<u8>>);
+
+impl Globs {
+    /// Takes patterns as they are.
+    pub fn new(patterns: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> Self {
+        Self(patterns.into_iter().map(Into::into).collect())
+    }
+
+    /// The patterns, in order.
+    pub fn as_slice(&self) -> &[Vec<u8>] {
+        &self.0
+    }
+
+    /// Whether there is no pattern at all.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Appends patterns, which then speak last.
+    pub fn extend(&mut self, more: &Self) {
+        self.0.extend_from_slice(&more.0);
+    }
+
+    /// Keeps only the last of equal patterns, which changes nothing in what the list lets in.
+    #[must_use]
+    pub fn without_repeats(self) -> Self {
+        let mut seen = std::collections::BTreeSet::new();
+        let mut kept: Vec<_> = self.0.into_iter().rev().filter(|glob| seen.insert(glob.clone())).collect();
+        kept.reverse();
+        Self(kept)
+    }
+
+    /// The scope that the patterns describe, or the first bad pattern.
+    pub fn to_scope(&self) -> Result<Scope, PatternError> {
+        Scope::parse(&self.0)
+    }
+}
+
+impl Serialize for Globs {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|glob| bytes::to_json(glob)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Globs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let patterns = Vec::<Value>::deserialize(deserializer)?;
+        let read = |value| bytes::from_json(value);
+        let globs: Option<Vec<_>> = patterns.iter().map(read).collect();
+        globs.map(Self).ok_or_else(|| D::Error::custom("a pattern is a string or {\"bytes_hex\": …}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_equal_patterns_the_last_stays() {
+        let globs = Globs::new(["a/**", "!a/b", "a/**"]).without_repeats();
+        assert_eq!(globs, Globs::new(["!a/b", "a/**"]));
+    }
+
+    #[test]
+    fn patterns_that_are_no_text_survive_json() {
+        let globs = Globs::new([b"a/\xff*".to_vec()]);
+        let json = serde_json::to_value(&globs).expect("serialises");
+        assert_eq!(json, serde_json::json!([{"bytes_hex": "612fff2a"}]));
+        assert_eq!(serde_json::from_value::<Globs>(json).expect("reads back"), globs);
+    }
+}

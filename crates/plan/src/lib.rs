@@ -1,0 +1,35 @@
+//! What a change is allowed to touch and what must pass, decided before the first edit. Pure.
+//!
+//! * [`Policy`]: packs, gates and profiles, read from `probity.toml` or from JSON.
+//! * [`compute`]: policy and request in, [`Plan`] out: the scope R, the gates, the tier, and a hash over all of it.
+//! * [`Seal`]: the plan and everything else that judges the run, fixed by one hash; [`seal_check`] holds a run to it.
+//! * [`Amendment`]: the one way in which a sealed scope grows (law 2).
+//! * [`propose_build_outputs`]: what `init` suggests to exempt from the delta.
+//! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
+
+mod amend;
+mod check;
+mod compute;
+mod config;
+mod document;
+mod forms;
+mod globs;
+mod outputs;
+mod plan;
+mod policy;
+mod seal;
+mod seal_check;
+mod suggest;
+mod tier;
+pub mod vectors;
+
+pub use amend::{AmendPolicy, Amendment, AmendmentError, Moment, Permission, may_amend};
+pub use compute::{Request, compute};
+pub use config::ConfigError;
+pub use document::PolicyFormError;
+pub use globs::Globs;
+pub use outputs::{Proposal, propose_build_outputs};
+pub use plan::{PackCap, Plan, PlanError, PlannedGate};
+pub use policy::{Gate, Pack, Policy, Profile, RefsRule, SignatureRule, Workspace};
+pub use seal::{Enforcement, GateSettings, Seal, SealContents, SealDamaged};
+pub use seal_check::{GateStatus, Observed, SealCheck, seal_check};

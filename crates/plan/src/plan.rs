@@ -1,0 +1,160 @@
+//! The plan: what a change may touch and what must pass, as one hashed document; and why there is none.
+
+use crate::Globs;
+use canon::{Digest, Reason, bytes};
+use paths::PathError;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What a change may touch and what must pass.
+///
+/// Reading is open to fields that later versions may add; whoever checks a hash hashes the document as it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The form of the document: `"1"`.
+    pub version: String,
+    /// The profile under which the plan was made.
+    pub profile: String,
+    /// Versions of the policy's parts.
+    pub policy_versions: Map<String, Value>,
+    /// The chosen packs, strongest first.
+    pub packs: Vec<String>,
+    /// The highest tier that profile, request and packs ask for.
+    pub tier: String,
+    /// The gates to run, in the order of the policy.
+    pub gates: Vec<PlannedGate>,
+    /// Gates that the tier leaves out.
+    pub skipped_gates: Vec<String>,
+    /// R.
+    pub scope: Globs,
+    /// How many packs were allowed and how many chosen.
+    pub pack_cap: PackCap,
+}
+
+/// A gate of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedGate {
+    /// The name of the gate.
+    pub id: String,
+    /// Its tier.
+    pub tier: String,
+    /// Program and arguments.
+    pub run: Vec<String>,
+    /// How long it may run.
+    pub timeout_ms: u64,
+    /// Whether its failure fails the run.
+    pub required: bool,
+}
+
+/// How many packs a plan may have and has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PackCap {
+    /// The profile's cap, if it has one.
+    pub cap: Option<u64>,
+    /// How many packs were chosen.
+    pub selected: u64,
+}
+
+impl Plan {
+    /// The form of the documents that this code writes.
+    pub const VERSION: &str = "1";
+
+    /// The plan as JSON.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).expect("a plan has text keys and whole numbers only")
+    }
+
+    /// The hash that a seal fixes.
+    pub fn hash(&self) -> Digest {
+        Digest::of_json(&self.to_json())
+    }
+
+    /// The gates whose failure fails the run.
+    pub fn required_gates(&self) -> impl Iterator<Item = &str> {
+        self.gates.iter().filter(|gate| gate.required).map(|gate| gate.id.as_str())
+    }
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// Two packs, gates or profiles have one id.
+    #[error("there are two {kind}s with the id `{id}`")]
+    DuplicateId {
+        /// `pack`, `gate` or `profile`.
+        kind: &'static str,
+        /// The id.
+        id: String,
+    },
+    /// A pack names a gate that does not exist.
+    #[error("pack `{pack}` names the gate `{gate}`, which the policy does not have")]
+    UnknownGate {
+        /// The pack.
+        pack: String,
+        /// The gate.
+        gate: String,
+    },
+    /// A tier is not `T` and a number.
+    #[error("{place} has the tier `{tier}`: a tier is `T` and a number")]
+    BadTier {
+        /// Where it stands.
+        place: String,
+        /// The tier as written.
+        tier: String,
+    },
+    /// A pattern is not valid.
+    #[error("{place}, pattern {} (`{}`): {}", index + 1, bytes::escape(.pattern), .reason.meaning())]
+    BadPattern {
+        /// Where it stands.
+        place: String,
+        /// Its position in the list, from 0.
+        index: usize,
+        /// The pattern as written.
+        pattern: Vec<u8>,
+        /// One of the `SCOPE.*` codes.
+        reason: Reason,
+    },
+    /// The policy has no such profile.
+    #[error("the policy has no profile `{asked}`; it has {}", known.join(", "))]
+    UnknownProfile {
+        /// The profile that was asked for.
+        asked: String,
+        /// The profiles that exist.
+        known: Vec<String>,
+    },
+    /// A changed file is no path of a tree.
+    #[error(transparent)]
+    InvalidPath(PathError),
+    /// The policy has no such pack.
+    #[error("the policy has no pack `{asked}`; it has {}", known.join(", "))]
+    UnknownPack {
+        /// The pack that was asked for.
+        asked: String,
+        /// The packs that exist.
+        known: Vec<String>,
+    },
+    /// The change needs more packs than the profile allows.
+    #[error("the change needs {} packs ({}), and the profile allows {cap}", packs.len(), packs.join(", "))]
+    PackCapExceeded {
+        /// The profile's cap.
+        cap: u64,
+        /// The packs that the change needs.
+        packs: Vec<String>,
+    },
+}
+
+impl PlanError {
+    /// The stable code.
+    pub const fn reason(&self) -> Reason {
+        match self {
+            Self::DuplicateId { .. } => Reason::PlanDuplicateId,
+            Self::UnknownGate { .. } => Reason::PlanUnknownGate,
+            Self::BadTier { .. } => Reason::PlanBadTier,
+            Self::BadPattern { reason, .. } => *reason,
+            Self::UnknownProfile { .. } => Reason::PlanUnknownProfile,
+            Self::InvalidPath(_) => Reason::PathInvalid,
+            Self::UnknownPack { .. } => Reason::PlanUnknownPack,
+            Self::PackCapExceeded { .. } => Reason::PlanPackCapExceeded,
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The seal of a run: everything that will judge it, fixed by one hash before the first edit (law 2).
+//!
+//! A seal is canonical JSON and holds its own hash. [`Seal::parse`] accepts exactly the bytes that
+//! [`Seal::to_bytes`] writes for the same contents, so a seal that was touched is a damaged one.
+
+use crate::policy::{Policy, RefsRule, SignatureRule};
+use crate::{AmendPolicy, Globs, Plan};
+use canon::{Digest, Reason, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The form of the document.
+const SCHEMA: &str = "probity/seal/v1";
+
+/// What is sealed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SealContents {
+    /// The run.
+    pub run_id: String,
+    /// When it was sealed, as RFC 3339.
+    pub sealed_at: String,
+    /// What may be touched and what must pass.
+    pub plan: Plan,
+    /// The identity of the whole policy.
+    pub policy_digest: Digest,
+    /// The root hash of the start snapshot.
+    pub root: Digest,
+    /// Paths that are not part of the delta.
+    pub build_outputs: Globs,
+    /// Paths that no change may touch.
+    pub protected: Globs,
+    /// What a changed git reference means.
+    pub refs: RefsRule,
+    /// Settings of the plan's gates that are not part of the plan, by gate id.
+    pub gate_settings: BTreeMap<String, GateSettings>,
+    /// Whether the profile demands a signature.
+    pub signature: SignatureRule,
+    /// When the scope may be amended.
+    pub amend: AmendPolicy,
+    /// How strongly the scope is enforced while the run goes on.
+    pub enforcement: Enforcement,
+}
+
+/// Settings of a gate that are not part of the plan.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct GateSettings {
+    /// Names of variables that it gets from the caller's environment.
+    pub env: Vec<String>,
+    /// What it may write in the tree.
+    pub outputs: Globs,
+}
+
+/// How strongly a scope is enforced while a run goes on (law 13).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Enforcement {
+    /// Changes are seen afterwards.
+    #[default]
+    Observe,
+    /// The agent's own hooks ask before each edit.
+    Hook,
+    /// The system refuses writes outside.
+    Sandbox,
+    /// The run works on a copy; what is outside never arrives.
+    Overlay,
+}
+
+/// Sealed contents. They can be read and not changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seal {
+    contents: SealContents,
+    hash: Digest,
+}
+
+/// A seal that is not what was written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the seal is damaged: {0}")]
+pub struct SealDamaged(String);
+
+impl SealDamaged {
+    /// The stable code.
+    pub const fn reason(&self) -> Reason {
+        Reason::SealDamaged
+    }
+}
+
+impl SealContents {
+    /// Gathers what `policy` says about a run under `plan`.
+    pub fn new(policy: &Policy, plan: Plan, run_id: &str, sealed_at: &str, root: Digest) -> Self {
+        let settings = |id: &str| {
+            let gate = policy.gate(id)?;
+            Some((gate.id.clone(), GateSettings { env: gate.env.clone(), outputs: gate.outputs.clone() }))
+        };
+        Self {
+            run_id: run_id.into(),
+            sealed_at: sealed_at.into(),
+            policy_digest: policy.digest(),
+            root,
+            build_outputs: policy.workspace.build_outputs.clone(),
+            protected: policy.workspace.protected.clone(),
+            refs: policy.workspace.refs,
+            gate_settings: plan.gates.iter().filter_map(|gate| settings(&gate.id)).collect(),
+            signature: policy.profile(&plan.profile).map_or_else(SignatureRule::default, |it| it.signature),
+            amend: policy.amend,
+            enforcement: Enforcement::default(),
+            plan,
+        }
+    }
+}
+
+impl Seal {
+    /// Seals `contents`.
+    pub fn new(contents: SealContents) -> Self {
+        let hash = Digest::of_json(&Value::Object(unsealed(&contents)));
+        Self { contents, hash }
+    }
+
+    /// What is sealed.
+    pub const fn contents(&self) -> &SealContents {
+        &self.contents
+    }
+
+    /// The hash over everything that is sealed.
+    pub const fn hash(&self) -> Digest {
+        self.hash
+    }
+
+    /// The document, as it is stored.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut members = unsealed(&self.contents);
+        members.insert("seal_hash".into(), self.hash.to_string().into());
+        json::canonical(&Value::Object(members))
+    }
+
+    /// Reads a document and verifies its hash and form.
+    pub fn parse(bytes: &[u8]) -> Result<Self, SealDamaged> {
+        let value = json::parse(bytes).map_err(|error| SealDamaged(error.to_string()))?;
+        let contents = serde_json::from_value(value).map_err(|error| SealDamaged(error.to_string()))?;
+        let seal = Self::new(contents);
+        // Written again, the contents must give the same bytes: then schema, hashes and form are right at once,
+        // and no field is there that nobody looked at.
+        if seal.to_bytes() != bytes {
+            return Err(SealDamaged("its bytes are not those that its contents give".into()));
+        }
+        Ok(seal)
+    }
+}
+
+/// The members of the document that the seal's hash covers.
+fn unsealed(contents: &SealContents) -> Map<String, Value> {
+    let json = serde_json::to_value(contents).expect("a seal has text keys and whole numbers only");
+    let Value::Object(mut members) = json else {
+        unreachable!("a struct is written as an object");
+    };
+    members.insert("schema".into(), SCHEMA.into());
+    members.insert("plan_hash".into(), contents.plan.hash().to_string().into());
+    members
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Request, compute};
+    use proptest::prelude::*;
+
+    const POLICY: &str = r#"
+[workspace]
+build_outputs = ["target/**"]
+[[gate]]
+id = "lint"
+run = ["ruff"]
+env = ["CI"]
+outputs = [".ruff_cache/**"]
+[[gate]]
+id = "deep"
+run = ["deep"]
+tier = "T9"
+[profile.team]
+signature = "required"
+"#;
+
+    fn seal() -> Seal {
+        let policy = Policy::from_toml(POLICY).expect("a policy");
+        let request = Request { profile: "team".into(), scope: Globs::new(["src/**"]), ..Request::default() };
+        let plan = compute(&policy, &request).expect("a plan");
+        Seal::new(SealContents::new(&policy, plan, "run-1", "2026-03-01T10:00:00Z", Digest::of(b"tree")))
+    }
+
+    #[test]
+    fn takes_what_the_policy_says_about_the_plan() {
+        let seal = seal();
+        let contents = seal.contents();
+        assert_eq!(contents.signature, SignatureRule::Required);
+        assert_eq!(contents.build_outputs, Globs::new(["target/**"]));
+        assert_eq!(contents.gate_settings["lint"].env, ["CI"]);
+        assert!(!contents.gate_settings.contains_key("deep"), "a skipped gate needs no settings");
+    }
+
+    #[test]
+    fn what_was_sealed_is_read_back() {
+        assert_eq!(Seal::parse(&seal().to_bytes()), Ok(seal()));
+    }
+
+    #[test]
+    fn a_new_hash_over_changed_contents_is_another_seal() {
+        let mut contents = seal().contents().clone();
+        contents.plan.scope = Globs::new(["**"]);
+        assert_ne!(Seal::new(contents).hash(), seal().hash());
+    }
+
+    #[test]
+    fn refuses_fields_that_nobody_looks_at() {
+        let mut value = json::parse(&seal().to_bytes()).expect("JSON");
+        value["note"] = "hello".into();
+        value.as_object_mut().expect("an object").remove("seal_hash");
+        value["seal_hash"] = Digest::of_json(&value).to_string().into();
+        assert!(Seal::parse(&json::canonical(&value)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_changed_byte_is_damage(position: prop::sample::Index, flip in 1u8..) {
+            let mut bytes = seal().to_bytes();
+            let index = position.index(bytes.len());
+            bytes[index] ^= flip;
+            prop_assert_eq!(Seal::parse(&bytes).map_err(|error| error.reason()), Err(Reason::SealDamaged));
+        }
+    }
+}

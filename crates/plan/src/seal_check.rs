@@ -1,0 +1,139 @@
+//! Holds a finished run to its seal: same plan, same policy, every gate run, nothing outside the scope.
+
+use crate::amend::amended_scope;
+use crate::{Amendment, Globs};
+use canon::{Digest, Reason, json};
+use paths::RepoPath;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// How a gate ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateStatus {
+    /// It ran and was content.
+    Pass,
+    /// It ran and was not.
+    Fail,
+    /// It did not run.
+    Skip,
+}
+
+/// What the evidence of a run says.
+#[derive(Debug, Clone, Copy)]
+pub struct Observed<'a> {
+    /// The plan that the run claims to have followed, as it was read.
+    pub plan: &'a Value,
+    /// The policy versions that the run claims.
+    pub policy_versions: &'a Value,
+    /// Each gate result: the gate's id and how it ended.
+    pub gate_results: &'a [(String, GateStatus)],
+    /// D.
+    pub workspace_delta_paths: &'a [Vec<u8>],
+    /// Amendments of the sealed scope.
+    pub amendments: &'a [Amendment],
+}
+
+/// In what a run departs from its seal.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SealCheck {
+    /// The codes, sorted by their text; empty when the run kept to its seal.
+    pub codes: Vec<Reason>,
+    /// Sealed gates that did not run, in the order of the plan.
+    pub missing_gates: Vec<String>,
+    /// Paths outside the sealed scope and its amendments, in the order of the delta.
+    pub scope_violations: Vec<Vec<u8>>,
+}
+
+/// What the check needs of a sealed plan. Anything else in it is covered by the hash.
+#[derive(Deserialize)]
+struct Sealed {
+    gates: Vec<SealedGate>,
+    scope: Globs,
+    policy_versions: Value,
+}
+
+#[derive(Deserialize)]
+struct SealedGate {
+    id: String,
+}
+
+/// Compares what was observed with the sealed plan and its sealed hash.
+pub fn seal_check(sealed_plan: &Value, plan_hash: Digest, observed: &Observed<'_>) -> SealCheck {
+    let mut check = SealCheck::default();
+    if Digest::of_json(observed.plan) != plan_hash || Digest::of_json(sealed_plan) != plan_hash {
+        check.codes.push(Reason::SealPlanMismatch);
+    }
+    match Sealed::deserialize(sealed_plan) {
+        Ok(sealed) => check.compare(&sealed, observed),
+        Err(_) => check.codes.push(Reason::SealDamaged),
+    }
+    check.codes.sort_by_key(|reason| reason.code());
+    check
+}
+
+impl SealCheck {
+    fn compare(&mut self, sealed: &Sealed, observed: &Observed<'_>) {
+        if json::canonical(&sealed.policy_versions) != json::canonical(observed.policy_versions) {
+            self.codes.push(Reason::SealPolicyDrift);
+        }
+        let ran = |id: &str| {
+            observed.gate_results.iter().any(|(gate, status)| gate == id && *status != GateStatus::Skip)
+        };
+        self.missing_gates =
+            sealed.gates.iter().filter(|gate| !ran(&gate.id)).map(|gate| gate.id.clone()).collect();
+        if !self.missing_gates.is_empty() {
+            self.codes.push(Reason::SealMissingGates);
+        }
+        self.compare_scope(&sealed.scope, observed);
+    }
+
+    fn compare_scope(&mut self, sealed: &Globs, observed: &Observed<'_>) {
+        let scope = match amended_scope(sealed, observed.amendments) {
+            Ok(scope) => scope,
+            Err(error) => return self.codes.push(error.reason),
+        };
+        // What is no path of a tree lies in no scope.
+        let is_inside = |path: &[u8]| RepoPath::parse(path).is_ok_and(|path| scope.lets_in(&path));
+        self.scope_violations =
+            observed.workspace_delta_paths.iter().filter(|path| !is_inside(path)).cloned().collect();
+        if !self.scope_violations.is_empty() {
+            self.codes.push(Reason::SealScopeViolation);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(sealed: &Value, amendments: &[Amendment], delta: &[Vec<u8>]) -> SealCheck {
+        let observed = Observed {
+            plan: sealed,
+            policy_versions: &json!({}),
+            gate_results: &[],
+            workspace_delta_paths: delta,
+            amendments,
+        };
+        seal_check(sealed, Digest::of_json(sealed), &observed)
+    }
+
+    #[test]
+    fn a_bad_pattern_is_never_a_pass() {
+        let plan = json!({"gates": [], "scope": ["src/"], "policy_versions": {}});
+        assert_eq!(check(&plan, &[], &[]).codes, [Reason::ScopeTrailingSlash]);
+    }
+
+    #[test]
+    fn what_is_no_path_is_outside() {
+        let plan = json!({"gates": [], "scope": ["**"], "policy_versions": {}});
+        let check = check(&plan, &[], &[b"../x".to_vec(), b"a".to_vec()]);
+        assert_eq!(check.scope_violations, [b"../x".to_vec()]);
+    }
+
+    #[test]
+    fn a_seal_without_a_plan_is_damaged() {
+        assert_eq!(check(&json!({}), &[], &[]).codes, [Reason::SealDamaged]);
+    }
+}
