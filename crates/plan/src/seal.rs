@@ -30,6 +30,8 @@ pub struct SealContents {
     pub build_outputs: Globs,
     /// Paths that no change may touch.
     pub protected: Globs,
+    /// Protected paths that this run may change all the same.
+    pub grants: Globs,
     /// What a changed git reference means.
     pub refs: RefsRule,
     /// Settings of the plan's gates that are not part of the plan, by gate id.
@@ -99,6 +101,7 @@ impl SealContents {
             root,
             build_outputs: policy.workspace.build_outputs.clone(),
             protected: policy.workspace.protected.clone(),
+            grants: Globs::default(),
             refs: policy.workspace.refs,
             gate_settings: plan.gates.iter().filter_map(|gate| settings(&gate.id)).collect(),
             signature: policy.profile(&plan.profile).map_or_else(SignatureRule::default, |it| it.signature),
