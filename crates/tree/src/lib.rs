@@ -1,0 +1,26 @@
+//! Seeing a tree, whatever those who work in it do to hide.
+//!
+//! * [`Snapshot`]: every entry of the content zone at one time, with a root hash.
+//! * [`delta`]: the paths that differ between two snapshots.
+
+mod delta;
+mod entry;
+mod finding;
+mod links;
+mod look;
+mod merkle;
+mod names;
+mod object;
+mod pool;
+mod read;
+mod record;
+mod snapshot;
+mod sys;
+mod walk;
+
+pub use delta::{Change, ChangeKind, Side, delta, touched};
+pub use entry::Entry;
+pub use finding::TreeFinding;
+pub use object::{GitId, ObjectFormat};
+pub use record::Kind;
+pub use snapshot::{Note, Options, Snapshot, TreeError};

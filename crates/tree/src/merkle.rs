@@ -1,0 +1,93 @@
+//! The hash of a directory, and so of a tree: equal hashes, equal trees.
+//!
+//! The hash of a directory is the SHA-256 of these bytes; numbers are big-endian and unsigned:
+//!
+//! ```text
+//! "probity/tree/v1" 00
+//! number of children                       8 bytes
+//! for each child, in the order of the bytes of its name:
+//!   length of the name                     4 bytes
+//!   name
+//!   permission bits (the twelve of 07777)  2 bytes
+//!   what it is                             1 byte
+//!   what it holds
+//! ```
+//!
+//! | What it is | Byte | What it holds |
+//! |---|---|---|
+//! | file | `f` | SHA-256 of its bytes, 32 bytes |
+//! | symbolic link | `l` | SHA-256 of its target, 32 bytes |
+//! | directory | `d` | the hash of the directory, 32 bytes |
+//! | named pipe | `p` | nothing |
+//! | socket | `s` | nothing |
+//! | character device | `c` | device number, 8 bytes |
+//! | block device | `b` | device number, 8 bytes |
+//! | file, link, directory that was not read | `F`, `L`, `D` | device, inode, size, mtime in ns, ctime in ns, 8 bytes each |
+//!
+//! The root hash of a snapshot is the hash of its root directory. The root directory has no name, so its own
+//! permission bits are in no hash. Times, inodes, owners, link counts and the sizes of directories are in no hash
+//! either, except for what was not read: there they are all that can be compared.
+
+use crate::record::{Dir, Facts, Held, Record};
+use canon::Digest;
+use canon::digest::Hasher;
+
+/// Fills in the hashes. A parent comes before its children in `dirs`, so the last directory is hashed first.
+pub(crate) fn hash(dirs: &mut [Dir]) {
+    let mut bytes = Vec::new();
+    for id in (0..dirs.len()).rev() {
+        dirs[id].hash = hash_dir(&dirs[id], dirs, &mut bytes);
+    }
+}
+
+fn hash_dir(dir: &Dir, dirs: &[Dir], bytes: &mut Vec<u8>) -> Digest {
+    bytes.clear();
+    bytes.extend_from_slice(b"probity/tree/v1\0");
+    bytes.extend_from_slice(&(dir.records.len() as u64).to_be_bytes());
+    let mut hasher = Hasher::default();
+    for record in &dir.records {
+        put_record(dir, record, dirs, bytes);
+        if bytes.len() > 32 * 1024 {
+            hasher.update(bytes);
+            bytes.clear();
+        }
+    }
+    hasher.update(bytes);
+    hasher.finish()
+}
+
+fn put_record(dir: &Dir, record: &Record, dirs: &[Dir], bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(&u32::from(record.name.1).to_be_bytes());
+    bytes.extend_from_slice(dir.name(record));
+    bytes.extend_from_slice(&record.facts.mode.to_be_bytes());
+    match &record.held {
+        Held::File(Some(digest)) => put(bytes, b'f', digest.as_bytes()),
+        Held::Symlink(Some(digest)) => put(bytes, b'l', digest.as_bytes()),
+        Held::Directory(Some(id)) => put(bytes, b'd', dirs[*id as usize].hash.as_bytes()),
+        Held::File(None) => put_unread(bytes, b'F', &record.facts),
+        Held::Symlink(None) => put_unread(bytes, b'L', &record.facts),
+        Held::Directory(None) => put_unread(bytes, b'D', &record.facts),
+        Held::Fifo => put(bytes, b'p', &[]),
+        Held::Socket => put(bytes, b's', &[]),
+        Held::CharDevice(number) => put(bytes, b'c', &number.to_be_bytes()),
+        Held::BlockDevice(number) => put(bytes, b'b', &number.to_be_bytes()),
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, tag: u8, held: &[u8]) {
+    bytes.push(tag);
+    bytes.extend_from_slice(held);
+}
+
+fn put_unread(bytes: &mut Vec<u8>, tag: u8, facts: &Facts) {
+    bytes.push(tag);
+    for number in [
+        facts.device,
+        facts.inode,
+        facts.size,
+        facts.mtime_ns.cast_unsigned(),
+        facts.ctime_ns.cast_unsigned(),
+    ] {
+        bytes.extend_from_slice(&number.to_be_bytes());
+    }
+}

@@ -1,0 +1,114 @@
+//! A small crew of threads for work that makes more work.
+//!
+//! The newest task is taken first. A tree is thus walked deep before wide, and only few directories are open at a
+//! time.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// The tasks that wait.
+pub(crate) struct Queue<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+}
+
+struct State<T> {
+    waiting: Vec<T>,
+    n_busy: usize,
+}
+
+impl<T> Queue<T> {
+    /// Adds tasks; the last of them is taken first.
+    pub(crate) fn push(&self, tasks: impl IntoIterator<Item = T>) {
+        let mut state = self.lock();
+        let before = state.waiting.len();
+        state.waiting.extend(tasks);
+        match state.waiting.len() - before {
+            0 => {}
+            1 => self.changed.notify_one(),
+            _ => self.changed.notify_all(),
+        }
+    }
+
+    /// Waits for a task; `None` once nothing waits and nobody could add more.
+    fn take(&self) -> Option<(T, Busy<'_, T>)> {
+        let mut state = self.lock();
+        loop {
+            if let Some(task) = state.waiting.pop() {
+                state.n_busy += 1;
+                return Some((task, Busy(self)));
+            }
+            if state.n_busy == 0 {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The state is a list and a number, both whole at every step, so a panic elsewhere does not spoil it.
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Held while a task is worked on. It counts down on a panic too, or the others would wait for ever.
+struct Busy<'a, T>(&'a Queue<T>);
+
+impl<T> Drop for Busy<'_, T> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.n_busy -= 1;
+        if state.n_busy == 0 && state.waiting.is_empty() {
+            self.0.changed.notify_all();
+        }
+    }
+}
+
+/// Works off `first` and all that follows from it, one thread for each of `workers`, and gives the workers back.
+pub(crate) fn run<T: Send, W: Send>(
+    workers: Vec<W>,
+    first: T,
+    work: impl Fn(&mut W, T, &Queue<T>) + Sync,
+) -> Vec<W> {
+    let queue =
+        Queue { state: Mutex::new(State { waiting: vec![first], n_busy: 0 }), changed: Condvar::new() };
+    let toil = |mut worker: W| {
+        while let Some((task, busy)) = queue.take() {
+            work(&mut worker, task, &queue);
+            drop(busy);
+        }
+        worker
+    };
+    std::thread::scope(|scope| {
+        let crew: Vec<_> = workers.into_iter().map(|worker| scope.spawn(|| toil(worker))).collect();
+        crew.into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_task_is_done_once_and_its_offspring_too() {
+        for n_workers in [1, 2, 7] {
+            let done = run(vec![Vec::new(); n_workers], 1_u32, |worker: &mut Vec<u32>, task, queue| {
+                worker.push(task);
+                queue.push([task * 2, task * 2 + 1].into_iter().filter(|&next| next < 1000));
+            });
+            let mut done: Vec<u32> = done.into_iter().flatten().collect();
+            done.sort_unstable();
+            assert_eq!(done, (1..1000).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "task 5")]
+    fn a_panic_reaches_the_caller_and_leaves_nobody_waiting() {
+        run(vec![(); 3], 1_u32, |(), task, queue| {
+            assert_ne!(task, 5, "task 5");
+            queue.push([task + 1]);
+        });
+    }
+}

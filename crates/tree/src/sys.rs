@@ -1,0 +1,201 @@
+//! The few system calls that seeing needs, each of them relative to a directory handle and never following a link.
+//!
+//! On Linux an entry is looked at with `statx`, which also tells its mount; elsewhere (and where `statx` is
+//! missing) with `fstatat`, which does not. Nothing above this module knows the difference except through
+//! [`Stat::mount`].
+
+use crate::record::{Kind, Stat};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::{Errno, Result};
+
+/// One name of a directory, as it was listed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Listed {
+    /// Where the name begins in the listing's bytes.
+    pub(crate) offset: u32,
+    /// How long the name is.
+    pub(crate) len: u16,
+    /// What the listing says about its type; `None` when it says nothing.
+    pub(crate) kind: Option<Kind>,
+}
+
+/// The names of one directory: `.` and `..` left out, sorted by their bytes.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) listed: Vec<Listed>,
+}
+
+impl Names {
+    /// Takes the next name, or says that the directory is larger than can be held.
+    fn push(&mut self, name: &[u8], kind: FileType) -> Result<()> {
+        if matches!(name, b"." | b"..") {
+            return Ok(());
+        }
+        let offset = u32::try_from(self.bytes.len()).map_err(|_| Errno::OVERFLOW)?;
+        let len = u16::try_from(name.len()).map_err(|_| Errno::NAMETOOLONG)?;
+        self.bytes.extend_from_slice(name);
+        self.listed.push(Listed { offset, len, kind: listed_kind(kind) });
+        Ok(())
+    }
+
+    /// The bytes of one name.
+    pub(crate) fn name(&self, listed: Listed) -> &[u8] {
+        &self.bytes[listed.offset as usize..][..usize::from(listed.len)]
+    }
+
+    /// Leaves out names.
+    pub(crate) fn leave_out(&mut self, left_out: &[Vec<u8>]) {
+        let bytes = std::mem::take(&mut self.bytes);
+        let name = |listed: &Listed| &bytes[listed.offset as usize..][..usize::from(listed.len)];
+        self.listed.retain(|listed| !left_out.iter().any(|out| out == name(listed)));
+        self.bytes = bytes;
+    }
+
+    fn sort(&mut self) {
+        let bytes = &self.bytes;
+        self.listed
+            .sort_unstable_by_key(|listed| &bytes[listed.offset as usize..][..usize::from(listed.len)]);
+    }
+}
+
+/// Opens the directory `name` below `dir`; fails if it is a link or no directory.
+pub(crate) fn open_dir(dir: impl AsFd, name: &[u8]) -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(dir, name, flags, Mode::empty())
+}
+
+/// Opens the file `name` below `dir` for reading; fails if it is a link, and never waits for a pipe's other end.
+pub(crate) fn open_file(dir: impl AsFd, name: &[u8]) -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    rustix::fs::openat(dir, name, flags, Mode::empty())
+}
+
+/// Looks at `name` below `dir` itself, not at what it may point to.
+pub(crate) fn stat_at(dir: impl AsFd, name: &[u8]) -> Result<Stat> {
+    stat(dir.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+/// Looks at an open file.
+pub(crate) fn stat_fd(fd: impl AsFd) -> Result<Stat> {
+    stat(fd.as_fd(), b"", AtFlags::EMPTY_PATH)
+}
+
+/// Reads where the link `name` below `dir` points to.
+pub(crate) fn read_link(dir: impl AsFd, name: &[u8]) -> Result<Vec<u8>> {
+    Ok(rustix::fs::readlinkat(dir, name, Vec::new())?.into_bytes())
+}
+
+#[cfg(target_os = "linux")]
+fn stat(dir: BorrowedFd<'_>, name: &[u8], flags: AtFlags) -> Result<Stat> {
+    use rustix::fs::StatxFlags;
+    let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
+    let found = match rustix::fs::statx(dir, name, flags | AtFlags::NO_AUTOMOUNT, wanted) {
+        Err(Errno::NOSYS) => return portable::stat(dir, name, flags),
+        found => found?,
+    };
+    let pair = |major: u32, minor: u32| u64::from(major) << 32 | u64::from(minor);
+    Ok(Stat {
+        kind: kind(FileType::from_raw_mode(found.stx_mode.into())),
+        mode: found.stx_mode & 0o7777,
+        links: found.stx_nlink,
+        device: pair(found.stx_dev_major, found.stx_dev_minor),
+        inode: found.stx_ino,
+        size: found.stx_size,
+        mtime_ns: nanoseconds(found.stx_mtime.tv_sec, found.stx_mtime.tv_nsec),
+        ctime_ns: nanoseconds(found.stx_ctime.tv_sec, found.stx_ctime.tv_nsec),
+        special: pair(found.stx_rdev_major, found.stx_rdev_minor),
+        mount: (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id),
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+use portable::stat;
+
+/// Lists the directory `dir` from its beginning.
+#[cfg(target_os = "linux")]
+pub(crate) fn list(dir: &OwnedFd, buffer: &mut Vec<u8>) -> Result<Names> {
+    use rustix::fs::{RawDir, SeekFrom, seek};
+    seek(dir, SeekFrom::Start(0))?;
+    let mut names = Names::default();
+    buffer.clear();
+    let mut entries = RawDir::new(dir, buffer.spare_capacity_mut());
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        names.push(entry.file_name().to_bytes(), entry.file_type())?;
+    }
+    names.sort();
+    Ok(names)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn list(dir: &OwnedFd, _buffer: &mut Vec<u8>) -> Result<Names> {
+    portable::list(dir)
+}
+
+/// What every Unix has. Compiled for tests on Linux too, so that it is held against the Linux calls.
+#[cfg_attr(target_os = "linux", allow(dead_code, reason = "`list` is used by the tests only"))]
+mod portable {
+    use super::{AtFlags, BorrowedFd, FileType, Names, OwnedFd, Result, Stat, kind, nanoseconds};
+
+    #[allow(
+        clippy::unnecessary_cast,
+        clippy::cast_lossless,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_truncation,
+        reason = "the fields of `stat` have other types on other systems"
+    )]
+    pub(super) fn stat(dir: BorrowedFd<'_>, name: &[u8], flags: AtFlags) -> Result<Stat> {
+        let found =
+            if name.is_empty() { rustix::fs::fstat(dir)? } else { rustix::fs::statat(dir, name, flags)? };
+        Ok(Stat {
+            kind: kind(FileType::from_raw_mode(found.st_mode as _)),
+            mode: found.st_mode as u16 & 0o7777,
+            links: found.st_nlink as u32,
+            device: found.st_dev as u64,
+            inode: found.st_ino as u64,
+            size: found.st_size as u64,
+            mtime_ns: nanoseconds(found.st_mtime as i64, found.st_mtime_nsec as u32),
+            ctime_ns: nanoseconds(found.st_ctime as i64, found.st_ctime_nsec as u32),
+            special: found.st_rdev as u64,
+            mount: None,
+        })
+    }
+
+    pub(super) fn list(dir: &OwnedFd) -> Result<Names> {
+        let mut names = Names::default();
+        for entry in rustix::fs::Dir::read_from(dir)? {
+            let entry = entry?;
+            names.push(entry.file_name().to_bytes(), entry.file_type())?;
+        }
+        names.sort();
+        Ok(names)
+    }
+}
+
+/// A time in nanoseconds since 1970. Times that do not fit (before 1678, after 2262) become the nearest that does:
+/// one that is too large lies after every snapshot's start, so such an entry is never taken from a cache.
+fn nanoseconds(seconds: i64, nanoseconds: u32) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds.into())
+}
+
+fn listed_kind(kind: FileType) -> Option<Kind> {
+    match kind {
+        FileType::Unknown => None,
+        known => Some(self::kind(known)),
+    }
+}
+
+/// A type that this system does not name is a device: nothing that could be read in peace.
+fn kind(kind: FileType) -> Kind {
+    match kind {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Directory,
+        FileType::Symlink => Kind::Symlink,
+        FileType::Fifo => Kind::Fifo,
+        FileType::Socket => Kind::Socket,
+        FileType::BlockDevice => Kind::BlockDevice,
+        FileType::CharacterDevice | FileType::Unknown => Kind::CharDevice,
+    }
+}

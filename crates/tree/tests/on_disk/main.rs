@@ -1,0 +1,5 @@
+//! The crate on a real file system, one file a subject.
+
+mod common;
+mod delta;
+mod unsafe_things;
