@@ -1,0 +1,87 @@
+//! The scope check: are the changed paths those that were declared?
+//!
+//! Literal membership, as seed 001 says: a directory in `allowed_files` names the directory, not what lies below.
+
+use crate::scope::{Entries, IntentScope};
+use serde::{Deserialize, Serialize};
+
+/// The outcome of a scope check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScopeCheckStatus {
+    /// Only allowed files.
+    Clean,
+    /// Related files as well.
+    Expanded,
+    /// Something else, or something forbidden.
+    Violated,
+    /// The run that the intent was declared on is not the one that it names any more.
+    Expired,
+}
+
+/// The outcome of a scope check, with the paths behind it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ScopeCheck {
+    /// The outcome.
+    pub status: ScopeCheckStatus,
+    /// Changed paths that were not declared.
+    pub unexpected_files: Entries,
+    /// Changed paths that the scope forbids.
+    pub forbidden_touched: Entries,
+    /// Related paths that were changed.
+    pub expanded_files: Entries,
+    /// Declared paths that were not changed; for information.
+    pub untouched_in_declared: Entries,
+}
+
+/// Checks the changed paths against the declared ones.
+pub fn scope_check(scope: &IntentScope, changed: &Entries) -> ScopeCheck {
+    let pick = |wanted: &dyn Fn(&[u8]) -> bool| -> Entries {
+        changed.iter().filter(|path| wanted(path.as_bytes())).cloned().collect()
+    };
+    let allowed = |path: &[u8]| scope.allowed_files.contains(path);
+    let related = |path: &[u8]| scope.allowed_related.contains(path);
+    let unexpected_files = pick(&|path| !allowed(path) && !related(path));
+    let forbidden_touched = pick(&|path| scope.forbids(path));
+    let expanded_files = pick(&|path| related(path) && !allowed(path));
+    let status = if !unexpected_files.is_empty() || !forbidden_touched.is_empty() {
+        ScopeCheckStatus::Violated
+    } else if !expanded_files.is_empty() {
+        ScopeCheckStatus::Expanded
+    } else {
+        ScopeCheckStatus::Clean
+    };
+    let untouched_in_declared = scope.entries().filter(|entry| !changed.contains(*entry)).cloned().collect();
+    ScopeCheck { status, unexpected_files, forbidden_touched, expanded_files, untouched_in_declared }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scope::Entry;
+
+    fn entries(names: &[&str]) -> Entries {
+        names.iter().map(Entry::new).collect()
+    }
+
+    fn status(changed: &[&str]) -> ScopeCheckStatus {
+        let scope = IntentScope {
+            allowed_files: entries(&["src/a.rs", "docs"]),
+            allowed_related: entries(&["src/b.rs"]),
+            forbidden: entries(&["*.lock", "src/a.rs.bak"]),
+        };
+        scope_check(&scope, &entries(changed)).status
+    }
+
+    #[test]
+    fn only_declared_names_are_expected() {
+        assert_eq!(status(&["src/a.rs"]), ScopeCheckStatus::Clean);
+        assert_eq!(status(&["src/a.rs", "src/b.rs"]), ScopeCheckStatus::Expanded);
+        assert_eq!(status(&["src/c.rs"]), ScopeCheckStatus::Violated);
+    }
+
+    #[test]
+    fn a_directory_covers_nothing_below_it() {
+        assert_eq!(status(&["docs/x.md"]), ScopeCheckStatus::Violated);
+    }
+}

@@ -1,0 +1,24 @@
+//! Intents: declared changes of several agents in one tree. Pure: the clock and the process table are arguments.
+//!
+//! * [`IntentScope`], [`relations`], [`scope_check`]: what a change may touch, and how two scopes lie to each other.
+//! * [`Owner`], [`ownership`]: who holds an intent, and what a reader may conclude about it.
+//! * [`start_decision`]: whether a start is granted.
+//! * [`hygiene_finish`]: whose the dirty paths of a shared tree are.
+//! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
+
+mod check;
+pub mod hygiene;
+mod owner;
+mod record;
+mod relations;
+mod scope;
+pub mod start;
+pub mod vectors;
+
+pub use check::{ScopeCheck, ScopeCheckStatus, scope_check};
+pub use hygiene::{FinishHygiene, FinishState, hygiene_finish};
+pub use owner::{Held, Lease, Owner, Ownership, Probe, Timestamp, ownership};
+pub use record::{BadId, CommandId, ForeignDirtyOverlap, IntentId, Peer, Status};
+pub use relations::{OverlapType, Relation, RelationKind, overlap, relations};
+pub use scope::{Entries, Entry, IntentScope, Patterns, ScopeRelation, covered};
+pub use start::{StartDecision, StartState, start_decision};

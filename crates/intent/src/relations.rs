@@ -1,0 +1,158 @@
+//! How two scopes lie to each other.
+//!
+//! Claims are refused on doubt: `forbidden` never weakens an overlap.
+
+use crate::scope::{Entries, IntentScope, Patterns, covered};
+use serde::{Deserialize, Serialize};
+
+/// How my scope lies to another's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RelationKind {
+    /// Both want to touch the same path.
+    EditOverlap,
+    /// They must not touch what I may.
+    ForeignExcludesTarget,
+    /// I must not touch what they may.
+    TargetExcludesForeign,
+    /// Nothing in common.
+    None,
+}
+
+/// Which kinds of overlap there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OverlapType {
+    /// Allowed with allowed.
+    Hard,
+    /// Allowed with related.
+    Soft,
+    /// Some of each.
+    Both,
+}
+
+/// How two scopes lie to each other, and on which entries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Relation {
+    /// The first relation that holds.
+    pub relation: RelationKind,
+    /// Which overlaps there are, if any.
+    pub overlap_type: Option<OverlapType>,
+    /// The narrower entries where my allowed meets their allowed.
+    pub hard_overlap: Entries,
+    /// The narrower entries where allowed meets related, without those above.
+    pub soft_overlap: Entries,
+    /// The allowed entries that the other side forbids; empty for an overlap.
+    pub excluded: Entries,
+    /// Whether the two must not be active at once.
+    pub conflict: bool,
+}
+
+/// Judges how `target` (mine) lies to `foreign`.
+pub fn relations(target: &IntentScope, foreign: &IntentScope) -> Relation {
+    let hard = meeting(&target.allowed_files, &foreign.allowed_files);
+    let mut soft = meeting(&target.allowed_files, &foreign.allowed_related);
+    soft.append(&mut meeting(&target.allowed_related, &foreign.allowed_files));
+    soft.retain(|entry| !hard.contains(entry));
+    let overlap_type = match (hard.is_empty(), soft.is_empty()) {
+        (false, false) => Some(OverlapType::Both),
+        (false, true) => Some(OverlapType::Hard),
+        (true, false) => Some(OverlapType::Soft),
+        (true, true) => None,
+    };
+    let (relation, excluded) = match overlap_type {
+        Some(_) => (RelationKind::EditOverlap, Entries::new()),
+        None => exclusion(target, foreign),
+    };
+    Relation {
+        relation,
+        overlap_type,
+        hard_overlap: hard,
+        soft_overlap: soft,
+        excluded,
+        conflict: overlap_type.is_some(),
+    }
+}
+
+/// Whether the two must not be active at once; the short form of [`relations`].
+pub fn overlap(target: &IntentScope, foreign: &IntentScope) -> bool {
+    meet(&target.allowed_files, &foreign.allowed_files)
+        || meet(&target.allowed_files, &foreign.allowed_related)
+        || meet(&target.allowed_related, &foreign.allowed_files)
+}
+
+fn exclusion(target: &IntentScope, foreign: &IntentScope) -> (RelationKind, Entries) {
+    let theirs = matched(&foreign.forbidden, &target.allowed_files);
+    if !theirs.is_empty() {
+        return (RelationKind::ForeignExcludesTarget, theirs);
+    }
+    let mine = matched(&target.forbidden, &foreign.allowed_files);
+    let relation = if mine.is_empty() { RelationKind::None } else { RelationKind::TargetExcludesForeign };
+    (relation, mine)
+}
+
+fn matched(patterns: &Entries, entries: &Entries) -> Entries {
+    let patterns = Patterns::new(patterns);
+    entries.iter().filter(|entry| patterns.match_bytes(entry.as_bytes())).cloned().collect()
+}
+
+/// The narrower of each pair of entries of which one covers the other.
+fn meeting(a: &Entries, b: &Entries) -> Entries {
+    let below = |set: &Entries, other: &Entries| -> Entries {
+        set.iter().filter(|entry| covered(other, entry.as_bytes())).cloned().collect()
+    };
+    let mut narrower = below(a, b);
+    narrower.append(&mut below(b, a));
+    narrower
+}
+
+fn meet(a: &Entries, b: &Entries) -> bool {
+    a.iter().any(|entry| covered(b, entry.as_bytes())) || b.iter().any(|entry| covered(a, entry.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scope::Entry;
+    use proptest::prelude::*;
+
+    fn entries() -> impl Strategy<Value = Entries> {
+        proptest::collection::btree_set("(a|b|a/a|a/b|a/b/c|b/a)", 0..4)
+            .prop_map(|set| set.iter().map(Entry::new).collect())
+    }
+
+    fn scopes() -> impl Strategy<Value = IntentScope> {
+        (entries(), entries()).prop_map(|(allowed_files, allowed_related)| IntentScope {
+            allowed_files,
+            allowed_related,
+            forbidden: Entries::new(),
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn an_overlap_is_the_same_from_both_sides(a in scopes(), b in scopes()) {
+            let (ours, theirs) = (relations(&a, &b), relations(&b, &a));
+            prop_assert_eq!(ours.conflict, overlap(&a, &b));
+            prop_assert_eq!(ours.conflict, theirs.conflict);
+            prop_assert_eq!(&ours.hard_overlap, &theirs.hard_overlap);
+            prop_assert_eq!(&ours.soft_overlap, &theirs.soft_overlap);
+        }
+
+        #[test]
+        fn entries_meet_exactly_when_one_covers_the_other(a in entries(), b in entries()) {
+            let mut naive = Entries::new();
+            for x in &a {
+                for y in &b {
+                    if x.covers(y.as_bytes()) {
+                        naive.insert(y.clone());
+                    } else if y.covers(x.as_bytes()) {
+                        naive.insert(x.clone());
+                    }
+                }
+            }
+            prop_assert_eq!(meet(&a, &b), !naive.is_empty());
+            prop_assert_eq!(meeting(&a, &b), naive);
+        }
+    }
+}

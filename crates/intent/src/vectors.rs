@@ -1,0 +1,80 @@
+//! The JSON form of this crate's functions: kinds `ownership`, `relations`, `hygiene_finish`, `start_decision`.
+
+use crate::hygiene::{DirtyClass, FinishHygiene, FinishState, hygiene_finish as hygiene};
+use crate::owner::{Held, Lease, Owner, Probe, Timestamp, ownership as judge};
+use crate::relations::relations as relate;
+use crate::scope::IntentScope;
+use crate::start::{StartState, start_decision as decide};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// Answers a vector of kind `ownership`.
+pub fn ownership(given: &Value) -> Result<Value, String> {
+    #[derive(Deserialize)]
+    struct Record {
+        owner: Owner,
+        lease_renewed_at: Option<Timestamp>,
+        lease_seconds: Option<u64>,
+        expires_at: Option<Timestamp>,
+    }
+    #[derive(Deserialize)]
+    struct Given {
+        record: Record,
+        reader: Owner,
+        now: Timestamp,
+        probe: Option<Probe>,
+    }
+    let Given { record, reader, now, probe } = read(given)?;
+    let lease = Lease {
+        renewed_at: record.lease_renewed_at.unwrap_or_default(),
+        seconds: record.lease_seconds.unwrap_or_default(),
+    };
+    let held = Held { owner: &record.owner, lease, expires_at: record.expires_at };
+    Ok(json!({ "ownership": judge(held, &reader, now, probe) }))
+}
+
+/// Answers a vector of kind `relations`.
+pub fn relations(given: &Value) -> Result<Value, String> {
+    #[derive(Deserialize)]
+    struct Given {
+        target: IntentScope,
+        foreign: IntentScope,
+    }
+    let Given { target, foreign } = read(given)?;
+    Ok(json!(relate(&target, &foreign)))
+}
+
+/// Answers a vector of kind `start_decision`.
+pub fn start_decision(given: &Value) -> Result<Value, String> {
+    Ok(json!(decide(&read::<StartState>(given)?)))
+}
+
+/// Answers a vector of kind `hygiene_finish`.
+pub fn hygiene_finish(given: &Value) -> Result<Value, String> {
+    Ok(hygiene_payload(&hygiene(&read::<FinishState>(given)?)))
+}
+
+/// The fields of seed 001 for the hygiene of a finish.
+pub fn hygiene_payload(hygiene: &FinishHygiene) -> Value {
+    json!({
+        "unacknowledged_dirty_in_scope": hygiene.of_class(DirtyClass::MissingEvidence),
+        "preexisting_unscoped_dirty": hygiene.of_class(DirtyClass::PreexistingUnscopedDirty),
+        "unattributed_unscoped_dirty": hygiene.unattributed(),
+        "own_unscoped_dirty": hygiene.unattributed(),
+        "new_unattributed_unscoped_dirty": hygiene.of_class(DirtyClass::NewUnattributedUnscopedDirty),
+        "modified_unattributed_unscoped_dirty": hygiene.of_class(DirtyClass::ModifiedUnattributedUnscopedDirty),
+        "unknown_unattributed_unscoped_dirty": hygiene.of_class(DirtyClass::UnknownUnattributedUnscopedDirty),
+        "foreign_attributed_outside_scope": hygiene.of_class(DirtyClass::ForeignAttributedOutsideScope),
+        "foreign_dirty_overlaps": hygiene.foreign_dirty_overlaps,
+        "dirty_attribution": hygiene.dirty_attribution,
+        "dirty_snapshot_status": hygiene.dirty_snapshot_status,
+        "files_for_scope_check": hygiene.files_for_scope_check,
+        "blocks_finish": hygiene.blocks_finish(),
+        "finish_block_reason": hygiene.finish_block_reason,
+    })
+}
+
+fn read<T: DeserializeOwned>(given: &Value) -> Result<T, String> {
+    T::deserialize(given).map_err(|error| error.to_string())
+}
