@@ -1,6 +1,6 @@
 //! Amendments: the one way in which a sealed scope changes, appended and never rewritten (law 2).
 
-use crate::{Globs, Plan};
+use crate::Globs;
 use canon::Reason;
 use paths::{PatternError, Scope};
 use serde::{Deserialize, Serialize};
@@ -52,15 +52,8 @@ impl Amendment {
     }
 }
 
-impl Plan {
-    /// R with amendments: the sealed patterns first, then those of each amendment.
-    pub fn amended_scope(&self, amendments: &[Amendment]) -> Result<Scope, PatternError> {
-        amended_scope(&self.scope, amendments)
-    }
-}
-
-/// `sealed` with amendments. Their patterns are appended, in order, so they match last.
-pub(crate) fn amended_scope(sealed: &Globs, amendments: &[Amendment]) -> Result<Scope, PatternError> {
+/// The scope that counts: the sealed patterns, then those of each amendment, which match last.
+pub fn amended_scope(sealed: &Globs, amendments: &[Amendment]) -> Result<Scope, PatternError> {
     let mut globs = sealed.clone();
     for amendment in amendments {
         globs.extend(&amendment.add);

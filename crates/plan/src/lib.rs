@@ -23,7 +23,7 @@ mod suggest;
 mod tier;
 pub mod vectors;
 
-pub use amend::{AmendPolicy, Amendment, AmendmentError, Moment, Permission, may_amend};
+pub use amend::{AmendPolicy, Amendment, AmendmentError, Moment, Permission, amended_scope, may_amend};
 pub use compute::{Request, compute};
 pub use config::ConfigError;
 pub use document::PolicyFormError;

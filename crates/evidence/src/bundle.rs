@@ -1,0 +1,279 @@
+//! Bundles on disk. The one module of this crate that touches files.
+//!
+//! A bundle is written into a folder of its own beside its final place and renamed when it is whole and durable, so
+//! a kill at any instant leaves no bundle or all of it, and perhaps a leftover that [`clean_leftovers`] removes.
+//! A bundle is read without following links: whatever is no plain file or folder is refused.
+#![expect(clippy::disallowed_methods, reason = "the file edge of this crate: everything else is pure")]
+
+use canon::{Reason, bytes};
+use paths::RepoPath;
+use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// How many files a bundle may have.
+pub const MAX_FILES: usize = 10_000;
+
+/// How many bytes the files of a bundle may have together.
+pub const MAX_BYTES: u64 = 1 << 30;
+
+/// How deep the folders of a bundle may be nested.
+pub const MAX_DEPTH: usize = 8;
+
+/// Unfinished bundles have names that begin so.
+const PARTIAL: &str = ".partial-";
+
+/// How many names are tried for an unfinished bundle.
+const ATTEMPTS: u32 = 100;
+
+/// Why a bundle cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    /// The system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something in the bundle is a link, a pipe, a socket or a device.
+    #[error("`{name}` in the bundle is neither a plain file nor a folder")]
+    NotAFile {
+        /// Its name in the bundle, escaped.
+        name: String,
+    },
+    /// The bundle has more than it may.
+    #[error("the bundle has more than {limit} {what}")]
+    TooLarge {
+        /// What there is too much of.
+        what: &'static str,
+        /// How much there may be.
+        limit: u64,
+    },
+    /// A bundle or a file in it cannot have this name.
+    #[error("`{0}` cannot be a name here")]
+    BadName(String),
+    /// There is a bundle of this name already.
+    #[error("there is a bundle at {} already", .0.display())]
+    Exists(PathBuf),
+}
+
+impl BundleError {
+    /// The code that the verifier reports when a bundle cannot be read because of what it holds.
+    pub const fn reason(&self) -> Option<Reason> {
+        match self {
+            Self::NotAFile { .. } => Some(Reason::EvidencePathTraversal),
+            _ => None,
+        }
+    }
+
+    fn io(path: &Path) -> impl Fn(io::Error) -> Self {
+        move |source| Self::Io { path: path.to_owned(), source }
+    }
+}
+
+/// Reads every file of a bundle, by its name inside (`logs/lint.stdout`).
+pub fn read_bundle(dir: &Path) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, BundleError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root =
+        rustix::fs::open(dir, flags, Mode::empty()).map_err(|errno| BundleError::io(dir)(errno.into()))?;
+    let mut reader = Reader { dir, files: BTreeMap::new(), bytes: 0 };
+    reader.folder(&root, b"", 0)?;
+    Ok(reader.files)
+}
+
+struct Reader<'a> {
+    dir: &'a Path,
+    files: BTreeMap<Vec<u8>, Vec<u8>>,
+    bytes: u64,
+}
+
+impl Reader<'_> {
+    fn folder(&mut self, folder: &OwnedFd, prefix: &[u8], depth: usize) -> Result<(), BundleError> {
+        if depth > MAX_DEPTH {
+            return Err(BundleError::TooLarge { what: "levels of folders", limit: MAX_DEPTH as u64 });
+        }
+        for entry in Dir::read_from(folder).map_err(|errno| self.io(prefix, errno))? {
+            let entry = entry.map_err(|errno| self.io(prefix, errno))?;
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                let path = if prefix.is_empty() { name.to_vec() } else { [prefix, name].join(&b'/') };
+                self.entry(folder.as_fd(), name, path, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        folder: BorrowedFd<'_>,
+        name: &[u8],
+        path: Vec<u8>,
+        depth: usize,
+    ) -> Result<(), BundleError> {
+        let not_a_file = || BundleError::NotAFile { name: bytes::escape(&path) };
+        // NOFOLLOW: a link is refused, wherever it leads. NONBLOCK: a pipe does not keep us waiting.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = match rustix::fs::openat(folder, name, flags, Mode::empty()) {
+            Ok(opened) => opened,
+            Err(Errno::LOOP | Errno::NXIO) => return Err(not_a_file()),
+            Err(errno) => return Err(self.io(&path, errno)),
+        };
+        let stat = rustix::fs::fstat(&opened).map_err(|errno| self.io(&path, errno))?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => self.folder(&opened, &path, depth + 1),
+            FileType::RegularFile => self.file(File::from(opened), path),
+            _ => Err(not_a_file()),
+        }
+    }
+
+    fn file(&mut self, file: File, path: Vec<u8>) -> Result<(), BundleError> {
+        if self.files.len() == MAX_FILES {
+            return Err(BundleError::TooLarge { what: "files", limit: MAX_FILES as u64 });
+        }
+        let mut content = Vec::new();
+        let left = MAX_BYTES - self.bytes;
+        let read = file.take(left + 1).read_to_end(&mut content);
+        read.map_err(BundleError::io(&self.dir.join(OsStr::from_bytes(&path))))?;
+        if content.len() as u64 > left {
+            return Err(BundleError::TooLarge { what: "bytes", limit: MAX_BYTES });
+        }
+        self.bytes += content.len() as u64;
+        self.files.insert(path, content);
+        Ok(())
+    }
+
+    fn io(&self, path: &[u8], errno: Errno) -> BundleError {
+        BundleError::io(&self.dir.join(OsStr::from_bytes(path)))(errno.into())
+    }
+}
+
+/// Writes a bundle to `parent/run_id`, durably and all at once. `parent` must exist.
+pub fn write_bundle(
+    parent: &Path,
+    run_id: &str,
+    files: &BTreeMap<Vec<u8>, Vec<u8>>,
+) -> Result<PathBuf, BundleError> {
+    if run_id.starts_with(PARTIAL) || run_id.contains('/') || RepoPath::parse(run_id.as_bytes()).is_err() {
+        return Err(BundleError::BadName(bytes::escape(run_id.as_bytes())));
+    }
+    if let Some(name) = files.keys().find(|name| RepoPath::parse(name).is_err()) {
+        return Err(BundleError::BadName(bytes::escape(name)));
+    }
+    let target = parent.join(run_id);
+    let partial = Partial::create(parent, run_id)?;
+    let written = fill(&partial.path, files).and_then(|()| publish(&partial.path, &target));
+    if written.is_err() {
+        // What cannot be removed now is a leftover like any other.
+        let _ = fs::remove_dir_all(&partial.path);
+    }
+    written?;
+    sync_dir(parent)?;
+    Ok(target)
+}
+
+/// Removes unfinished bundles that nobody writes any more, and says how many.
+pub fn clean_leftovers(parent: &Path) -> Result<usize, BundleError> {
+    let mut removed = 0;
+    for entry in fs::read_dir(parent).map_err(BundleError::io(parent))? {
+        let entry = entry.map_err(BundleError::io(parent))?;
+        if !entry.file_name().as_bytes().starts_with(PARTIAL.as_bytes()) {
+            continue;
+        }
+        let path = entry.path();
+        let Ok(folder) = open_dir(&path) else { continue };
+        // Whoever writes a bundle holds this lock.
+        if rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive).is_err() {
+            continue;
+        }
+        match fs::remove_dir_all(&path) {
+            Ok(()) => removed += 1,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(BundleError::Io { path, source }),
+        }
+    }
+    Ok(removed)
+}
+
+/// An unfinished bundle, locked as long as this lives.
+struct Partial {
+    path: PathBuf,
+    _lock: OwnedFd,
+}
+
+impl Partial {
+    fn create(parent: &Path, run_id: &str) -> Result<Self, BundleError> {
+        for attempt in 0..ATTEMPTS {
+            let path = parent.join(format!("{PARTIAL}{run_id}.{}.{attempt}", std::process::id()));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(source) => return Err(BundleError::Io { path, source }),
+            }
+            if let Some(lock) = lock(&path) {
+                return Ok(Self { path, _lock: lock });
+            }
+        }
+        Err(BundleError::Exists(parent.join(run_id)))
+    }
+}
+
+/// Locks a new folder, or `None` when a cleaner took it for a leftover in the instant before.
+fn lock(path: &Path) -> Option<OwnedFd> {
+    let folder = open_dir(path).ok()?;
+    rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive).ok()?;
+    let is_there = rustix::fs::fstat(&folder).ok()?.st_nlink > 0;
+    is_there.then_some(folder)
+}
+
+fn open_dir(path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty())
+}
+
+fn fill(partial: &Path, files: &BTreeMap<Vec<u8>, Vec<u8>>) -> Result<(), BundleError> {
+    let mut folders = BTreeSet::from([partial.to_owned()]);
+    for (name, content) in files {
+        let path = partial.join(OsStr::from_bytes(name));
+        let folder = path.parent().unwrap_or(partial);
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(BundleError::io(folder))?;
+        folders.extend(folder.ancestors().take_while(|above| *above != partial).map(Path::to_owned));
+        write_file(&path, content).map_err(BundleError::io(&path))?;
+    }
+    // Children sort after their parents: backwards, the deepest comes first.
+    folders.iter().rev().try_for_each(|folder| sync_dir(folder))
+}
+
+fn write_file(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(content)?;
+    file.sync_all()
+}
+
+/// Gives a whole bundle its name, unless the name is taken.
+fn publish(partial: &Path, target: &Path) -> Result<(), BundleError> {
+    match rustix::fs::renameat_with(CWD, partial, CWD, target, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(()),
+        Err(Errno::EXIST) => Err(BundleError::Exists(target.to_owned())),
+        // This file system cannot refuse to replace; a plain rename replaces an empty folder at most.
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            if rustix::fs::statat(CWD, target, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+                return Err(BundleError::Exists(target.to_owned()));
+            }
+            fs::rename(partial, target).map_err(BundleError::io(target))
+        }
+        Err(errno) => Err(BundleError::io(target)(errno.into())),
+    }
+}
+
+fn sync_dir(path: &Path) -> Result<(), BundleError> {
+    File::open(path).and_then(|folder| folder.sync_all()).map_err(BundleError::io(path))
+}

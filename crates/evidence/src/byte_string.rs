@@ -1,0 +1,50 @@
+//! Bytes that are usually text: arguments, names of references, paths that nobody judged yet.
+
+use canon::bytes;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use std::fmt;
+
+/// Any bytes. In JSON they are a string where they are text, and hex where they are not.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ByteString(Vec<u8>);
+
+impl ByteString {
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl<B: Into<Vec<u8>>> From<B> for ByteString {
+    fn from(bytes: B) -> Self {
+        Self(bytes.into())
+    }
+}
+
+/// Shows the bytes on one line, without loss and without characters that could deceive.
+impl fmt::Display for ByteString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&bytes::escape(&self.0))
+    }
+}
+
+impl fmt::Debug for ByteString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{self}`")
+    }
+}
+
+impl Serialize for ByteString {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        bytes::to_json(&self.0).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ByteString {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let bytes = bytes::from_json(&value);
+        bytes.map(Self).ok_or_else(|| serde::de::Error::custom("bytes are a string or {\"bytes_hex\": …}"))
+    }
+}

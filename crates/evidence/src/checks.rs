@@ -1,0 +1,274 @@
+//! The checks of the verifier, one function each. The numbers are those of the conformance README, section 7.
+
+use crate::verify::MANIFEST;
+use crate::wire::{self, ManifestV1, Status};
+use crate::{ByteString, Follows, Trust, judge, keys};
+use canon::{Digest, Reason, bytes, json};
+use paths::{RepoPath, Scope, reconcile};
+use plan::{SignatureRule, amended_scope};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// How many names a detail lists before it only counts.
+const MAX_NAMES: usize = 5;
+
+/// Something that speaks against a bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) code: String,
+    detail: String,
+}
+
+impl Fault {
+    pub(crate) fn new(reason: Reason, detail: &str) -> Self {
+        Self { code: reason.code().into(), detail: detail.into() }
+    }
+
+    /// A fault about `names`, or none when there are none.
+    fn about<'a>(reason: Reason, names: impl IntoIterator<Item = &'a [u8]>) -> Option<Self> {
+        let names: Vec<String> = names.into_iter().map(|name| format!("`{}`", bytes::escape(name))).collect();
+        let more = names.len().saturating_sub(MAX_NAMES);
+        let first = names.get(..MAX_NAMES).unwrap_or(&names).join(", ");
+        let detail = if more > 0 { format!("{first} and {more} more") } else { first };
+        (!names.is_empty()).then(|| Self::new(reason, &detail))
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let meaning = self.code.parse::<Reason>().map_or("", Reason::meaning);
+        let parts: Vec<&str> = [meaning, &self.detail].into_iter().filter(|part| !part.is_empty()).collect();
+        f.write_str(&parts.join(": "))
+    }
+}
+
+/// A bundle whose manifest could be read, and what is demanded of it.
+pub(crate) struct Subject<'a> {
+    files: &'a BTreeMap<Vec<u8>, Vec<u8>>,
+    trust: &'a Trust,
+    bytes: &'a [u8],
+    value: &'a Value,
+    manifest: &'a ManifestV1,
+    run_hash: Digest,
+}
+
+impl<'a> Subject<'a> {
+    pub(crate) fn new(
+        files: &'a BTreeMap<Vec<u8>, Vec<u8>>,
+        trust: &'a Trust,
+        bytes: &'a [u8],
+        value: &'a Value,
+        manifest: &'a ManifestV1,
+    ) -> Self {
+        Self { files, trust, bytes, value, manifest, run_hash: wire::run_hash(value) }
+    }
+
+    /// 4.
+    pub(crate) fn canonical(&self) -> Vec<Fault> {
+        unless(json::is_canonical(self.bytes, self.value), Reason::EvidenceNotCanonical, "")
+    }
+
+    /// 5.
+    pub(crate) fn run_hash(&self) -> Vec<Fault> {
+        let detail = format!("the manifest's hash is {}", self.run_hash);
+        unless(self.manifest.run_hash == self.run_hash, Reason::EvidenceRunHashMismatch, &detail)
+    }
+
+    /// 6. Closed world: what is listed is there, and what is there is listed.
+    pub(crate) fn artifacts(&self) -> Vec<Fault> {
+        let (inside, outside): (Vec<_>, Vec<_>) = self
+            .manifest
+            .artifact_hashes
+            .iter()
+            .partition(|artifact| RepoPath::parse(artifact.path.as_bytes()).is_ok());
+        let listed: BTreeSet<&[u8]> =
+            self.manifest.artifact_hashes.iter().map(|artifact| artifact.path.as_bytes()).collect();
+        let logs = self.manifest.gate_results.iter().flat_map(|result| &result.log_paths);
+        let missing = inside
+            .iter()
+            .map(|artifact| artifact.path.as_bytes())
+            .filter(|path| !self.files.contains_key(*path))
+            .chain(logs.map(String::as_bytes).filter(|path| !listed.contains(path)));
+        let changed = inside.iter().filter(|artifact| {
+            self.files.get(artifact.path.as_bytes()).is_some_and(|file| Digest::of(file) != artifact.sha256)
+        });
+        let unlisted = self
+            .files
+            .keys()
+            .map(Vec::as_slice)
+            .filter(|name| *name != MANIFEST.as_bytes() && !listed.contains(name));
+        let outside = outside.iter().map(|artifact| artifact.path.as_bytes());
+        let changed = changed.map(|artifact| artifact.path.as_bytes());
+        [
+            Fault::about(Reason::EvidencePathTraversal, outside),
+            Fault::about(Reason::EvidenceArtifactMissing, missing),
+            Fault::about(Reason::EvidenceArtifactMismatch, changed),
+            Fault::about(Reason::EvidenceArtifactUnlisted, unlisted),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// 7. The manifest's own plan, scope and hash belong together. The plan is hashed as it stands in the file.
+    pub(crate) fn plan(&self) -> Vec<Fault> {
+        let hash = Digest::of_json(&self.value["plan"]);
+        if hash != self.manifest.plan_hash {
+            return vec![Fault::new(Reason::SealPlanMismatch, &format!("the plan's hash is {hash}"))];
+        }
+        let is_same = self.manifest.scope == self.manifest.plan.scope;
+        unless(is_same, Reason::SealPlanMismatch, "`scope` is not that of the plan")
+    }
+
+    /// 7.
+    pub(crate) fn policy(&self) -> Vec<Fault> {
+        let is_same = self.manifest.policy_versions == self.manifest.plan.policy_versions;
+        unless(is_same, Reason::SealPolicyDrift, "")
+    }
+
+    /// 7, on demand.
+    pub(crate) fn seal(&self) -> Option<Vec<Fault>> {
+        let sealed = self.trust.plan_hash?;
+        let detail = format!("{sealed} was sealed");
+        Some(unless(self.manifest.plan_hash == sealed, Reason::SealPlanMismatch, &detail))
+    }
+
+    /// 7, on demand.
+    pub(crate) fn profile(&self) -> Option<Vec<Fault>> {
+        let profile = self.trust.profile.as_ref()?;
+        let detail = format!("`{}` and not `{profile}`", self.manifest.plan.profile);
+        Some(unless(self.manifest.plan.profile == *profile, Reason::EvidenceProfileMismatch, &detail))
+    }
+
+    /// 8. D and U are computed again from what the manifest holds.
+    pub(crate) fn reconciliation(&self) -> Vec<Fault> {
+        let scope = amended_scope(&self.manifest.scope, &self.manifest.amendments);
+        let bad_pattern = scope.as_ref().err().map(|error| Fault::new(error.reason, &error.to_string()));
+        let Some(observed) = Observed::of(self.manifest) else {
+            let missing = Fault::new(Reason::ReconSnapshotMissing, "");
+            return [Some(missing), bad_pattern].into_iter().flatten().collect();
+        };
+        let mut faults = observed.contradiction().into_iter().chain(bad_pattern).collect::<Vec<_>>();
+        if let Ok(scope) = scope {
+            faults.extend(observed.against(&scope));
+        }
+        faults
+    }
+
+    /// 9.
+    pub(crate) fn gates(&self) -> Vec<Fault> {
+        let demanded = self.trust.required_gates.iter().map(String::as_str);
+        let required: BTreeSet<&str> = self.manifest.plan.required_gates().chain(demanded).collect();
+        let mut found: BTreeMap<Reason, Vec<&[u8]>> = BTreeMap::new();
+        for gate in required {
+            for reason in judge::gate_reasons(gate, &self.manifest.gate_results) {
+                found.entry(reason).or_default().push(gate.as_bytes());
+            }
+        }
+        found.into_iter().filter_map(|(reason, gates)| Fault::about(reason, gates)).collect()
+    }
+
+    /// 10. A recorded failure is a failure; a recorded pass must not contradict the facts.
+    pub(crate) fn status(&self, reconciliation: &[Fault], gates: &[Fault]) -> Vec<Fault> {
+        if let (Status::Fail, Some(reason)) = (self.manifest.status, &self.manifest.reason) {
+            return vec![Fault { code: reason.clone(), detail: "recorded by the run itself".into() }];
+        }
+        // That recorded lists contradict each other says nothing yet about whether the run should have passed.
+        let is_about_the_run = |fault: &Fault| !fault.code.starts_with("EVIDENCE.");
+        let should_fail = reconciliation.iter().any(is_about_the_run) || !gates.is_empty();
+        unless(!should_fail, Reason::EvidenceStatusMismatch, "")
+    }
+
+    /// 11, on demand.
+    pub(crate) fn chain(&self) -> Option<Vec<Fault>> {
+        let demanded = match self.trust.follows? {
+            Follows::Nothing => None,
+            Follows::Run(hash) => Some(hash),
+        };
+        Some(unless(self.manifest.prev_run_hash == demanded, Reason::EvidenceChainBroken, ""))
+    }
+
+    /// 11, on demand.
+    pub(crate) fn signature(&self) -> Option<Vec<Fault>> {
+        match (self.trust.signature, &self.manifest.signature) {
+            (SignatureRule::Ignore, _) | (SignatureRule::IfPresent, None) => None,
+            (SignatureRule::Required, None) => Some(vec![Fault::new(Reason::EvidenceSignatureRequired, "")]),
+            (_, Some(signature)) => Some(self.signed_by(signature)),
+        }
+    }
+
+    fn signed_by(&self, signature: &str) -> Vec<Fault> {
+        let key_id = self.manifest.key_id.as_deref();
+        let Some(key) = key_id.and_then(|key_id| self.trust.keys.get(key_id)) else {
+            let detail = key_id.map_or_else(String::new, |id| format!("`{}`", bytes::escape(id.as_bytes())));
+            return vec![Fault::new(Reason::EvidenceKeyUnknown, &detail)];
+        };
+        let mut signature_bytes = [0; 64];
+        let is_good = keys::decode(signature, &mut signature_bytes).is_some()
+            && key.verifies(&wire::signed_message(self.run_hash), &signature_bytes);
+        unless(is_good, Reason::EvidenceSignatureInvalid, "")
+    }
+}
+
+fn unless(holds: bool, reason: Reason, detail: &str) -> Vec<Fault> {
+    if holds { Vec::new() } else { vec![Fault::new(reason, detail)] }
+}
+
+type Paths<'a> = BTreeSet<&'a ByteString>;
+
+/// What was observed of the tree, when all of it was.
+struct Observed<'a> {
+    roots_differ: bool,
+    delta: Paths<'a>,
+    listed: Paths<'a>,
+    untracked: Paths<'a>,
+    exempt: Paths<'a>,
+}
+
+impl<'a> Observed<'a> {
+    /// `None` when a root or a list is null: then nothing was reconciled.
+    fn of(manifest: &'a ManifestV1) -> Option<Self> {
+        Some(Self {
+            roots_differ: manifest.before_root? != manifest.after_root?,
+            delta: manifest.delta.as_ref()?.iter().map(|change| &change.path).collect(),
+            listed: manifest.workspace_delta_paths.as_ref()?.iter().collect(),
+            untracked: manifest.untracked_delta_paths.as_ref()?.iter().collect(),
+            exempt: manifest.exempt_delta_paths.iter().collect(),
+        })
+    }
+
+    /// Lists and roots that cannot all be true.
+    fn contradiction(&self) -> Option<Fault> {
+        if self.delta != self.listed {
+            let different = self.delta.symmetric_difference(&self.listed).map(|path| path.as_bytes());
+            return Fault::about(Reason::EvidenceDeltaMismatch, different);
+        }
+        let something_changed = !self.delta.is_empty() || !self.exempt.is_empty();
+        (self.roots_differ != something_changed)
+            .then(|| Fault::new(Reason::EvidenceDeltaMismatch, "the roots tell another story than the lists"))
+    }
+
+    /// U, computed from the scope and everything that either list names.
+    fn against(&self, scope: &Scope) -> Vec<Fault> {
+        let all = self.delta.iter().chain(&self.listed).chain(&self.untracked).chain(&self.exempt);
+        let invalid = all.map(|path| path.as_bytes()).filter(|path| RepoPath::parse(path).is_err());
+        if let Some(fault) = Fault::about(Reason::PathInvalid, invalid) {
+            return vec![fault];
+        }
+        let delta: Vec<RepoPath> =
+            self.delta.union(&self.listed).filter_map(|path| RepoPath::parse(path.as_bytes()).ok()).collect();
+        let computed = reconcile(scope, &delta).untracked;
+        let computed: BTreeSet<&[u8]> = computed.iter().map(RepoPath::as_bytes).collect();
+        let recorded: BTreeSet<&[u8]> = self.untracked.iter().map(|path| path.as_bytes()).collect();
+        let different = computed.symmetric_difference(&recorded).copied();
+        let untracked = computed.union(&recorded).copied();
+        [
+            Fault::about(Reason::EvidenceReconciliationMismatch, different),
+            Fault::about(Reason::ReconUntrackedDelta, untracked),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}

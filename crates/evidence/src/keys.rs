@@ -1,0 +1,251 @@
+//! Ed25519 keys: who signs cannot be mistaken for who verifies.
+//!
+//! A key is named by the first 16 hex digits of the SHA-256 of its public half. Secret halves are wiped from memory
+//! when they are dropped, and never shown.
+
+use canon::{Digest, Reason, json};
+use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
+use std::fmt;
+use std::str::FromStr;
+use zeroize::Zeroizing;
+
+const SECRET_SCHEMA: &str = "probity/key/v1";
+const PUBLIC_SCHEMA: &str = "probity/public-key/v1";
+const PREFIX: &str = "ed25519:";
+
+/// A key file, or a key in a trust file, that is not what it should be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("this is no key: {0}")]
+pub struct KeyError(&'static str);
+
+impl KeyError {
+    /// The stable code.
+    pub const fn reason(&self) -> Reason {
+        Reason::KeyInvalid
+    }
+}
+
+/// The half of a key that signs.
+pub struct SecretKey(SigningKey);
+
+/// The half of a key that verifies: `ed25519:` and 64 lower-case hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PublicKey([u8; 32]);
+
+impl SecretKey {
+    /// Makes a key of 32 random bytes. The caller answers for their being random.
+    pub fn from_random(random: &[u8; 32]) -> Self {
+        Self(SigningKey::from_bytes(random))
+    }
+
+    /// The half that may be given away.
+    pub fn public(&self) -> PublicKey {
+        PublicKey(self.0.verifying_key().to_bytes())
+    }
+
+    /// The name of the key.
+    pub fn key_id(&self) -> String {
+        self.public().key_id()
+    }
+
+    /// Signs a message: 64 bytes.
+    pub fn sign(&self, message: &[u8]) -> [u8; 64] {
+        self.0.sign(message).to_bytes()
+    }
+
+    /// The secret key file. Write it so that only its owner can read it.
+    pub fn to_file(&self) -> Zeroizing<Vec<u8>> {
+        let mut digits = Zeroizing::new([0; 64]);
+        hex::encode_to_slice(self.0.as_bytes(), digits.as_mut_slice())
+            .expect("64 digits have room for 32 bytes");
+        let public = self.public();
+        let head = format!(
+            "{{\"key_id\":\"{}\",\"public\":\"{public}\",\"schema\":\"{SECRET_SCHEMA}\",\"secret\":\"{PREFIX}",
+            public.key_id()
+        );
+        let tail = b"\"}\n";
+        // Sized beforehand: a vector that grows would leave copies of the secret behind.
+        let mut file = Zeroizing::new(Vec::with_capacity(head.len() + digits.len() + tail.len()));
+        for part in [head.as_bytes(), digits.as_slice(), tail] {
+            file.extend_from_slice(part);
+        }
+        file
+    }
+
+    /// Reads a secret key file.
+    pub fn parse(bytes: &[u8]) -> Result<Self, KeyError> {
+        let mut file = members(bytes, SECRET_SCHEMA, 4)?;
+        let secret = Zeroizing::new(take_text(&mut file, "secret")?);
+        let mut random = Zeroizing::new([0; 32]);
+        decode(&secret, random.as_mut_slice()).ok_or(KeyError("its secret half is not 64 hex digits"))?;
+        let key = Self::from_random(&random);
+        if take_public(&mut file)? != key.public() {
+            return Err(KeyError("its halves do not belong together"));
+        }
+        Ok(key)
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SecretKey({})", self.key_id())
+    }
+}
+
+impl PublicKey {
+    /// The name of the key.
+    pub fn key_id(&self) -> String {
+        let mut id = Digest::of(&self.0).to_hex();
+        id.truncate(16);
+        id
+    }
+
+    /// Whether `signature` (64 bytes) is this key's over `message`. Strict: weak keys and second forms of a
+    /// signature are refused.
+    pub fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
+        let Ok(signature) = Signature::from_slice(signature) else { return false };
+        VerifyingKey::from_bytes(&self.0).is_ok_and(|key| key.verify_strict(message, &signature).is_ok())
+    }
+
+    /// The public key file.
+    pub fn to_file(&self) -> Vec<u8> {
+        let value = json!({ "schema": PUBLIC_SCHEMA, "key_id": self.key_id(), "public": self });
+        [json::canonical(&value), b"\n".to_vec()].concat()
+    }
+
+    /// Reads a public key file.
+    pub fn parse(bytes: &[u8]) -> Result<Self, KeyError> {
+        take_public(&mut members(bytes, PUBLIC_SCHEMA, 3)?)
+    }
+}
+
+type Members = serde_json::Map<String, Value>;
+
+/// The members of a key file of the given form, which has `count` of them.
+fn members(bytes: &[u8], schema: &str, count: usize) -> Result<Members, KeyError> {
+    match json::parse(bytes) {
+        Ok(Value::Object(members))
+            if members.len() == count && members.get("schema") == Some(&schema.into()) =>
+        {
+            Ok(members)
+        }
+        _ => Err(KeyError("it has not the form of a key file")),
+    }
+}
+
+fn take_text(members: &mut Members, name: &str) -> Result<String, KeyError> {
+    match members.remove(name) {
+        Some(Value::String(text)) => Ok(text),
+        _ => Err(KeyError("a part of it is missing")),
+    }
+}
+
+fn take_public(members: &mut Members) -> Result<PublicKey, KeyError> {
+    let public: PublicKey = take_text(members, "public")?.parse()?;
+    if take_text(members, "key_id")? != public.key_id() {
+        return Err(KeyError("its name is not that of its public half"));
+    }
+    Ok(public)
+}
+
+/// Reads `ed25519:` and lower-case hex digits that fill `into` exactly.
+pub(crate) fn decode(text: &str, into: &mut [u8]) -> Option<()> {
+    let digits = text.strip_prefix(PREFIX)?;
+    if digits.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return None;
+    }
+    hex::decode_to_slice(digits, into).ok()
+}
+
+impl FromStr for PublicKey {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        let mut bytes = [0; 32];
+        decode(text, &mut bytes)
+            .ok_or(KeyError("a public key is `ed25519:` and 64 lower-case hex digits"))?;
+        Ok(Self(bytes))
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{PREFIX}{}", hex::encode(self.0))
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for PublicKey {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for PublicKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key() -> SecretKey {
+        SecretKey::from_random(&[7; 32])
+    }
+
+    #[test]
+    fn key_files_are_read_back() {
+        let read = SecretKey::parse(&key().to_file()).expect("a key");
+        assert_eq!(read.public(), key().public());
+        assert_eq!(PublicKey::parse(&key().public().to_file()), Ok(key().public()));
+    }
+
+    #[test]
+    fn a_key_file_is_canonical_json() {
+        let file = key().to_file();
+        let value = json::parse(&file).expect("JSON");
+        assert!(json::is_canonical(&file, &value));
+    }
+
+    #[test]
+    fn a_key_is_named_by_its_public_half() {
+        assert_eq!(key().key_id().len(), 16);
+        assert!(Digest::of(&key().public().0).to_hex().starts_with(&key().key_id()));
+    }
+
+    #[test]
+    fn refuses_files_that_were_touched() {
+        let file = String::from_utf8(key().to_file().to_vec()).expect("text");
+        let other = SecretKey::from_random(&[8; 32]);
+        let swapped = file.replace(&key().public().to_string(), &other.public().to_string());
+        let renamed = file.replace(&key().key_id(), "0000000000000000");
+        let upper = file.replace("0707", "0A07");
+        for bad in [&swapped, &renamed, &upper, "", "{}", "[]", &file.replace("secret", "sekret")] {
+            assert!(SecretKey::parse(bad.as_bytes()).is_err(), "{bad}");
+        }
+        assert!(PublicKey::parse(file.as_bytes()).is_err(), "a secret file is no public one");
+    }
+
+    #[test]
+    fn shows_nothing_secret() {
+        assert!(!format!("{:?}", key()).contains("0707"));
+    }
+
+    #[test]
+    fn verifies_only_what_was_signed() {
+        let signature = key().sign(b"message");
+        assert!(key().public().verifies(b"message", &signature));
+        assert!(!key().public().verifies(b"massage", &signature));
+        assert!(!key().public().verifies(b"message", &signature[..63]));
+        assert!(!PublicKey([0; 32]).verifies(b"message", &signature));
+    }
+}

@@ -1,0 +1,33 @@
+//! Evidence that a run did what it was allowed to do, and that nobody touched that evidence since.
+//!
+//! Everything is pure except [`bundle`], the one module that reads and writes files.
+//!
+//! * [`Manifest`]: the facts of a run; [`Manifest::assemble`] turns them into the files of a bundle.
+//! * [`verify`]: judges a bundle against what the caller demands ([`Trust`]). It works on any bytes.
+//! * [`SecretKey`], [`PublicKey`]: Ed25519, so that whoever can verify cannot forge.
+//! * [`attest`]: a run as in-toto statement in a DSSE envelope, for other tools.
+//! * [`summary`]: the page for people.
+//! * [`bundle`]: bundles on disk: whole or not at all.
+//! * [`vectors`]: the JSON form of the verifier, for `probity conformance`.
+
+pub mod attest;
+pub mod bundle;
+mod byte_string;
+mod checks;
+mod details;
+mod judge;
+mod keys;
+mod manifest;
+pub mod summary;
+mod trust;
+pub mod vectors;
+mod verify;
+mod wire;
+
+pub use byte_string::ByteString;
+pub use details::{Budget, Command, Details, Finding, RefChange, Tool};
+pub use keys::{KeyError, PublicKey, SecretKey};
+pub use manifest::{AssembleError, Bundle, Change, Manifest, ReadError, StoredManifest, log_path};
+pub use trust::{Follows, Trust, TrustError};
+pub use verify::{Check, CheckStatus, Verdict, Verification, verify};
+pub use wire::{ChangeKind, GateResult, Status};

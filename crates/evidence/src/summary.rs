@@ -1,0 +1,174 @@
+//! The page for people: what a run did, as Markdown. Every path is on it, and none can pass for markup.
+
+use crate::wire::{ChangeKind, GateResult};
+use crate::{Change, Finding, Manifest};
+use canon::bytes;
+use plan::{Amendment, GateStatus};
+use std::fmt::Display;
+
+/// Renders the page.
+pub fn render(manifest: &Manifest) -> String {
+    let mut page = Page::default();
+    let reasons = manifest.reasons();
+    let verdict = if reasons.is_empty() { "PASS" } else { "FAIL" };
+    page.line(&format!("# {verdict}: run {}", code(manifest.run_id.as_bytes())));
+    page.section(
+        "Why it failed",
+        reasons
+            .iter()
+            .map(|reason| format!("`{reason}`: {}. Next: {}.", reason.meaning(), reason.next_step())),
+    );
+    page.section("Facts", facts(manifest));
+    let paths =
+        |paths: &[paths::RepoPath]| paths.iter().map(|path| code(path.as_bytes())).collect::<Vec<_>>();
+    page.section("Outside the scope", paths(&manifest.untracked().unwrap_or_default()));
+    page.section("Protected", manifest.details.protected.iter().map(finding));
+    page.section("Unsafe", manifest.details.unsafe_entries.iter().map(finding));
+    page.section("Findings", manifest.details.findings.iter().map(finding));
+    page.section("Gates", manifest.gate_results.iter().map(|result| gate(manifest, result)));
+    page.section(
+        "Gates above the tier, not run",
+        manifest.plan.skipped_gates.iter().map(|id| code(id.as_bytes())),
+    );
+    page.section("Scope", manifest.plan.scope.as_slice().iter().map(|glob| code(glob)));
+    page.section("Amendments", manifest.amendments.iter().map(amendment));
+    page.section("Changed", manifest.delta.iter().flatten().map(change));
+    page.section("Changed by gates", paths(&manifest.details.gate_delta_paths));
+    page.section("Build outputs, exempt", paths(&manifest.exempt_delta_paths));
+    page.section(
+        "References",
+        manifest.details.refs.iter().map(|it| {
+            format!(
+                "{}: {} → {}",
+                code(it.name.as_bytes()),
+                known(it.before.as_ref()),
+                known(it.after.as_ref())
+            )
+        }),
+    );
+    page.0
+}
+
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn line(&mut self, text: &str) {
+        self.0.push_str(text);
+        self.0.push('\n');
+    }
+
+    /// A heading and a list; nothing when the list is empty.
+    fn section(&mut self, title: &str, items: impl IntoIterator<Item = String>) {
+        for (index, item) in items.into_iter().enumerate() {
+            if index == 0 {
+                self.line(&format!("\n## {title}\n"));
+            }
+            self.line(&format!("- {item}"));
+        }
+    }
+}
+
+fn facts(manifest: &Manifest) -> Vec<String> {
+    let details = &manifest.details;
+    let mut facts = vec![
+        format!("made at {}", code(manifest.created_at.as_bytes())),
+        format!(
+            "profile {}, tier {}",
+            code(manifest.plan.profile.as_bytes()),
+            code(manifest.plan.tier.as_bytes())
+        ),
+        format!("plan `{}`", manifest.plan.hash()),
+        format!("tree before: {}, after: {}", known(manifest.before_root), known(manifest.after_root)),
+        format!("enforcement: {}", enforcement(manifest)),
+    ];
+    if let Some(delta) = &manifest.delta {
+        facts.push(format!("{} changed, {} exempt", delta.len(), manifest.exempt_delta_paths.len()));
+    }
+    if let Some(command) = &details.command {
+        let argv: Vec<String> = command.argv.iter().map(|word| code(word.as_bytes())).collect();
+        facts.push(format!("command {}, exit code {}", argv.join(" "), known(command.exit_code)));
+    }
+    for (name, budget) in &details.budgets {
+        facts.push(format!("budget {}: {} of {}", code(name.as_bytes()), budget.used, known(budget.limit)));
+    }
+    if let Some(before) = details.amended_from {
+        facts.push(format!("amends the run `{before}`"));
+    }
+    if let Some(tool) = &details.tool {
+        facts.push(format!("written by {} {}", code(tool.name.as_bytes()), code(tool.version.as_bytes())));
+    }
+    facts
+}
+
+fn enforcement(manifest: &Manifest) -> String {
+    let strength = serde_json::to_value(manifest.details.enforcement).unwrap_or_default();
+    let detail = manifest.details.enforcement_detail.as_ref();
+    let detail = detail.map_or_else(String::new, |detail| format!(" ({})", code(detail.as_bytes())));
+    format!("{}{detail}", strength.as_str().unwrap_or_default())
+}
+
+fn gate(manifest: &Manifest, result: &GateResult) -> String {
+    let status = match result.status {
+        GateStatus::Pass => "pass",
+        GateStatus::Fail => "fail",
+        GateStatus::Skip => "skip",
+    };
+    let is_required = manifest.plan.required_gates().any(|id| id == result.gate_id);
+    let required = if is_required { "required" } else { "not required" };
+    format!(
+        "{}: **{status}** ({required}), exit code {}, {} ms",
+        code(result.gate_id.as_bytes()),
+        known(result.exit_code),
+        result.duration_ms
+    )
+}
+
+fn change(change: &Change) -> String {
+    let kind = match change.change {
+        ChangeKind::Added => "added",
+        ChangeKind::Modified => "modified",
+        ChangeKind::Deleted => "deleted",
+    };
+    format!("{kind} {}", code(change.path.as_bytes()))
+}
+
+fn finding(finding: &Finding) -> String {
+    let path = finding.path.as_ref().map_or_else(String::new, |path| format!(" {}", code(path.as_bytes())));
+    format!("{}{path}: {}", code(finding.code.as_bytes()), code(finding.detail.as_bytes()))
+}
+
+fn amendment(amendment: &Amendment) -> String {
+    let globs: Vec<String> = amendment.add.as_slice().iter().map(|glob| code(glob)).collect();
+    let [by, why, at] = [&amendment.by, &amendment.why, &amendment.at].map(|text| code(text.as_bytes()));
+    format!("{} by {by} at {at}: {why}", globs.join(", "))
+}
+
+fn known<T: Display>(value: Option<T>) -> String {
+    value.map_or_else(|| "none".into(), |value| code(value.to_string().as_bytes()))
+}
+
+/// A code span that shows the bytes and nothing else, whatever they are.
+fn code(text: &[u8]) -> String {
+    let shown = bytes::escape(text);
+    let longest_run = shown.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest_run + 1);
+    // Spaces at both ends keep the fence apart from the text, and a reader strips exactly one at each end.
+    let is_plain = !shown.is_empty() && !shown.starts_with(['`', ' ']) && !shown.ends_with(['`', ' ']);
+    if is_plain { format!("{fence}{shown}{fence}") } else { format!("{fence} {shown} {fence}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_pass_for_markup() {
+        assert_eq!(code(b"src/a.rs"), "`src/a.rs`");
+        assert_eq!(code(b"a`b"), "``a`b``");
+        assert_eq!(code(b"`x`"), "`` `x` ``");
+        assert_eq!(code(b"a\n# heading"), "`a\\n# heading`");
+        assert_eq!(code(b""), "`  `");
+        assert_eq!(code(b" a "), "`  a  `");
+    }
+}

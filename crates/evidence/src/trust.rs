@@ -1,0 +1,127 @@
+//! What the caller demands of a bundle. It comes from the caller, never from the bundle.
+
+use crate::PublicKey;
+use canon::{Digest, json};
+use plan::SignatureRule;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The form of trust files.
+const SCHEMA: &str = "probity/trust/v1";
+
+/// What a bundle must prove. Whatever is not demanded is named as skipped.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Trust {
+    /// The profile that the run must have been made under.
+    pub profile: Option<String>,
+    /// The hash of the sealed plan.
+    pub plan_hash: Option<Digest>,
+    /// What must come before the run in its chain.
+    pub follows: Option<Follows>,
+    /// Gates that must have passed, beyond those that the plan requires.
+    pub required_gates: Vec<String>,
+    /// Whether there must be a signature.
+    pub signature: SignatureRule,
+    /// The keys that count, by name.
+    pub keys: BTreeMap<String, PublicKey>,
+}
+
+/// What comes before a run in its chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Follows {
+    /// Nothing: the run is the first of its chain.
+    Nothing,
+    /// The run with this hash.
+    Run(Digest),
+}
+
+/// Why a trust file cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("this is no trust file: {0}")]
+pub struct TrustError(String);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    schema: Option<String>,
+    profile: Option<String>,
+    plan_hash: Option<Digest>,
+    #[serde(default, deserialize_with = "present")]
+    prev_run_hash: Option<Value>,
+    #[serde(default)]
+    required_gates: Vec<String>,
+    #[serde(default)]
+    signature: SignatureRule,
+    #[serde(default)]
+    keys: BTreeMap<String, PublicKey>,
+}
+
+/// Keeps null apart from absent: null demands the first run of a chain.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl Trust {
+    /// Reads a trust file: strict JSON with its schema.
+    pub fn parse(bytes: &[u8]) -> Result<Self, TrustError> {
+        let value = json::parse(bytes).map_err(|error| TrustError(error.to_string()))?;
+        if value.get("schema").is_none() {
+            return Err(TrustError(format!("it has no `schema`, which must be `{SCHEMA}`")));
+        }
+        Self::from_json(&value)
+    }
+
+    /// Reads demands from a JSON object, which may leave the schema out.
+    pub fn from_json(value: &Value) -> Result<Self, TrustError> {
+        if !value.is_object() {
+            return Err(TrustError("it is no object".into()));
+        }
+        let form = Form::deserialize(value).map_err(|error| TrustError(error.to_string()))?;
+        if form.schema.as_deref().is_some_and(|schema| schema != SCHEMA) {
+            return Err(TrustError(format!("its `schema` is not `{SCHEMA}`")));
+        }
+        Ok(Self {
+            profile: form.profile,
+            plan_hash: form.plan_hash,
+            follows: form.prev_run_hash.map(follows).transpose()?,
+            required_gates: form.required_gates,
+            signature: form.signature,
+            keys: form.keys,
+        })
+    }
+}
+
+fn follows(value: Value) -> Result<Follows, TrustError> {
+    if value.is_null() {
+        return Ok(Follows::Nothing);
+    }
+    serde_json::from_value(value).map(Follows::Run).map_err(|error| TrustError(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_before_a_run_is_a_demand_and_silence_is_none() {
+        let read = |text: &str| Trust::parse(text.as_bytes()).expect("a trust file").follows;
+        assert_eq!(read(r#"{"schema": "probity/trust/v1"}"#), None);
+        assert_eq!(read(r#"{"schema": "probity/trust/v1", "prev_run_hash": null}"#), Some(Follows::Nothing));
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        for bad in [
+            "{}",
+            "[]",
+            r#"{"schema": "probity/trust/v2"}"#,
+            r#"{"schema": "probity/trust/v1", "key": {}}"#,
+            r#"{"schema": "probity/trust/v1", "signature": "Required"}"#,
+            r#"{"schema": "probity/trust/v1", "keys": {"a": "ed25519:00"}}"#,
+            r#"{"schema": "probity/trust/v1", "profile": "a", "profile": "b"}"#,
+        ] {
+            assert!(Trust::parse(bad.as_bytes()).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The JSON form of the verifier: kind `evidence`.
+
+use crate::{Trust, verify};
+use canon::bytes;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Answers a vector of kind `evidence`.
+pub fn evidence(given: &Value) -> Result<Value, String> {
+    let files = given["files"].as_object().ok_or("`files` is no object")?;
+    let mut bundle = BTreeMap::new();
+    for (name, content) in files {
+        let content = bytes::from_json(content).ok_or_else(|| format!("`{name}` has no bytes"))?;
+        bundle.insert(name.clone().into_bytes(), content);
+    }
+    let trust = Trust::from_json(&given["trust"]).map_err(|error| error.to_string())?;
+    let found = verify(&bundle, &trust);
+    Ok(json!({ "verdict": found.verdict, "codes": found.codes, "skipped": found.skipped }))
+}
