@@ -1,0 +1,104 @@
+//! Fingerprints inside a run: fast, the same on every machine, and never an identity that leaves the run.
+//!
+//! What is stored under a name or signed is hashed with SHA-256 (`canon::Digest`).
+
+/// Mixes `value` into `state`.
+pub(crate) const fn mix(state: u64, value: u64) -> u64 {
+    let mixed = (state.rotate_left(23) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ (mixed >> 29)
+}
+
+/// The fingerprint of bytes.
+pub(crate) fn of_bytes(bytes: &[u8]) -> u64 {
+    let mut state = mix(0x51_7c_c1_b7_27_22_0a_95, bytes.len() as u64);
+    let mut chunks = bytes.chunks_exact(8);
+    for chunk in &mut chunks {
+        state = mix(state, u64::from_le_bytes(chunk.try_into().expect("chunks of eight")));
+    }
+    for &byte in chunks.remainder() {
+        state = mix(state, u64::from(byte));
+    }
+    state
+}
+
+/// The modulus of [`Prefixes`]: a Mersenne prime, so that no text is built to collide by wrapping.
+const PRIME: u64 = (1 << 61) - 1;
+const BASE: u64 = 0x0123_4567_89ab_cdef;
+
+/// Fingerprints of any range of a token sequence in constant time, whatever the nesting of the ranges.
+#[derive(Debug)]
+pub(crate) struct Prefixes(Vec<u64>);
+
+impl Prefixes {
+    pub(crate) fn new() -> Self {
+        Self(vec![0])
+    }
+
+    /// Takes the next token.
+    pub(crate) fn push(&mut self, token: u64) {
+        let last = self.0.last().copied().unwrap_or(0);
+        self.0.push(add(times(last, BASE), token % PRIME));
+    }
+
+    /// How many tokens there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len() - 1
+    }
+
+    /// The fingerprint of the tokens from `start` up to `end`.
+    pub(crate) fn range(&self, start: usize, end: usize) -> u64 {
+        let shifted = times(self.0[start], power(BASE, end - start));
+        add(self.0[end], PRIME - shifted)
+    }
+}
+
+const fn add(a: u64, b: u64) -> u64 {
+    (a + b) % PRIME
+}
+
+fn times(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    let low = u64::try_from(product & u128::from(PRIME)).expect("61 bits");
+    let high = u64::try_from(product >> 61).expect("61 bits");
+    add(low, high)
+}
+
+fn power(mut base: u64, mut exponent: usize) -> u64 {
+    let mut result = 1;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result = times(result, base);
+        }
+        base = times(base, base);
+        exponent >>= 1;
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn bytes_and_their_length_matter() {
+        assert_ne!(of_bytes(b""), of_bytes(b"\0"));
+        assert_ne!(of_bytes(b"abcdefgh"), of_bytes(b"abcdefghi"));
+        assert_ne!(of_bytes(b"ab"), of_bytes(b"ba"));
+    }
+
+    proptest! {
+        #[test]
+        fn equal_ranges_have_equal_fingerprints(tokens: Vec<u64>, before: Vec<u64>) {
+            let mut all = Prefixes::new();
+            for &token in before.iter().chain(&tokens) {
+                all.push(token);
+            }
+            let mut alone = Prefixes::new();
+            for &token in &tokens {
+                alone.push(token);
+            }
+            prop_assert_eq!(all.range(before.len(), all.len()), alone.range(0, alone.len()));
+        }
+    }
+}

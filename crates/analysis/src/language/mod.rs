@@ -1,0 +1,204 @@
+//! The languages: which files are written in them, and what the nodes of their grammars mean.
+//!
+//! A language is one [`Spec`]: data, plus one small function that reads its import statements. The engine that
+//! visits trees knows no language. `docs/adding-a-language.md` says how to add one.
+
+mod c;
+mod cpp;
+mod csharp;
+mod go;
+mod java;
+mod javascript;
+mod kotlin;
+mod php;
+mod python;
+mod ruby;
+mod rust;
+mod table;
+mod typescript;
+
+pub(crate) use table::{ATOMS, Kind, Kinds, Role, Roles, Word};
+
+use crate::facts::Import;
+use paths::RepoPath;
+use serde::{Deserialize, Serialize};
+
+/// A language that the analyser reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// C
+    C,
+    /// C++
+    Cpp,
+    /// C#
+    CSharp,
+    /// Go
+    Go,
+    /// Java
+    Java,
+    /// JavaScript, with JSX
+    JavaScript,
+    /// Kotlin
+    Kotlin,
+    /// PHP
+    Php,
+    /// Python
+    Python,
+    /// Ruby
+    Ruby,
+    /// Rust
+    Rust,
+    /// TypeScript with JSX, which has a grammar of its own
+    Tsx,
+    /// TypeScript
+    TypeScript,
+}
+
+impl Language {
+    /// Every language, in the order of their names.
+    pub const ALL: [Self; 13] = [
+        Self::C,
+        Self::Cpp,
+        Self::CSharp,
+        Self::Go,
+        Self::Java,
+        Self::JavaScript,
+        Self::Kotlin,
+        Self::Php,
+        Self::Python,
+        Self::Ruby,
+        Self::Rust,
+        Self::Tsx,
+        Self::TypeScript,
+    ];
+
+    /// The language of a file, by its extension, or `None` when the analyser does not read it.
+    pub fn of(path: &RepoPath) -> Option<Self> {
+        let name = path.file_name();
+        let dot = name.iter().rposition(|&byte| byte == b'.').filter(|&dot| dot > 0)?;
+        let extension = std::str::from_utf8(&name[dot + 1..]).ok()?;
+        Self::ALL.into_iter().find(|language| language.spec().extensions.contains(&extension))
+    }
+
+    /// The name of the language in reports. Both grammars of TypeScript are one language.
+    pub fn name(self) -> &'static str {
+        self.spec().name
+    }
+
+    pub(crate) fn spec(self) -> &'static Spec {
+        match self {
+            Self::C => &c::SPEC,
+            Self::Cpp => &cpp::SPEC,
+            Self::CSharp => &csharp::SPEC,
+            Self::Go => &go::SPEC,
+            Self::Java => &java::SPEC,
+            Self::JavaScript => &javascript::SPEC,
+            Self::Kotlin => &kotlin::SPEC,
+            Self::Php => &php::SPEC,
+            Self::Python => &python::SPEC,
+            Self::Ruby => &ruby::SPEC,
+            Self::Rust => &rust::SPEC,
+            Self::Tsx => &typescript::TSX,
+            Self::TypeScript => &typescript::SPEC,
+        }
+    }
+}
+
+/// What the engine must know of a language.
+pub(crate) struct Spec {
+    /// The name in reports.
+    pub name: &'static str,
+    /// File extensions, without the dot.
+    pub extensions: &'static [&'static str],
+    /// The grammar.
+    pub grammar: fn() -> tree_sitter::Language,
+    /// The roles of node kinds; a kind may have several.
+    pub roles: &'static [(Role, &'static [&'static str])],
+    /// Operators that decide whether their right side runs.
+    pub operators: &'static [&'static str],
+    /// The words by which a method names its own object.
+    pub own: &'static [&'static str],
+    /// Whether methods reach fields by their bare names, as in Java.
+    pub bare_fields: bool,
+    /// How a declaration says who may use it.
+    pub visibility: Visibility,
+    /// Callables with these names are called by the language or its runtime.
+    pub entry_points: &'static [&'static str],
+    /// The names of constructors, apart from the name of the class.
+    pub constructors: &'static [&'static str],
+    /// Reads the imports of a node with [`Role::Import`].
+    pub imports: fn(tree_sitter::Node<'_>, &[u8], &mut Vec<Import>),
+    /// Whether its grammar reads whole programs. Where a preprocessor stands in between it cannot, and an error
+    /// node says little.
+    pub strict_grammar: bool,
+}
+
+/// How a declaration says who may use it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Visibility {
+    /// A leading underscore makes a name private (Python).
+    Underscore,
+    /// A capital makes a name public (Go).
+    Capital,
+    /// `pub` (Rust).
+    PubKeyword,
+    /// `export` (JavaScript, TypeScript); members may be `private`.
+    Export,
+    /// `static` keeps a function in its file (C, C++).
+    Static,
+    /// Words among the modifiers; without one, this is what holds.
+    Words(crate::facts::Access),
+}
+
+/// The text of a node, lossless for names because grammars only accept UTF-8 there.
+pub(crate) fn text(node: tree_sitter::Node<'_>, source: &[u8]) -> String {
+    String::from_utf8_lossy(&source[node.byte_range()]).into_owned()
+}
+
+/// The text of a string literal without its quotes.
+pub(crate) fn unquoted(node: tree_sitter::Node<'_>, source: &[u8]) -> String {
+    text(node, source).trim_matches(['"', '\'', '`']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn language_of(path: &str) -> Option<&'static str> {
+        Language::of(&RepoPath::parse(path.as_bytes()).expect("a path")).map(Language::name)
+    }
+
+    #[test]
+    fn extensions_decide_the_language() {
+        assert_eq!(language_of("docs/a.pyi"), Some("python"));
+        assert_eq!(language_of("a.tsx"), Some("typescript"));
+        assert_eq!(language_of("a.mts"), Some("typescript"));
+        assert_eq!(language_of("a.h"), Some("c"));
+        assert_eq!(language_of("a.hxx"), Some("cpp"));
+        assert_eq!(language_of("build.gradle.kts"), Some("kotlin"));
+        assert_eq!(language_of(".py"), None);
+        assert_eq!(language_of("py"), None);
+        assert_eq!(language_of("a.PY"), None);
+    }
+
+    #[test]
+    fn every_kind_that_a_description_names_is_in_its_grammar() {
+        for language in Language::ALL {
+            let unknown = Kinds::unknown(language.spec());
+            assert!(unknown.is_empty(), "{language:?}: {unknown:?}");
+        }
+    }
+
+    #[test]
+    fn each_language_has_its_own_grammar() {
+        let mut counts: Vec<_> = Language::ALL
+            .into_iter()
+            .map(|language| (language.spec().grammar)())
+            .map(|grammar| (grammar.node_kind_count(), grammar.parse_state_count()))
+            .collect();
+        counts.sort_unstable();
+        counts.dedup();
+        assert_eq!(counts.len(), Language::ALL.len(), "two grammars share one parser");
+    }
+}

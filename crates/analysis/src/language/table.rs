@@ -1,0 +1,228 @@
+//! The roles of node kinds, and the table that finds them by number while a tree is visited.
+
+use super::Spec;
+use std::sync::OnceLock;
+
+/// What a node means to the analyser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Role {
+    /// A callable with a name.
+    Function,
+    /// A callable that has a name only if it is bound to one.
+    Lambda,
+    /// A class, or what the language has in its place.
+    Class,
+    /// A namespace inside a file: it only adds to names.
+    Namespace,
+    /// A conditional with its alternatives.
+    If,
+    /// A further condition of the same conditional.
+    Elif,
+    /// The clause that holds the alternative.
+    Else,
+    /// A statement whose `else` leaves (Rust's `let … else`).
+    Guard,
+    /// A loop.
+    Loop,
+    /// A choice among cases.
+    Switch,
+    /// A choice that covers every value, so that its last arm is no decision.
+    Match,
+    /// A case that counts as a decision unless it is the default.
+    Case,
+    /// What runs for a case: compared with its siblings.
+    Arm,
+    /// A handler of exceptions.
+    Catch,
+    /// A conditional expression.
+    Ternary,
+    /// A decision that does not nest, such as the condition of a comprehension.
+    Clause,
+    /// A jump: it counts if it has a label.
+    Jump,
+    /// Holds statements: each named child is one.
+    Block,
+    /// Imports something.
+    Import,
+    /// Names the package of the file.
+    Package,
+    /// A comment.
+    Comment,
+    /// The parameters of a callable.
+    Params,
+    /// An access to a member: what follows the dot is a member's name.
+    Member,
+    /// A call.
+    Call,
+    /// A name with a value, where the name is a label and no variable.
+    Keyed,
+    /// Binds a name to a value.
+    Binding,
+    /// Declares fields of a class.
+    Field,
+    /// An annotation, attribute or decorator.
+    Decorator,
+    /// Words before a declaration that say who may use it.
+    Modifiers,
+    /// What a class inherits.
+    Heritage,
+    /// An expression with two sides, perhaps of a short-circuit operator.
+    Binary,
+    /// A type annotation: no part of what is compared for clones.
+    TypeNote,
+    /// Exports what it holds.
+    Export,
+    /// A name.
+    Name,
+    /// A name of a member or type.
+    MemberName,
+    /// The language's own word for the object of a method.
+    Own,
+    /// A piece of a string, taken whole.
+    Text,
+    /// A number or character, taken whole.
+    Number,
+    /// A constant word: true, false, null.
+    Constant,
+    /// A quote or other token that reformatting may change.
+    Silent,
+}
+
+/// The roles of one kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Roles(u64);
+
+impl Roles {
+    pub(crate) const fn of(roles: &[Role]) -> Self {
+        let mut bits = 0;
+        let mut index = 0;
+        while index < roles.len() {
+            bits |= 1 << roles[index] as u8;
+            index += 1;
+        }
+        Self(bits)
+    }
+
+    pub(crate) const fn has(self, role: Role) -> bool {
+        self.0 & (1 << role as u8) != 0
+    }
+
+    pub(crate) const fn any(self, roles: Self) -> bool {
+        self.0 & roles.0 != 0
+    }
+}
+
+/// Nodes that are one token whatever lies inside.
+pub(crate) const ATOMS: Roles = Roles::of(&[
+    Role::Comment,
+    Role::Name,
+    Role::MemberName,
+    Role::Own,
+    Role::Text,
+    Role::Number,
+    Role::Constant,
+    Role::Silent,
+]);
+
+/// What one node kind means.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Kind {
+    pub roles: Roles,
+    /// The index of a short-circuit operator plus one, or 0.
+    pub operator: u8,
+    /// Which of the words that the engine itself looks at this token is.
+    pub word: Word,
+}
+
+/// Tokens that the engine looks at in every language.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// None of them.
+    #[default]
+    Other,
+    /// `else`
+    Else,
+    /// `.`, `::`, `?.`: a member's name follows.
+    Dot,
+    /// `:`, `=>`, `then`: the body of a case follows.
+    Then,
+    /// `->`: either, as the language has it.
+    Arrow,
+}
+
+/// The meanings of all kinds of a grammar, by number.
+pub(crate) struct Kinds {
+    pub grammar: tree_sitter::Language,
+    kinds: Vec<Kind>,
+}
+
+impl Kinds {
+    /// The table of a language, made once.
+    pub(crate) fn of(language: super::Language) -> &'static Self {
+        static TABLES: [OnceLock<Kinds>; super::Language::ALL.len()] =
+            [const { OnceLock::new() }; super::Language::ALL.len()];
+        TABLES[language as usize].get_or_init(|| Self::new(language.spec()))
+    }
+
+    pub(crate) fn get(&self, kind: u16) -> Kind {
+        // Error nodes have a number beyond the table.
+        self.kinds.get(usize::from(kind)).copied().unwrap_or_default()
+    }
+
+    fn new(spec: &Spec) -> Self {
+        let grammar = (spec.grammar)();
+        let count = u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
+        let kinds = (0..count).map(|id| Self::kind(spec, &grammar, id)).collect();
+        Self { grammar, kinds }
+    }
+
+    fn kind(spec: &Spec, grammar: &tree_sitter::Language, id: u16) -> Kind {
+        let name = grammar.node_kind_for_id(id).unwrap_or_default();
+        let mut bits = 0;
+        for (role, names) in spec.roles {
+            if names.iter().any(|&wanted| is_kind(wanted, name, grammar.node_kind_is_named(id))) {
+                bits |= 1 << *role as u8;
+            }
+        }
+        let mut kind = Kind { roles: Roles(bits), ..Kind::default() };
+        if grammar.node_kind_is_named(id) {
+            return kind;
+        }
+        let operator = spec.operators.iter().position(|&operator| operator == name);
+        kind.operator = operator.and_then(|index| u8::try_from(index + 1).ok()).unwrap_or(0);
+        kind.word = match name {
+            "else" => Word::Else,
+            "." | "?." | "::" | "&." | "?->" => Word::Dot,
+            ":" | "=>" | "then" => Word::Then,
+            "->" => Word::Arrow,
+            _ => Word::Other,
+        };
+        if matches!(name, ";" | "," | "\"" | "'" | "`" | "{" | "}" | "\n") {
+            kind.roles.0 |= 1 << Role::Silent as u8;
+        }
+        kind
+    }
+
+    /// The kinds that a description names and the grammar does not have.
+    #[cfg(test)]
+    pub(crate) fn unknown(spec: &Spec) -> Vec<&'static str> {
+        let grammar = (spec.grammar)();
+        let count = u16::try_from(grammar.node_kind_count()).expect("fits");
+        let has = |wanted: &str| {
+            (0..count).any(|id| {
+                let name = grammar.node_kind_for_id(id).unwrap_or_default();
+                is_kind(wanted, name, grammar.node_kind_is_named(id))
+            })
+        };
+        spec.roles.iter().flat_map(|(_, names)| *names).copied().filter(|name| !has(name)).collect()
+    }
+}
+
+/// A description writes `'word'` for a token and `word` for a node.
+fn is_kind(wanted: &str, name: &str, is_named: bool) -> bool {
+    match wanted.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        Some(token) => !is_named && token == name,
+        None => is_named && wanted == name,
+    }
+}

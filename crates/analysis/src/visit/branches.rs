@@ -1,0 +1,74 @@
+//! Branches of one conditional that do the same. Contents are compared token by token, not by shape.
+
+use super::{Frame, Visitor};
+use crate::facts::{Range, Twin, count};
+use crate::language::{Role, Roles};
+use tree_sitter::Node;
+
+/// Branches shorter than this many tokens say too little to be worth a word.
+const MIN_TOKENS: u32 = 10;
+
+const CONDITIONALS: Roles = Roles::of(&[Role::If, Role::Switch, Role::Match]);
+const PARTS: Roles = Roles::of(&[Role::If, Role::Elif, Role::Else]);
+const CHOICES: Roles = Roles::of(&[Role::Switch, Role::Match]);
+const CLAUSES: Roles = Roles::of(&[Role::Elif, Role::Else, Role::Block]);
+
+/// The branches of an open conditional.
+#[derive(Debug, Default)]
+pub(super) struct Chain {
+    unit: u32,
+    branches: Vec<(u64, Range)>,
+}
+
+impl<'tree> Visitor<'tree> {
+    /// Gives the node the conditional it belongs to: one of its own, or that of the node around it.
+    pub(super) fn enter_branches(&mut self, parent: &Frame, frame: &mut Frame) {
+        let is_further_condition = frame.roles.has(Role::If) && parent.after_else;
+        if frame.roles.any(CONDITIONALS) && !is_further_condition {
+            let unit = self.innermost().unit;
+            self.chains.push(Chain { unit, ..Chain::default() });
+            frame.chain = count(self.chains.len());
+            frame.opened_chain = true;
+        } else if (parent.roles.any(PARTS) && (frame.roles.any(CLAUSES) || is_further_condition))
+            || parent.roles.any(CHOICES)
+            || frame.roles.has(Role::Arm)
+        {
+            frame.chain = parent.chain;
+        }
+    }
+
+    pub(super) fn leave_branches(&mut self, frame: &Frame, node: Node<'tree>) {
+        if frame.chain == 0 {
+            return;
+        }
+        if frame.opened_chain {
+            self.close_chain();
+            return;
+        }
+        let is_part = self.frames.last().is_some_and(|parent| parent.roles.any(PARTS));
+        if frame.roles.has(Role::Arm) || (is_part && frame.roles.has(Role::Block)) {
+            self.add_branch(frame, node);
+        }
+    }
+
+    fn add_branch(&mut self, frame: &Frame, node: Node<'tree>) {
+        let end = self.tokens.len();
+        if count(end) < frame.token + MIN_TOKENS {
+            return;
+        }
+        let content = self.tokens.range(frame.token as usize, end);
+        if let Some(chain) = self.chains.get_mut(frame.chain as usize - 1) {
+            chain.branches.push((content, Range::of(node)));
+        }
+    }
+
+    fn close_chain(&mut self) {
+        let Some(Chain { unit, mut branches }) = self.chains.pop() else { return };
+        branches.sort_unstable();
+        for equal in branches.chunk_by(|a, b| a.0 == b.0) {
+            let (content, first) = equal[0];
+            let twins = equal[1..].iter().map(|&(_, second)| Twin { unit, content, first, second });
+            self.facts.twins.extend(twins);
+        }
+    }
+}

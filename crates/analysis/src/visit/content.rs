@@ -1,0 +1,76 @@
+//! What a unit says, whatever it is called and however it is laid out: the fingerprints that copies share.
+//!
+//! `exact` covers the statements of the body. `renamed` covers their shapes and, for each use of a name, how far
+//! back the same name was used before *inside the unit* (zero for the first use). Two units that differ by a
+//! consistent renaming have the same distances; swap two variables in one of them and they differ. Members and
+//! variables are told apart, so that `sort(key=key)` and `sort(key=k)` are still the same.
+
+use crate::facts::{FileFacts, Name, Span, Statement, count};
+use crate::hash::mix;
+
+/// Units nested deeper than this get no fingerprints: the work for each level is the whole unit.
+const MAX_DEPTH: u32 = 12;
+
+/// Fills in the fingerprints of all units.
+pub(super) fn fill(facts: &mut FileFacts) {
+    let earlier = Earlier::of(&facts.names, facts.symbols.len());
+    let mut depths = Vec::with_capacity(facts.units.len());
+    for index in 0..facts.units.len() {
+        let unit = &facts.units[index];
+        let depth = unit.parent.map_or(0, |parent| depths[parent as usize] + 1);
+        depths.push(depth);
+        if depth <= MAX_DEPTH {
+            let statements = &facts.statements[unit.statements.usize()];
+            let exact = exact(statements);
+            let renamed = renamed(statements, &earlier, unit.names.end);
+            facts.units[index].exact = exact;
+            facts.units[index].renamed = renamed;
+        }
+    }
+}
+
+/// The statements as they are.
+fn exact(statements: &[Statement]) -> u64 {
+    fold(statements, |state, _, statement| mix(state, statement.exact))
+}
+
+/// The statements up to a consistent renaming, with the uses of names up to `names_end`.
+fn renamed(statements: &[Statement], earlier: &Earlier, names_end: u32) -> u64 {
+    let first = statements.first().map_or(names_end, |statement| statement.first_name);
+    let shapes = fold(statements, |state, _, statement| mix(state, statement.shape));
+    earlier
+        .within(Span { start: first, end: names_end })
+        .fold(shapes, |state, back| mix(state, u64::from(back)))
+}
+
+fn fold(statements: &[Statement], mut step: impl FnMut(u64, usize, &Statement) -> u64) -> u64 {
+    let base = statements.first().map_or(0, |statement| statement.depth);
+    statements.iter().enumerate().filter(|(_, statement)| !statement.idle).fold(
+        0,
+        |state, (index, statement)| {
+            step(mix(state, u64::from(statement.depth.wrapping_sub(base))), index, statement)
+        },
+    )
+}
+
+/// For each use of a name, how far back the last use of the same name is.
+pub(crate) struct Earlier(Vec<u32>);
+
+impl Earlier {
+    pub(crate) fn of(names: &[Name], n_symbols: usize) -> Self {
+        // Members and variables of one name are two.
+        let mut last = vec![u32::MAX; n_symbols * 2];
+        let back = names.iter().enumerate().map(|(index, name)| {
+            let slot = name.symbol() as usize * 2 + usize::from(name.is_member());
+            let before = std::mem::replace(&mut last[slot], count(index));
+            if before == u32::MAX { 0 } else { count(index) - before }
+        });
+        Self(back.collect())
+    }
+
+    /// The distances of the uses in `span`, with those that reach out of it as first uses.
+    pub(crate) fn within(&self, span: Span) -> impl Iterator<Item = u32> + '_ {
+        let uses = self.0[span.usize()].iter().enumerate();
+        uses.map(|(index, &back)| if back as usize > index { 0 } else { back })
+    }
+}

@@ -1,0 +1,137 @@
+//! Cyclomatic and cognitive complexity, counted while the tree is visited.
+//!
+//! Cyclomatic: one, plus one for each condition, loop, case that is not the default, handler, conditional
+//! expression, comprehension clause and short-circuit operator. Cognitive: one for each break in the linear flow,
+//! plus one for each level of nesting around it; `else` and further conditions cost one; a run of one short-circuit
+//! operator costs one; so do a jump to a label and a direct recursion. What stands in an inner callable counts there.
+
+use super::{Frame, Visitor};
+use crate::language::{Role, Roles, Word};
+use tree_sitter::Node;
+
+const FLOW: Roles = Roles::of(&[
+    Role::If,
+    Role::Elif,
+    Role::Loop,
+    Role::Switch,
+    Role::Match,
+    Role::Case,
+    Role::Catch,
+    Role::Ternary,
+    Role::Clause,
+    Role::Jump,
+]);
+
+const DECISIONS: Roles =
+    Roles::of(&[Role::If, Role::Elif, Role::Loop, Role::Catch, Role::Ternary, Role::Clause]);
+
+const NESTING: Roles =
+    Roles::of(&[Role::If, Role::Loop, Role::Switch, Role::Match, Role::Catch, Role::Ternary]);
+
+const CONDITIONS: Roles = Roles::of(&[Role::If, Role::Elif]);
+
+impl<'tree> Visitor<'tree> {
+    pub(super) fn enter_flow(&mut self, node: Node<'tree>, parent: &Frame, frame: &mut Frame) {
+        if !frame.roles.any(FLOW) {
+            return;
+        }
+        let is_decision = frame.roles.any(DECISIONS) || self.is_deciding_case(node, frame);
+        let is_jump = frame.roles.has(Role::Jump) && has_label(node);
+        let open = self.innermost();
+        open.cyclomatic += u32::from(is_decision);
+        open.cognitive += u32::from(frame.roles.has(Role::Elif) || is_jump);
+        let is_further_condition = frame.roles.has(Role::If) && parent.after_else;
+        if frame.roles.any(NESTING) && !is_further_condition {
+            open.cognitive += 1 + open.nesting;
+            open.nesting += 1;
+            open.deepest = open.deepest.max(open.nesting);
+            frame.nests = true;
+        }
+    }
+
+    /// Whether a case is a decision. The default is none, nor is the first arm of a choice that must be complete:
+    /// of its arms, one is left over when the others were decided.
+    fn is_deciding_case(&mut self, node: Node<'tree>, frame: &Frame) -> bool {
+        if !frame.roles.has(Role::Case) {
+            return false;
+        }
+        let n_frames = self.frames.len();
+        let around = self.frames[n_frames.saturating_sub(2)..].iter_mut();
+        match around.rev().find(|frame| frame.roles.has(Role::Match)) {
+            Some(complete) => std::mem::replace(&mut complete.after_then, true),
+            None => !is_default(&self.source[node.byte_range()]),
+        }
+    }
+
+    /// Looks at a token of the flow: `else`, or a short-circuit operator.
+    pub(super) fn flow_token(&mut self, operator: u8, word: Word) {
+        let Some((frame, around)) = self.frames.split_last_mut() else { return };
+        let Some(open) = self.open.last_mut() else { return };
+        if word == Word::Else {
+            frame.after_else = true;
+            let is_clause = frame.roles.has(Role::Else)
+                && around.last().is_some_and(|parent| parent.roles.any(CONDITIONS));
+            if frame.roles.has(Role::If) || is_clause {
+                open.cognitive += 1;
+            } else if frame.roles.has(Role::Guard) {
+                open.cyclomatic += 1;
+                open.cognitive += 1 + open.nesting;
+            }
+        }
+        if operator != 0 && frame.roles.has(Role::Binary) {
+            open.cyclomatic += 1;
+            // Equal to the operator of the left side: the same run.
+            open.cognitive += u32::from(frame.operator != operator);
+            frame.operator = operator;
+        }
+    }
+
+    pub(super) fn leave_flow(&mut self, frame: &Frame) {
+        if frame.nests {
+            let open = self.innermost();
+            open.nesting = open.nesting.saturating_sub(1);
+        }
+        if frame.operator != 0 {
+            self.join_operators(frame.operator);
+        }
+    }
+
+    /// A finished operator tells the node around it: on the left before that node's own operator is seen, on the
+    /// right after it, when an equal one has already been paid for.
+    fn join_operators(&mut self, operator: u8) {
+        let Some(parent) = self.frames.last_mut().filter(|parent| parent.roles.has(Role::Binary)) else {
+            return;
+        };
+        if parent.operator == 0 {
+            parent.operator = operator;
+        } else if parent.operator == operator {
+            let open = self.innermost();
+            open.cognitive = open.cognitive.saturating_sub(1);
+        }
+    }
+}
+
+/// Whether a case is the one for everything else, by how it begins.
+fn is_default(case: &[u8]) -> bool {
+    let head = case.trim_ascii_start();
+    if head.starts_with(b"default") || head.starts_with(b"else") {
+        return true;
+    }
+    let pattern = head.strip_prefix(b"case").unwrap_or(head).trim_ascii_start();
+    pattern.strip_prefix(b"_").is_some_and(|rest| {
+        let rest = rest.trim_ascii_start();
+        rest.starts_with(b":") || rest.starts_with(b"=>") || rest.starts_with(b"->")
+    })
+}
+
+/// Whether a jump goes to a label.
+fn has_label(node: Node<'_>) -> bool {
+    if node.kind().starts_with("goto") {
+        return true;
+    }
+    node.named_child(0).is_some_and(|child| {
+        let is_statement = node.kind().ends_with("_statement");
+        matches!(child.kind(), "label" | "label_name" | "statement_identifier")
+            || (is_statement && child.kind() == "identifier")
+    })
+}

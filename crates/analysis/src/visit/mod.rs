@@ -1,0 +1,256 @@
+//! One visit of a syntax tree, from which everything comes that is known of a file.
+//!
+//! The visit keeps its own stack of [`Frame`]s and never recurses, so that no nesting in the input can exhaust the
+//! thread's stack. Each concern looks at a node when it is entered and when it is left:
+//! `units` (what is a callable or a class), `flow` (complexity), `tokens` (names, statements, clone material),
+//! `branches` (conditionals whose branches do the same).
+
+mod branches;
+mod content;
+mod flow;
+mod signature;
+mod symbols;
+mod tokens;
+mod units;
+
+use crate::cohesion;
+use crate::facts::{FileFacts, ImportKind, MAX_ERRORS, Range, count};
+use crate::hash::Prefixes;
+use crate::language::{ATOMS, Kinds, Language, Role, Roles, Spec};
+use branches::Chain;
+use symbols::Symbols;
+use tokens::OpenStatement;
+use tree_sitter::{Node, Tree, TreeCursor};
+use units::{Namespace, Open};
+
+/// An open node with children.
+#[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "what was seen so far, each read on its own")]
+struct Frame {
+    roles: Roles,
+    /// How many children were entered.
+    n_children: u32,
+    /// The short-circuit operator of this node.
+    operator: u8,
+    after_else: bool,
+    after_dot: bool,
+    after_then: bool,
+    /// Whether the first child is the method's own object.
+    own: bool,
+    /// Whether a decorator was the last child, and whether it speaks of tests.
+    decorated: bool,
+    test: bool,
+    nests: bool,
+    opened_unit: bool,
+    opened_statement: bool,
+    opened_namespace: bool,
+    opened_chain: bool,
+    /// The conditional whose branches are collected, plus one.
+    chain: u32,
+    /// The first token of the node, or of the body of a case.
+    token: u32,
+    /// The name that a binding binds, plus one.
+    bound: u32,
+}
+
+/// The state of a visit.
+struct Visitor<'tree> {
+    spec: &'static Spec,
+    kinds: &'static Kinds,
+    source: &'tree [u8],
+    facts: FileFacts,
+    frames: Vec<Frame>,
+    /// Open units, the file first.
+    open: Vec<Open>,
+    statements: Vec<OpenStatement>,
+    namespaces: Vec<Namespace>,
+    symbols: Symbols,
+    tokens: Prefixes,
+    chains: Vec<Chain>,
+    /// The fields that classes declare: (unit, symbol).
+    fields: Vec<(u32, u32)>,
+    /// How many type annotations are open.
+    n_type_notes: u32,
+    has_errors: bool,
+}
+
+/// Visits `tree`, which was parsed from `source`.
+pub(crate) fn visit(language: Language, tree: &Tree, source: &[u8]) -> FileFacts {
+    let root = tree.root_node();
+    let mut visitor = Visitor::new(language, root, source);
+    visitor.walk(root);
+    visitor.finish(root)
+}
+
+impl<'tree> Visitor<'tree> {
+    fn new(language: Language, root: Node<'tree>, source: &'tree [u8]) -> Self {
+        let mut visitor = Self {
+            spec: language.spec(),
+            kinds: Kinds::of(language),
+            source,
+            facts: FileFacts::default(),
+            frames: Vec::new(),
+            open: Vec::new(),
+            statements: Vec::new(),
+            namespaces: Vec::new(),
+            symbols: Symbols::default(),
+            tokens: Prefixes::new(),
+            chains: Vec::new(),
+            fields: Vec::new(),
+            n_type_notes: 0,
+            has_errors: root.has_error(),
+        };
+        visitor.open_file(root);
+        visitor
+    }
+
+    /// The unit that what is visited belongs to.
+    fn innermost(&mut self) -> &mut Open {
+        self.open.last_mut().expect("the file's unit is open during the whole visit")
+    }
+
+    fn walk(&mut self, root: Node<'tree>) {
+        let mut cursor = root.walk();
+        loop {
+            let is_atom = self.enter(&cursor);
+            if !is_atom {
+                if cursor.goto_first_child() {
+                    continue;
+                }
+                self.leave_token(&cursor);
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return;
+                }
+                let frame = self.frames.pop().unwrap_or_default();
+                self.leave(&frame, cursor.node());
+            }
+        }
+    }
+
+    /// Enters a node, and answers whether it is a single token that was taken whole.
+    fn enter(&mut self, cursor: &TreeCursor<'tree>) -> bool {
+        let node = cursor.node();
+        let kind = self.kinds.get(node.kind_id());
+        if self.has_errors && (node.is_error() || node.is_missing()) {
+            self.note_error(node);
+        }
+        if kind.roles.has(Role::Comment) {
+            return true;
+        }
+        let parent = self.frames.last().copied().unwrap_or_default();
+        let mut frame = Frame { roles: kind.roles, token: count(self.tokens.len()), ..Frame::default() };
+        self.enter_statement(cursor, &parent, &mut frame);
+        let is_atom = kind.roles.any(ATOMS);
+        if is_atom {
+            self.token(cursor, kind);
+            self.leave_statement(&frame);
+        } else if kind.roles != Roles::default() {
+            self.enter_roles(cursor, &parent, &mut frame);
+        }
+        self.count_child(kind.roles);
+        if !is_atom {
+            self.frames.push(frame);
+        }
+        is_atom
+    }
+
+    /// What the roles of a node ask for. Most nodes have none.
+    fn enter_roles(&mut self, cursor: &TreeCursor<'tree>, parent: &Frame, frame: &mut Frame) {
+        let node = cursor.node();
+        let roles = frame.roles;
+        if roles.has(Role::Import) {
+            self.import(node);
+        }
+        self.enter_unit(node, parent, frame);
+        self.enter_flow(node, parent, frame);
+        self.enter_branches(parent, frame);
+        if roles.has(Role::Params) {
+            self.parameters(cursor);
+        }
+        if roles.has(Role::Package) {
+            self.package(node);
+        }
+        if roles.has(Role::Decorator) {
+            self.decorate(node);
+        }
+        self.n_type_notes += u32::from(roles.has(Role::TypeNote));
+    }
+
+    /// Counts a child of the innermost frame. A decorator is remembered until the next child that is none.
+    fn count_child(&mut self, roles: Roles) {
+        const KEEP: Roles = Roles::of(&[Role::Decorator, Role::Modifiers]);
+        if let Some(parent) = self.frames.last_mut() {
+            parent.n_children += 1;
+            if !roles.any(KEEP) {
+                parent.decorated = false;
+                parent.test = false;
+            }
+        }
+    }
+
+    /// Leaves a node without children: it is a token of its own.
+    fn leave_token(&mut self, cursor: &TreeCursor<'tree>) {
+        let node = cursor.node();
+        let frame = self.frames.pop().unwrap_or_default();
+        self.token(cursor, self.kinds.get(node.kind_id()));
+        self.leave(&frame, node);
+    }
+
+    fn leave(&mut self, frame: &Frame, node: Node<'tree>) {
+        if frame.roles != Roles::default() {
+            self.n_type_notes -= u32::from(frame.roles.has(Role::TypeNote));
+            self.leave_branches(frame, node);
+            self.leave_flow(frame);
+            self.leave_member(frame);
+            self.leave_unit(frame);
+        }
+        self.leave_statement(frame);
+    }
+
+    fn note_error(&mut self, node: Node<'tree>) {
+        self.facts.n_errors += 1;
+        if self.facts.errors.len() < MAX_ERRORS {
+            self.facts.errors.push(Range::of(node));
+        }
+    }
+
+    fn import(&mut self, node: Node<'tree>) {
+        let first = self.facts.imports.len();
+        (self.spec.imports)(node, self.source, &mut self.facts.imports);
+        let unit = self.innermost().unit;
+        let is_deferred =
+            self.open.iter().any(|open| self.facts.units[open.unit as usize].kind.is_callable());
+        for import in &mut self.facts.imports[first..] {
+            import.unit = unit;
+            if is_deferred && import.kind == ImportKind::Load {
+                import.kind = ImportKind::Deferred;
+            }
+        }
+        if self.facts.imports.len() > first
+            && let Some(statement) = self.statements.last_mut()
+        {
+            statement.is_import = true;
+        }
+    }
+
+    fn package(&mut self, node: Node<'tree>) {
+        let name = node.child_by_field_name("name").or_else(|| node.named_child(0));
+        if let (None, Some(name)) = (&self.facts.package, name) {
+            let text = crate::language::text(name, self.source);
+            self.facts.package = Some(text.split_whitespace().collect());
+        }
+    }
+
+    fn finish(mut self, root: Node<'tree>) -> FileFacts {
+        self.close_unit();
+        self.facts.n_lines = Range::of(root).n_lines();
+        self.facts.n_tokens = count(self.tokens.len());
+        self.facts.symbols = self.symbols.into_texts();
+        content::fill(&mut self.facts);
+        cohesion::fill(&mut self.facts, &self.fields, self.spec);
+        units::prune(&mut self.facts);
+        self.facts
+    }
+}

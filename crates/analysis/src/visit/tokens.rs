@@ -1,0 +1,233 @@
+//! Tokens: the names of a file, and the statements that clones are found by.
+//!
+//! A statement has the tokens that stand in it but in no statement inside it. Layout never shows: comments, quotes,
+//! commas, semicolons and braces are no tokens here. Type annotations are left out of statements, so that a copy
+//! with types is still a copy.
+
+use super::{Frame, Visitor};
+use crate::facts::{Name, Range, Statement, UnitKind, count};
+use crate::hash;
+use crate::language::{Kind, Role, Roles, Word};
+use tree_sitter::TreeCursor;
+
+/// The shapes of tokens that are blanked. Kinds of nodes have numbers below 2^16.
+const NAME: u64 = 1 << 20;
+const MEMBER: u64 = 2 << 20;
+const OWN: u64 = 3 << 20;
+const TEXT: u64 = 4 << 20;
+const NUMBER: u64 = 5 << 20;
+const CONSTANT: u64 = 6 << 20;
+
+const NAMES: Roles = Roles::of(&[Role::Name, Role::MemberName]);
+const CALLABLES: Roles = Roles::of(&[Role::Function, Role::Lambda]);
+const NO_STATEMENTS: Roles = Roles::of(&[Role::Block, Role::Params, Role::Decorator, Role::Modifiers]);
+
+/// A statement that is not yet left.
+#[derive(Debug)]
+pub(super) struct OpenStatement {
+    index: u32,
+    pub(super) is_import: bool,
+    has_code: bool,
+}
+
+impl<'tree> Visitor<'tree> {
+    /// Opens a statement: a named child of a block, the code of a case, or a callable's body without a block.
+    pub(super) fn enter_statement(&mut self, cursor: &TreeCursor<'tree>, parent: &Frame, frame: &mut Frame) {
+        const HOLDERS: Roles = Roles::of(&[Role::Block, Role::Arm, Role::Function, Role::Lambda]);
+        if !parent.roles.any(HOLDERS) || frame.roles.any(NO_STATEMENTS) {
+            return;
+        }
+        let node = cursor.node();
+        let is_child = parent.roles.has(Role::Block) || (parent.roles.has(Role::Arm) && parent.after_then);
+        let is_body = parent.roles.any(CALLABLES) && cursor.field_name() == Some("body");
+        if !node.is_named() || !(is_child || is_body) {
+            return;
+        }
+        let index = count(self.facts.statements.len());
+        self.facts.statements.push(Statement {
+            shape: 0,
+            exact: 0,
+            range: Range::of(node),
+            n_tokens: 0,
+            depth: count(self.statements.len()),
+            first_name: count(self.facts.names.len()),
+            idle: false,
+        });
+        self.statements.push(OpenStatement { index, is_import: false, has_code: false });
+        frame.opened_statement = true;
+    }
+
+    pub(super) fn leave_statement(&mut self, frame: &Frame) {
+        if frame.opened_statement
+            && let Some(open) = self.statements.pop()
+        {
+            // A statement of nothing but text is documentation.
+            self.facts.statements[open.index as usize].idle = open.is_import || !open.has_code;
+        }
+    }
+
+    /// Takes one token.
+    pub(super) fn token(&mut self, cursor: &TreeCursor<'tree>, kind: Kind) {
+        self.flow_words(kind);
+        if kind.roles.has(Role::Silent) {
+            return;
+        }
+        let node = cursor.node();
+        let source = self.source;
+        let text = &source[node.byte_range()];
+        if text.is_empty() {
+            return;
+        }
+        let (shape, exact) = if kind.roles.any(NAMES) {
+            self.name(cursor, kind, text)
+        } else if kind.roles.has(Role::Own) {
+            self.own_word();
+            (OWN, OWN)
+        } else if kind.roles.has(Role::Text) {
+            self.mention(text);
+            (TEXT, hash::of_bytes(text))
+        } else if kind.roles.has(Role::Number) {
+            (NUMBER, hash::of_bytes(text))
+        } else if kind.roles.has(Role::Constant) {
+            (CONSTANT, hash::of_bytes(text))
+        } else {
+            (u64::from(node.kind_id()), u64::from(node.kind_id()))
+        };
+        self.tokens.push(exact);
+        self.start_case(kind.word);
+        self.add_to_statement(shape, exact);
+    }
+
+    fn add_to_statement(&mut self, shape: u64, exact: u64) {
+        if self.n_type_notes > 0 {
+            return;
+        }
+        let Some(open) = self.statements.last_mut() else { return };
+        open.has_code |= shape != TEXT;
+        let statement = &mut self.facts.statements[open.index as usize];
+        statement.shape = hash::mix(statement.shape, shape);
+        statement.exact = hash::mix(statement.exact, exact);
+        statement.n_tokens += 1;
+    }
+
+    /// What words and operators tell the node around them.
+    fn flow_words(&mut self, kind: Kind) {
+        if kind.operator != 0 || kind.word == Word::Else {
+            self.flow_token(kind.operator, kind.word);
+        }
+        if matches!(kind.word, Word::Dot | Word::Arrow)
+            && let Some(parent) = self.frames.last_mut()
+        {
+            parent.after_dot = true;
+        }
+    }
+
+    /// The body of a case begins after its first `:`, `=>` or `->`.
+    fn start_case(&mut self, word: Word) {
+        if matches!(word, Word::Then | Word::Arrow)
+            && let Some(parent) = self.frames.last_mut()
+            && parent.roles.has(Role::Arm)
+            && !parent.after_then
+        {
+            parent.after_then = true;
+            parent.token = count(self.tokens.len());
+        }
+    }
+
+    fn own_word(&mut self) {
+        if let Some(parent) = self.frames.last_mut() {
+            parent.own = parent.n_children == 0;
+        }
+    }
+
+    fn name(&mut self, cursor: &TreeCursor<'tree>, kind: Kind, text: &[u8]) -> (u64, u64) {
+        let (symbol, fingerprint) = self.symbols.intern(text);
+        let parent = self.frames.last().copied().unwrap_or_default();
+        let follows_dot = parent.roles.has(Role::Member) && parent.after_dot;
+        let is_callee = parent.roles.has(Role::Call) && is_callee(cursor, &parent);
+        let is_key = parent.roles.has(Role::Keyed) && parent.n_children == 0;
+        let is_member = kind.roles.has(Role::MemberName) || follows_dot || is_callee || is_key;
+        let is_own = (follows_dot && parent.own) || (is_member && text[0] == b'@');
+        let is_definition = self.innermost().name_at == Some(cursor.node().start_byte());
+        self.facts.names.push(Name::new(symbol, is_definition, is_member, is_own));
+        if parent.n_children == 0
+            && parent.roles.has(Role::Member)
+            && self.spec.own.iter().any(|own| own.as_bytes() == text)
+        {
+            self.own_word();
+        }
+        self.bind(cursor, &parent, symbol);
+        self.recurse(is_callee, is_own, symbol);
+        self.export(symbol);
+        (if is_member { MEMBER } else { NAME }, fingerprint)
+    }
+
+    /// Remembers the name that a binding binds, and the fields that a class declares.
+    fn bind(&mut self, cursor: &TreeCursor<'tree>, parent: &Frame, symbol: u32) {
+        if !parent.roles.has(Role::Binding) || parent.bound != 0 || cursor.field_name() == Some("type") {
+            return;
+        }
+        if let Some(parent) = self.frames.last_mut() {
+            parent.bound = symbol + 1;
+        }
+        let unit = self.innermost().unit;
+        let declares = self.frames.iter().rev().take(3).any(|frame| frame.roles.has(Role::Field));
+        if declares && self.facts.units[unit as usize].kind == UnitKind::Class {
+            self.fields.push((unit, symbol));
+        }
+    }
+
+    /// A callable that calls itself costs one, once.
+    fn recurse(&mut self, is_callee: bool, is_own: bool, symbol: u32) {
+        let is_own_call =
+            is_own && self.frames.len() > 1 && self.frames[self.frames.len() - 2].roles.has(Role::Call);
+        let open = self.innermost();
+        if (is_callee || is_own_call) && open.symbol == Some(symbol) && !open.recurses {
+            open.recurses = true;
+            open.cognitive += 1;
+        }
+    }
+
+    /// A name in a list of exports: `export { name }`.
+    fn export(&mut self, symbol: u32) {
+        let n_frames = self.frames.len();
+        if n_frames > 1 && self.frames[n_frames - 2].roles.has(Role::Export) {
+            self.facts.exports.push(symbol);
+        }
+    }
+
+    /// The member that a binding binds: `exports.name = …`.
+    pub(super) fn leave_member(&mut self, frame: &Frame) {
+        if !frame.roles.has(Role::Member) {
+            return;
+        }
+        let Some(name) = self.facts.names.last() else { return };
+        if let Some(parent) = self.frames.last_mut()
+            && parent.roles.has(Role::Binding)
+            && parent.bound == 0
+            && parent.n_children == 1
+        {
+            parent.bound = name.symbol() + 1;
+        }
+    }
+
+    /// A string that could be a name keeps that name alive: it may be looked up.
+    fn mention(&mut self, text: &[u8]) {
+        let word = text.trim_ascii().trim_ascii_start();
+        let word = word.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(word);
+        let word = word.strip_prefix(b"'").and_then(|rest| rest.strip_suffix(b"'")).unwrap_or(word);
+        let last = word.rsplit(|byte| matches!(byte, b'.' | b':' | b'#' | b'@')).next().unwrap_or(word);
+        let is_word = |&byte: &u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        if !last.is_empty() && last.len() <= 64 && word.len() <= 200 && last.iter().all(is_word) {
+            let (symbol, _) = self.symbols.intern(last);
+            self.facts.mentions.push(symbol);
+        }
+    }
+}
+
+fn is_callee(cursor: &TreeCursor<'_>, parent: &Frame) -> bool {
+    match cursor.field_name() {
+        Some(field) => matches!(field, "function" | "name" | "method" | "macro" | "constructor"),
+        None => parent.n_children == 0,
+    }
+}

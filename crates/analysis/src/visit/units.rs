@@ -1,0 +1,335 @@
+//! Opening and closing units: what they are called and what the words around them say.
+
+use super::{Frame, Visitor};
+use crate::facts::{Access, FileFacts, Range, Span, Unit, UnitKind, count};
+use crate::language::{Role, Roles, Visibility, text};
+use tree_sitter::Node;
+
+/// A unit that is not yet left.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub unit: u32,
+    pub cyclomatic: u32,
+    pub cognitive: u32,
+    pub nesting: u32,
+    pub deepest: u32,
+    /// Where its name stands.
+    pub name_at: Option<usize>,
+    /// Its name without those around it.
+    pub symbol: Option<u32>,
+    pub recurses: bool,
+    pub has_parameters: bool,
+    /// Whether members need no word to be public.
+    opens_members: bool,
+    first_token: usize,
+}
+
+/// An open namespace.
+#[derive(Debug)]
+pub(super) struct Namespace {
+    name: String,
+    test: bool,
+}
+
+/// What stands before and around a declaration.
+#[derive(Default)]
+struct Head {
+    words: Vec<String>,
+    inherits: bool,
+}
+
+const UNITS: Roles = Roles::of(&[Role::Function, Role::Lambda, Role::Class]);
+
+impl<'tree> Visitor<'tree> {
+    pub(super) fn open_file(&mut self, root: Node<'tree>) {
+        self.push_unit(UnitKind::File, String::new(), root, None);
+    }
+
+    pub(super) fn enter_unit(&mut self, node: Node<'tree>, parent: &Frame, frame: &mut Frame) {
+        if frame.roles.any(UNITS) {
+            self.open_unit(node, parent, frame.roles);
+            frame.opened_unit = true;
+        } else if frame.roles.has(Role::Namespace)
+            && let Some(name) = node.child_by_field_name("name")
+        {
+            let name = text(name, self.source).replace("::", ".");
+            self.namespaces.push(Namespace { name, test: parent.test });
+            frame.opened_namespace = true;
+        }
+    }
+
+    pub(super) fn leave_unit(&mut self, frame: &Frame) {
+        if frame.opened_unit {
+            self.close_unit();
+        }
+        if frame.opened_namespace {
+            self.namespaces.pop();
+        }
+    }
+
+    fn open_unit(&mut self, node: Node<'tree>, parent: &Frame, roles: Roles) {
+        let (name_node, own_name) = self.own_name(node, parent, roles);
+        let around = self.innermost().unit as usize;
+        let kind = match self.facts.units[around].kind {
+            _ if roles.has(Role::Class) => UnitKind::Class,
+            _ if own_name.is_none() => UnitKind::Lambda,
+            UnitKind::Class => UnitKind::Method,
+            _ => UnitKind::Function,
+        };
+        let own_name = own_name.unwrap_or_else(|| "<anonymous>".to_owned());
+        let name = self.full_name(&own_name, around);
+        let head = self.head(node);
+        let access = self.access(&own_name, &head, around, kind);
+        let is_test = parent.test || self.is_test(&own_name, around);
+        let simple = own_name.rsplit('.').next().unwrap_or_default();
+        let is_constructor = self.is_constructor(simple, around, node);
+        let symbol = self.symbols.intern(simple.as_bytes()).0;
+        let opens_members = node.kind().contains("interface")
+            || matches!(node.kind(), "trait_item")
+            || node.child_by_field_name("trait").is_some();
+        self.push_unit(kind, name, node, name_node);
+        let open = self.innermost();
+        open.symbol = Some(symbol);
+        open.opens_members = opens_members;
+        let unit = self.facts.units.last_mut().expect("just pushed");
+        unit.access = access;
+        unit.decorated = parent.decorated;
+        unit.test = is_test;
+        unit.inherits = head.inherits;
+        unit.constructor = is_constructor;
+    }
+
+    fn push_unit(&mut self, kind: UnitKind, name: String, node: Node<'tree>, name_node: Option<Node<'tree>>) {
+        let span = |start: usize| Span { start: count(start), end: count(start) };
+        let unit = count(self.facts.units.len());
+        self.facts.units.push(Unit {
+            kind,
+            name,
+            parent: self.open.last().map(|open| open.unit),
+            range: Range::of(node),
+            cyclomatic: 1,
+            cognitive: 0,
+            nesting: 0,
+            n_tokens: 0,
+            parameters: Vec::new(),
+            access: Access::Public,
+            decorated: false,
+            test: false,
+            inherits: false,
+            constructor: false,
+            lcom4: None,
+            statements: span(self.facts.statements.len()),
+            names: span(self.facts.names.len()),
+            exact: 0,
+            renamed: 0,
+        });
+        self.open.push(Open {
+            unit,
+            cyclomatic: 1,
+            cognitive: 0,
+            nesting: 0,
+            deepest: 0,
+            name_at: name_node.map(|name| name.start_byte()),
+            symbol: None,
+            recurses: false,
+            has_parameters: false,
+            opens_members: false,
+            first_token: self.tokens.len(),
+        });
+    }
+
+    pub(super) fn close_unit(&mut self) {
+        let Some(open) = self.open.pop() else { return };
+        let unit = &mut self.facts.units[open.unit as usize];
+        unit.cyclomatic = open.cyclomatic;
+        unit.cognitive = open.cognitive;
+        unit.nesting = open.deepest;
+        unit.n_tokens = count(self.tokens.len() - open.first_token);
+        unit.statements.end = count(self.facts.statements.len());
+        unit.names.end = count(self.facts.names.len());
+    }
+
+    /// The name that the unit itself has, and where it stands.
+    fn own_name(
+        &self,
+        node: Node<'tree>,
+        parent: &Frame,
+        roles: Roles,
+    ) -> (Option<Node<'tree>>, Option<String>) {
+        if roles.has(Role::Lambda) && parent.bound != 0 {
+            return (None, Some(self.symbols.text(parent.bound - 1).to_owned()));
+        }
+        if roles.has(Role::Lambda) && node.kind() != "function_expression" {
+            return (None, None);
+        }
+        let Some(name) = name_node(node) else {
+            let word = node.kind().contains("constructor").then(|| "constructor".to_owned());
+            return (None, word);
+        };
+        let own = text(name, self.source).replace("::", ".");
+        match receiver(node, self.source) {
+            Some(receiver) => (Some(name), Some(format!("{receiver}.{own}"))),
+            None => (Some(last_name(name)), Some(own)),
+        }
+    }
+
+    fn full_name(&self, own_name: &str, around: usize) -> String {
+        let around = &self.facts.units[around];
+        let mut name = String::new();
+        if around.kind == UnitKind::File {
+            for namespace in &self.namespaces {
+                name.push_str(&namespace.name);
+                name.push('.');
+            }
+        } else {
+            name.push_str(&around.name);
+            name.push('.');
+        }
+        name + own_name
+    }
+
+    /// The words before a declaration, and whether it inherits.
+    fn head(&self, node: Node<'tree>) -> Head {
+        const LONGEST: usize = 12;
+        let mut head = Head { inherits: node.child_by_field_name("trait").is_some(), ..Head::default() };
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor).take(LONGEST) {
+            let roles = self.kinds.get(child.kind_id()).roles;
+            if roles.has(Role::Modifiers) {
+                let words = text(child, self.source);
+                head.words.extend(words.split_whitespace().map(str::to_owned));
+            } else if roles.has(Role::Heritage) {
+                head.inherits = true;
+            }
+        }
+        head.inherits |= head.words.iter().any(|word| word == "override");
+        head
+    }
+
+    fn access(&self, name: &str, head: &Head, around: usize, kind: UnitKind) -> Access {
+        let around_kind = self.facts.units[around].kind;
+        if around_kind.is_callable() || kind == UnitKind::Lambda {
+            return Access::Private;
+        }
+        let says = |word: &str| head.words.iter().any(|other| other == word);
+        let opens_members = self.open.last().is_some_and(|open| open.opens_members);
+        match self.spec.visibility {
+            Visibility::Underscore if name.starts_with('_') && !name.ends_with("__") => Access::Private,
+            Visibility::Capital => {
+                let last = name.rsplit('.').next().unwrap_or(name);
+                if last.starts_with(char::is_uppercase) { Access::Public } else { Access::Internal }
+            }
+            Visibility::PubKeyword if opens_members || says("pub") => Access::Public,
+            Visibility::PubKeyword if head.words.is_empty() => Access::Private,
+            Visibility::PubKeyword => Access::Internal,
+            Visibility::Export if says("private") || name.starts_with('#') => Access::Private,
+            Visibility::Export if says("protected") => Access::Internal,
+            Visibility::Export if around_kind == UnitKind::Class => self.facts.units[around].access,
+            Visibility::Export if self.is_exported() => Access::Public,
+            Visibility::Export => Access::Private,
+            Visibility::Static if says("static") && around_kind == UnitKind::File => Access::Private,
+            Visibility::Underscore | Visibility::Static => Access::Public,
+            Visibility::Words(_) if says("private") => Access::Private,
+            Visibility::Words(_) if opens_members || says("public") => Access::Public,
+            Visibility::Words(_) if says("protected") || says("internal") => Access::Internal,
+            Visibility::Words(usual) => usual,
+        }
+    }
+
+    /// Whether an export stands around the declaration: at most `export const name = () => …` away.
+    fn is_exported(&self) -> bool {
+        self.frames.iter().rev().take(3).any(|frame| frame.roles.has(Role::Export))
+    }
+
+    fn is_test(&self, own_name: &str, around: usize) -> bool {
+        let last = own_name.rsplit('.').next().unwrap_or(own_name);
+        self.facts.units[around].test
+            || self.namespaces.iter().any(|namespace| namespace.test)
+            || last.starts_with("test_")
+            || last.strip_prefix("Test").is_some_and(|rest| rest.starts_with(char::is_uppercase))
+    }
+
+    fn is_constructor(&self, own_name: &str, around: usize, node: Node<'tree>) -> bool {
+        let class = &self.facts.units[around];
+        let class_name = class.name.rsplit('.').next().unwrap_or_default();
+        class.kind == UnitKind::Class
+            && (own_name == class_name
+                || self.spec.constructors.contains(&own_name)
+                || node.kind().contains("constructor"))
+    }
+
+    /// A decorator belongs to the unit whose head it stands in, or to the next sibling.
+    pub(super) fn decorate(&mut self, node: Node<'tree>) {
+        let words = text(node, self.source);
+        let is_test = words.contains("test") || words.contains("Test") || words.contains("fixture");
+        let is_inside = self.frames.iter().rev().take(2).any(|frame| frame.opened_unit);
+        let unit = self.innermost().unit as usize;
+        if let Some(parent) = self.frames.last_mut() {
+            parent.decorated = true;
+            parent.test |= is_test;
+        }
+        let unit = &mut self.facts.units[unit];
+        if is_inside && unit.kind != UnitKind::File {
+            unit.decorated = true;
+            unit.test |= is_test;
+            unit.inherits |= words.starts_with("@Override");
+        }
+    }
+}
+
+/// The node that holds the name of a declaration.
+fn name_node(node: Node<'_>) -> Option<Node<'_>> {
+    const DEEPEST: usize = 8;
+    if let Some(name) = node.child_by_field_name("name") {
+        return Some(name);
+    }
+    if node.kind() == "impl_item" {
+        let implemented = node.child_by_field_name("type")?;
+        return implemented.child_by_field_name("type").or(Some(implemented));
+    }
+    // In C the name stands inside as many declarators as the type has parts.
+    let mut name = node.child_by_field_name("declarator")?;
+    for _ in 0..DEEPEST {
+        name = match name.child_by_field_name("declarator") {
+            Some(inner) => inner,
+            None if name.kind() == "reference_declarator" => name.named_child(0)?,
+            None => break,
+        };
+    }
+    Some(name)
+}
+
+/// The last part of a qualified name.
+fn last_name(name: Node<'_>) -> Node<'_> {
+    name.child_by_field_name("name").unwrap_or(name)
+}
+
+/// The type that a Go method belongs to.
+fn receiver(node: Node<'_>, source: &[u8]) -> Option<String> {
+    let receiver = node.child_by_field_name("receiver")?.named_child(0)?;
+    let of = text(receiver.child_by_field_name("type")?, source);
+    Some(of.trim_start_matches('*').split('[').next().unwrap_or_default().trim().to_owned())
+}
+
+/// Folds anonymous callables without a decision into the code around them, unless they are long.
+pub(super) fn prune(facts: &mut FileFacts) {
+    const LONG: u32 = 10;
+    let mut places = Vec::with_capacity(facts.units.len());
+    let mut kept: Vec<Unit> = Vec::with_capacity(facts.units.len());
+    for mut unit in std::mem::take(&mut facts.units) {
+        unit.parent = unit.parent.map(|parent| places[parent as usize]);
+        if unit.kind == UnitKind::Lambda && unit.cyclomatic == 1 && unit.range.n_lines() <= LONG {
+            places.push(unit.parent.unwrap_or(0));
+        } else {
+            places.push(count(kept.len()));
+            kept.push(unit);
+        }
+    }
+    facts.units = kept;
+    for import in &mut facts.imports {
+        import.unit = places[import.unit as usize];
+    }
+    for twin in &mut facts.twins {
+        twin.unit = places[twin.unit as usize];
+    }
+}
