@@ -131,7 +131,7 @@ fn listen(mut helper: Helper, limits: Limits) -> Result<Captured, Stop> {
     // Before the status is read, the group's id cannot come to mean another group.
     let _ = kill_process_group(group, Signal::KILL);
     let (stdout, stderr) = heard?;
-    let outcome = outcome_of(helper.child().wait()?);
+    let outcome = outcome_of(helper.status()?);
     Ok(Captured { outcome, stdout, stderr })
 }
 

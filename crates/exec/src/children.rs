@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static JOB: Mutex<()> = Mutex::new(());
@@ -35,14 +35,19 @@ impl Helper {
     pub(crate) fn child(&mut self) -> &mut Child {
         &mut self.0
     }
+
+    /// The status of a helper that has ended. With it the process id is free for others, so the note goes too.
+    pub(crate) fn status(&mut self) -> io::Result<ExitStatus> {
+        let mut helpers = helpers();
+        helpers.remove(&self.0.id());
+        self.0.wait()
+    }
 }
 
 impl Drop for Helper {
     fn drop(&mut self) {
-        // Ended by force if the caller gave up on it: `wait` must not hang under the lock.
+        // Ended by force if the caller gave up on it: waiting must not hang under the lock.
         let _ = self.0.kill();
-        let mut helpers = helpers();
-        let _ = self.0.wait();
-        helpers.remove(&self.0.id());
+        let _ = self.status();
     }
 }

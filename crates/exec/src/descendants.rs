@@ -3,101 +3,125 @@
 //! This process is a subreaper, so whatever leaves its parents (a daemon, a session of its own) becomes a child of this
 //! process. A job's processes are therefore all descendants of this process, less the children that were there before
 //! the job and the helpers. Nothing else is ever signalled.
+//!
+//! A look at all processes takes time, and processes come and go meanwhile. But a child of this process stays visible
+//! until it is buried here, dead or alive, and every process of a job stands under such a child. So a look that finds no
+//! child of the job, not even a dead one, proves that no process of the job was left when the look began.
 
+use crate::cgroup::Cgroup;
 use crate::children;
-use crate::process::{self, Identity, Process};
-use rustix::io::Errno;
+use crate::process::{self, Process};
+use crate::tree::{Look, Member, Tree};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, waitid};
-use std::collections::BTreeSet;
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::process::Command;
+
+/// How many processes a strike looks at.
+const NEWEST: usize = 16;
+/// How often one strike repeats itself.
+const STRIKES: usize = 50;
 
 /// The processes of one job.
-pub(crate) struct Descendants {
+pub(crate) struct Descendants<'a> {
     me: Pid,
     main: Option<Pid>,
     /// Process ids and start times.
     before: BTreeSet<(i32, u64)>,
+    cgroup: Option<&'a Cgroup>,
 }
 
-impl Descendants {
+impl<'a> Descendants<'a> {
     /// Notes which children are there before the job starts.
-    pub(crate) fn before_start() -> Self {
+    pub(crate) fn before_start(cgroup: Option<&'a Cgroup>) -> Self {
         let me = getpid();
         let children = process::all().into_iter().filter(|process| process.parent == me.as_raw_pid());
-        Self { me, main: None, before: children.map(|child| child.identity.key()).collect() }
+        Self { me, main: None, before: children.map(|child| child.member.key()).collect(), cgroup }
     }
 
-    pub(crate) fn main_started(&mut self, main: Pid) {
+    /// Ends a child of this process. It keeps its id until it is buried, so this can hit no other.
+    fn end_child(&self, child: Member) {
+        let _ = kill_process(child.pid, Signal::KILL);
+        self.bury(child);
+    }
+
+    /// Whether a process is a child of this process and came from the job.
+    fn owns(&self, child: &Process, helpers: &BTreeSet<u32>) -> bool {
+        child.parent == self.me.as_raw_pid()
+            && !helpers.contains(&child.member.pid.as_raw_pid().cast_unsigned())
+            && !self.before.contains(&child.member.key())
+    }
+}
+
+impl Tree for Descendants<'_> {
+    fn start(&mut self, command: &mut Command) -> io::Result<Pid> {
+        // No helper may start while this process is in the job's control group.
+        let _nobody_else = children::helpers();
+        let child = match self.cgroup {
+            Some(cgroup) => cgroup.around(|| command.spawn())?,
+            None => command.spawn()?,
+        };
+        let main = Pid::from_child(&child);
         self.main = Some(main);
+        Ok(main)
     }
 
-    pub(crate) fn main_ended(&mut self) {
+    fn main_ended(&mut self) {
         self.main = None;
     }
 
-    /// The processes of the job that run now; those that have ended are laid to rest, but for the job's own process.
-    pub(crate) fn living(&self) -> Vec<Identity> {
+    fn look(&self) -> Look {
         let helpers = children::helpers();
         let all = process::all();
-        let is_ours = |child: &Process| {
-            child.parent == self.me.as_raw_pid()
-                && !helpers.contains(&child.identity.pid.as_raw_pid().cast_unsigned())
-                && !self.before.contains(&child.identity.key())
-        };
-        let roots: Vec<Process> = all.iter().copied().filter(is_ours).collect();
-        for root in roots.iter().filter(|root| !root.runs && self.main != Some(root.identity.pid)) {
-            lay_to_rest(root.identity.pid);
-        }
-        let family = with_descendants(roots, &all);
-        family.into_iter().filter(|process| process.runs).map(|process| process.identity).collect()
+        let children: Vec<Process> = all.iter().copied().filter(|child| self.owns(child, &helpers)).collect();
+        let member = |process: &Process| process.member;
+        let dead = children.iter().filter(|child| !child.runs).map(member).collect();
+        let living =
+            with_descendants(children, &all).iter().filter(|process| process.runs).map(member).collect();
+        Look { living, dead }
     }
 
-    /// Ends the job's processes that are children of this process now, without looking at any other. Quick enough to
-    /// catch one that forks and leaves at once.
-    pub(crate) fn strike(&self) {
-        let helpers = children::helpers();
-        let before = |child: Pid| self.before.iter().any(|(pid, _)| *pid == child.as_raw_pid());
-        for child in children_of_me() {
-            if !before(child) && !helpers.contains(&child.as_raw_pid().cast_unsigned()) {
-                // A child keeps its id until it is laid to rest, so this can hit no other.
-                let _ = kill_process(child, Signal::KILL);
-                if self.main != Some(child) {
-                    lay_to_rest(child);
-                }
-            }
+    fn bury(&self, dead: Member) {
+        if self.main != Some(dead.pid) {
+            let _ = waitid(WaitId::Pid(dead.pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
         }
+    }
+
+    fn signal(&self, member: Member, signal: Signal) {
+        process::signal(member, signal);
+    }
+
+    fn command(&self, member: Member) -> String {
+        process::command(member.pid)
+    }
+
+    /// All at one instant where there is a control group. Then the newest children, each at the moment it is seen: that
+    /// may catch one that forks and leaves at once, and so is gone after any long look.
+    fn strike(&self) {
+        if let Some(cgroup) = self.cgroup {
+            cgroup.kill();
+        }
+        let helpers = children::helpers();
+        let strike_newest = || {
+            let newest = process::newest(NEWEST).filter(|child| self.owns(child, &helpers));
+            newest.map(|child| self.end_child(child.member)).count()
+        };
+        // Bounded, and over as soon as there is nothing to hit.
+        let _ = (0..STRIKES).find(|_| strike_newest() == 0);
     }
 }
 
 /// Adds all processes whose parents are in the set, generation by generation.
 fn with_descendants(mut family: Vec<Process>, all: &[Process]) -> Vec<Process> {
+    let mut children: BTreeMap<i32, Vec<Process>> = BTreeMap::new();
+    for process in all {
+        children.entry(process.parent).or_default().push(*process);
+    }
     let mut next = 0;
-    let mut known: BTreeSet<_> = family.iter().map(|process| process.identity.key()).collect();
-    while let Some(parent) = family.get(next).map(|process| process.identity.pid.as_raw_pid()) {
-        let children = all.iter().filter(|process| process.parent == parent);
-        family.extend(children.filter(|child| known.insert(child.identity.key())));
+    while let Some(parent) = family.get(next) {
+        // Taken out, so that no process comes twice even if ids were reused during the look.
+        family.extend(children.remove(&parent.member.pid.as_raw_pid()).unwrap_or_default());
         next += 1;
     }
     family
-}
-
-fn lay_to_rest(child: Pid) {
-    let _ = waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
-}
-
-/// Whether the kernel knows no child of this process at all: then no process of a job can be left. One look at all
-/// processes cannot tell that, since processes come and go while it looks.
-pub(crate) fn is_childless() -> bool {
-    let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    matches!(waitid(WaitId::All, peek), Err(Errno::CHILD))
-}
-
-/// The children of every thread of this process, as the kernel lists them; none where it does not.
-fn children_of_me() -> Vec<Pid> {
-    let Ok(threads) = fs::read_dir("/proc/self/task") else { return Vec::new() };
-    let lists =
-        threads.flatten().filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
-    let pids =
-        lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>());
-    pids.filter_map(Pid::from_raw).collect()
 }

@@ -2,28 +2,42 @@
 //!
 //! Processes that leave the group are out of reach; `Containment` says so.
 
+use crate::tree::{Look, Member, Tree};
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use std::io;
+use std::process::Command;
 
-/// The process group of one job.
+/// The process group of one job, as if it were one process.
+#[derive(Default)]
 pub(crate) struct Group {
     leader: Option<Pid>,
 }
 
-impl Group {
-    pub(crate) const fn before_start() -> Self {
-        Self { leader: None }
+impl Tree for Group {
+    fn start(&mut self, command: &mut Command) -> io::Result<Pid> {
+        let leader = Pid::from_child(&command.spawn()?);
+        self.leader = Some(leader);
+        Ok(leader)
     }
 
-    pub(crate) fn main_started(&mut self, main: Pid) {
-        self.leader = Some(main);
+    fn main_ended(&mut self) {}
+
+    /// Asks right before any signal is sent: an empty group's id could come to mean another.
+    fn look(&self) -> Look {
+        let group = self.leader.filter(|&leader| test_kill_process_group(leader).is_ok());
+        let living = group.map(|pid| Member { pid, started: 0 }).into_iter().collect();
+        Look { living, dead: Vec::new() }
     }
 
-    /// The group, if a process is left in it.
-    pub(crate) fn living(&self) -> Option<Pid> {
-        self.leader.filter(|&leader| test_kill_process_group(leader).is_ok())
+    fn bury(&self, _: Member) {}
+
+    fn signal(&self, group: Member, signal: Signal) {
+        let _ = kill_process_group(group.pid, signal);
     }
 
-    pub(crate) fn signal(group: Pid, signal: Signal) {
-        let _ = kill_process_group(group, signal);
+    fn command(&self, _: Member) -> String {
+        "(processes of this group)".to_owned()
     }
+
+    fn strike(&self) {}
 }

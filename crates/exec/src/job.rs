@@ -43,7 +43,8 @@ pub enum Output {
         stdout: File,
         /// For standard error.
         stderr: File,
-        /// How large either file may grow before the job is ended: a full disk would take the evidence with it.
+        /// How large either file may grow before the job is ended: a full disk would take the evidence with it. A fast
+        /// writer gets somewhat further before that is noticed.
         limit_bytes: u64,
     },
 }
@@ -123,8 +124,10 @@ pub struct Ended {
     pub duration_ms: u64,
     /// The processes it left behind, by process id; at most [`crate::MAX_LISTED_SURVIVORS`].
     pub survivors: Vec<Survivor>,
-    /// How many it left behind in all.
+    /// How many it left behind in all, as far as they were seen.
     pub n_survivors: usize,
+    /// Whether every process of the job is gone. If not, a snapshot taken now proves nothing.
+    pub all_gone: bool,
 }
 
 impl Ended {
@@ -133,24 +136,7 @@ impl Ended {
         self.outcome.exit_code()
     }
 
-    /// Whether every process of the job is gone. If not, a snapshot taken now proves nothing.
-    pub fn all_gone(&self) -> bool {
-        self.survivors.iter().all(|survivor| survivor.ended)
-    }
-
     pub(crate) fn without_running(outcome: Outcome) -> Self {
-        Self { outcome, duration_ms: 0, survivors: Vec::new(), n_survivors: 0 }
+        Self { outcome, duration_ms: 0, survivors: Vec::new(), n_survivors: 0, all_gone: true }
     }
-}
-
-/// How firmly jobs are held on this machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Containment {
-    /// Whether processes that leave the job's process group are found, because orphans become children of this
-    /// process.
-    pub subreaper: bool,
-    /// Whether a control group ends all processes of a job at one instant.
-    pub cgroup: bool,
-    /// What is weaker here than it could be, in words.
-    pub notes: Vec<String>,
 }

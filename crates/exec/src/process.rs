@@ -2,6 +2,7 @@
 //!
 //! A process id alone can come to mean another process at any time; with the start time it cannot.
 
+use crate::tree::Member;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 use std::fs::{self, File};
@@ -10,18 +11,10 @@ use std::io::Read;
 /// How much of a command line is kept.
 const MAX_COMMAND_BYTES: u64 = 256;
 
-/// A process, named so that no later one can be taken for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Identity {
-    pub(crate) pid: Pid,
-    /// In ticks since the machine started.
-    started: u64,
-}
-
 /// A process and its place in the tree of processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Process {
-    pub(crate) identity: Identity,
+    pub(crate) member: Member,
     pub(crate) parent: i32,
     /// Whether it still runs. What has ended stays visible until its parent asks for its status.
     pub(crate) runs: bool,
@@ -29,9 +22,19 @@ pub(crate) struct Process {
 
 /// All processes that can be seen now. Those that come and go meanwhile may be missing.
 pub(crate) fn all() -> Vec<Process> {
+    pids().into_iter().filter_map(read).collect()
+}
+
+/// The processes with the highest ids, highest first; each is looked at only when the one before it is done with.
+pub(crate) fn newest(count: usize) -> impl Iterator<Item = Process> {
+    pids().into_iter().rev().take(count).filter_map(read)
+}
+
+/// The kernel lists them from low to high.
+fn pids() -> Vec<Pid> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let names = entries.flatten().map(|entry| entry.file_name());
-    names.filter_map(|name| read(Pid::from_raw(name.to_str()?.parse().ok()?)?)).collect()
+    names.filter_map(|name| Pid::from_raw(name.to_str()?.parse().ok()?)).collect()
 }
 
 fn read(pid: Pid) -> Option<Process> {
@@ -49,37 +52,29 @@ fn parse(pid: Pid, stat: &[u8]) -> Option<Process> {
     let started = fields.get(19)?.parse().ok()?;
     // A process whose first thread has ended looks like one that has ended altogether, but for its other threads.
     let runs = !matches!(*fields.first()?, "Z" | "X") || n_threads > 1;
-    Some(Process { identity: Identity { pid, started }, parent, runs })
+    Some(Process { member: Member { pid, started }, parent, runs })
 }
 
-impl Identity {
-    /// Process id and start time: what tells it from all others.
-    pub(crate) fn key(self) -> (i32, u64) {
-        (self.pid.as_raw_pid(), self.started)
+/// Sends a signal to this process, and to no other that got its id.
+pub(crate) fn signal(member: Member, signal: Signal) {
+    match pidfd_open(member.pid, PidfdFlags::empty()) {
+        // Checked after the handle was opened: from here on it means one process.
+        Ok(handle) if is_still_there(member) => drop(pidfd_send_signal(&handle, signal)),
+        Err(Errno::NOSYS) if is_still_there(member) => drop(kill_process(member.pid, signal)),
+        _ => {}
     }
+}
 
-    /// Sends a signal to this process, and to no other that got its id.
-    pub(crate) fn signal(self, signal: Signal) {
-        match pidfd_open(self.pid, PidfdFlags::empty()) {
-            // Checked after the handle was opened: from here on it means one process.
-            Ok(handle) if self.is_still_there() => drop(pidfd_send_signal(&handle, signal)),
-            Err(Errno::NOSYS) if self.is_still_there() => drop(kill_process(self.pid, signal)),
-            _ => {}
-        }
-    }
+fn is_still_there(member: Member) -> bool {
+    read(member.pid).is_some_and(|process| process.member == member)
+}
 
-    fn is_still_there(self) -> bool {
-        read(self.pid).is_some_and(|process| process.identity == self)
-    }
-
-    /// Its command line on one line, or its name where it has none.
-    pub(crate) fn command(self) -> String {
-        let pid = self.pid;
-        let line = start_of(&format!("/proc/{pid}/cmdline"));
-        let line = if line.is_empty() { start_of(&format!("/proc/{pid}/comm")) } else { line };
-        let spaced: Vec<u8> = line.into_iter().map(|byte| if byte == 0 { b' ' } else { byte }).collect();
-        canon::bytes::escape(spaced.trim_ascii())
-    }
+/// The command line of a process on one line, or its name where it has none.
+pub(crate) fn command(pid: Pid) -> String {
+    let line = start_of(&format!("/proc/{pid}/cmdline"));
+    let line = if line.is_empty() { start_of(&format!("/proc/{pid}/comm")) } else { line };
+    let spaced: Vec<u8> = line.into_iter().map(|byte| if byte == 0 { b' ' } else { byte }).collect();
+    canon::bytes::escape(spaced.trim_ascii())
 }
 
 fn start_of(path: &str) -> Vec<u8> {
@@ -104,7 +99,7 @@ mod tests {
     #[test]
     fn a_name_cannot_disturb_the_fields() {
         let process = parsed(&format!("1 (a) R 1 (x)) S {REST}")).unwrap();
-        assert_eq!((process.parent, process.identity.started, process.runs), (42, 9177, true));
+        assert_eq!((process.parent, process.member.started, process.runs), (42, 9177, true));
     }
 
     #[test]
@@ -128,8 +123,8 @@ mod tests {
     #[test]
     fn finds_itself() {
         let me = rustix::process::getpid();
-        let found = all().into_iter().find(|process| process.identity.pid == me).unwrap();
-        assert!(found.runs && found.identity.is_still_there());
-        assert!(found.identity.command().contains("probity_exec"));
+        let found = all().into_iter().find(|process| process.member.pid == me).unwrap();
+        assert!(found.runs && is_still_there(found.member));
+        assert!(command(me).contains("probity_exec"));
     }
 }

@@ -1,9 +1,10 @@
 //! Runs one job at a time and brings it to an end: by itself, by its limits, or because this process must stop.
 
 use crate::children;
-use crate::job::{Containment, Ended, Input, Job, NotStarted, Outcome, Output};
+use crate::containment::{Containment, Means};
+use crate::job::{Ended, Input, Job, NotStarted, Outcome, Output};
 use crate::signals::Signals;
-use crate::sweep::end_survivors;
+use crate::sweep::{Swept, end_survivors};
 use crate::terminal::Loan;
 use crate::tree::Tree;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, waitid};
@@ -27,7 +28,7 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// From its making on, SIGINT, SIGTERM and SIGHUP no longer end this process: they cancel the job that runs, no
 /// further job starts, and [`Supervisor::cancelled`] tells. The caller then writes its evidence and leaves.
 pub struct Supervisor {
-    containment: Containment,
+    means: Means,
     signals: Signals,
 }
 
@@ -35,12 +36,12 @@ impl Supervisor {
     /// Takes up supervision: listens to signals, and becomes the parent of orphans where the system can do that.
     pub fn new() -> io::Result<Self> {
         let signals = Signals::listen()?;
-        Ok(Self { containment: contain(), signals })
+        Ok(Self { means: Means::find(), signals })
     }
 
     /// How firmly jobs are held here.
     pub fn containment(&self) -> &Containment {
-        &self.containment
+        &self.means.containment
     }
 
     /// The signal that asked this process to stop, if one came since the supervisor was made.
@@ -54,42 +55,22 @@ impl Supervisor {
         if let Some(signal) = self.signals.request() {
             return Ended::without_running(Outcome::Cancelled(signal));
         }
-        let mut tree = Tree::before_start(self.containment.subreaper);
+        let mut tree = self.means.tree();
         let begun = Instant::now();
-        let main = match start(job) {
+        let main = match start(job, tree.as_mut()) {
             Ok(main) => main,
             Err(why) => return Ended::without_running(Outcome::NotStarted(why)),
         };
-        tree.main_started(main);
         let loan = if job.stdin == Input::Inherit { Loan::to(main) } else { None };
         let (outcome, polite_until) =
-            Attendance { job, main, begun, loan, signals: &mut self.signals }.attend(&mut tree);
+            Attendance { job, main, begun, loan, signals: &mut self.signals }.attend(tree.as_mut());
         let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (n_survivors, survivors) = end_survivors(&tree, polite_until);
-        Ended { outcome, duration_ms, survivors, n_survivors }
+        let Swept { n_survivors, survivors, all_gone } = end_survivors(tree.as_ref(), polite_until);
+        Ended { outcome, duration_ms, survivors, n_survivors, all_gone }
     }
 }
 
-#[cfg(target_os = "linux")]
-fn contain() -> Containment {
-    use rustix::process::{getpid, set_child_subreaper};
-    match set_child_subreaper(Some(getpid())) {
-        Ok(()) => Containment { subreaper: true, cgroup: false, notes: Vec::new() },
-        Err(error) => group_only(&format!("this process cannot become a subreaper ({error})")),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn contain() -> Containment {
-    group_only("this system has no subreapers")
-}
-
-fn group_only(why: &str) -> Containment {
-    let note = format!("{why}: processes that leave their job's process group are neither found nor ended");
-    Containment { subreaper: false, cgroup: false, notes: vec![note] }
-}
-
-fn start(job: &Job) -> Result<Pid, NotStarted> {
+fn start(job: &Job, tree: &mut dyn Tree) -> Result<Pid, NotStarted> {
     let Some((program, arguments)) = job.argv.split_first() else { return Err(NotStarted::NoCommand) };
     if !job.cwd.is_dir() {
         return Err(NotStarted::NoFolder(job.cwd.clone()));
@@ -109,8 +90,7 @@ fn start(job: &Job) -> Result<Pid, NotStarted> {
         command.stdout(stdout.try_clone().map_err(refused)?);
         command.stderr(stderr.try_clone().map_err(refused)?);
     }
-    let child = command.spawn().map_err(refused)?;
-    Ok(Pid::from_child(&child))
+    tree.start(&mut command).map_err(refused)
 }
 
 /// The watch over one running job.
@@ -125,7 +105,7 @@ struct Attendance<'a> {
 impl Attendance<'_> {
     /// Stays until the job's own process has ended. Answers how it ended and until when its other processes need not
     /// be forced.
-    fn attend(mut self, tree: &mut Tree) -> (Outcome, Instant) {
+    fn attend(mut self, tree: &mut dyn Tree) -> (Outcome, Instant) {
         loop {
             if let Some(outcome) = self.look() {
                 tree.main_ended();
@@ -186,14 +166,14 @@ impl Attendance<'_> {
     }
 
     /// Ends the job's own process: all are asked, and forced when time is over or a second request to stop comes.
-    fn bring_down(&mut self, tree: &mut Tree, signal: Signal, polite_until: Instant) {
-        tree.signal(signal);
-        tree.signal(Signal::CONT);
+    fn bring_down(&mut self, tree: &mut dyn Tree, signal: Signal, polite_until: Instant) {
+        tree.signal_all(signal);
+        tree.signal_all(Signal::CONT);
         self.loan = None;
         if self.is_gone_by(polite_until, true) {
             return tree.main_ended();
         }
-        tree.signal(Signal::KILL);
+        tree.signal_all(Signal::KILL);
         if self.is_gone_by(Instant::now() + FORCE, false) {
             tree.main_ended();
         }

@@ -4,7 +4,7 @@
 //! reported. All waiting is bounded; what cannot be ended within the bounds is reported as still there.
 
 use crate::job::Survivor;
-use crate::tree::{Member, Tree};
+use crate::tree::{Look, Member, Tree};
 use rustix::process::Signal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
@@ -19,103 +19,150 @@ const SETTLE: Duration = Duration::from_millis(100);
 const FORCE: Duration = Duration::from_secs(5);
 /// How long to sleep between two looks.
 const PAUSE: Duration = Duration::from_millis(5);
-/// With more processes than this, nobody is asked politely: they might multiply meanwhile.
+/// After this many processes, dead or alive, nobody is asked politely any more: they might multiply meanwhile.
 const STORM: usize = 64;
-/// How often the fast strike is repeated between two looks at all processes.
-const STRIKES: usize = 50;
+
+/// What is left of a job, or was.
+pub(crate) struct Swept {
+    pub(crate) n_survivors: usize,
+    pub(crate) survivors: Vec<Survivor>,
+    pub(crate) all_gone: bool,
+}
+
+/// Ends all processes that are left of a job: those that were not asked to end yet are asked, and have until
+/// `polite_until` to comply.
+pub(crate) fn end_survivors(tree: &dyn Tree, polite_until: Instant) -> Swept {
+    let mut census = Census::default();
+    let all_gone = has_settled(tree)
+        || has_obeyed(tree, polite_until, &mut census)
+        || was_forced(tree, Instant::now() + FORCE, &mut census);
+    let left = if all_gone { Look::default() } else { tree.look() };
+    census.report(all_gone, tree, &left)
+}
+
+/// Waits a moment for those that are about to leave.
+fn has_settled(tree: &dyn Tree) -> bool {
+    let until = Instant::now() + SETTLE;
+    let mut n_dead = 0;
+    until_gone(tree, |look| {
+        n_dead += look.dead.len();
+        n_dead + look.living.len() <= STORM && Instant::now() < until
+    })
+}
+
+/// Asks everyone once, and waits.
+fn has_obeyed(tree: &dyn Tree, until: Instant, census: &mut Census) -> bool {
+    until_gone(tree, |look| {
+        let strangers = census.meet(tree, look);
+        for stranger in strangers {
+            tree.signal(stranger, Signal::TERM);
+            tree.signal(stranger, Signal::CONT);
+        }
+        census.0.len() <= STORM && Instant::now() < until
+    })
+}
+
+fn was_forced(tree: &dyn Tree, until: Instant, census: &mut Census) -> bool {
+    tree.strike();
+    until_gone(tree, |look| {
+        census.meet(tree, look);
+        tree.strike();
+        for &member in &look.living {
+            tree.signal(member, Signal::KILL);
+        }
+        Instant::now() < until
+    })
+}
+
+/// Looks again and again until nothing is left, or `goes_on` says no.
+fn until_gone(tree: &dyn Tree, mut goes_on: impl FnMut(&Look) -> bool) -> bool {
+    loop {
+        let look = tree.look();
+        if look.is_empty() {
+            return true;
+        }
+        let again = goes_on(&look);
+        look.dead.iter().for_each(|&dead| tree.bury(dead));
+        if !again {
+            return false;
+        }
+        if !look.living.is_empty() {
+            sleep(PAUSE);
+        }
+    }
+}
 
 /// Everyone met on the way, with the command line.
 #[derive(Default)]
 struct Census(BTreeMap<(i32, u64), String>);
 
 impl Census {
-    /// Notes a process; `true` if it was not known yet.
-    fn meets(&mut self, member: Member) -> bool {
-        let is_new = !self.0.contains_key(&member.key());
-        if is_new {
+    /// Notes all that a look found; answers the living that were not known yet.
+    fn meet(&mut self, tree: &dyn Tree, look: &Look) -> Vec<Member> {
+        let is_new = |census: &mut Self, member: Member| {
+            if census.0.contains_key(&member.key()) {
+                return false;
+            }
             // The lines of a storm are neither read nor kept.
-            let listed = self.0.len() < MAX_LISTED_SURVIVORS;
-            self.0.insert(member.key(), if listed { member.command() } else { String::new() });
-        }
-        is_new
+            let is_listed = census.0.len() < MAX_LISTED_SURVIVORS;
+            census.0.insert(member.key(), if is_listed { tree.command(member) } else { String::new() });
+            true
+        };
+        look.dead.iter().for_each(|&member| _ = is_new(self, member));
+        look.living.iter().copied().filter(|&member| is_new(self, member)).collect()
     }
 
-    /// How many there were, and the list of those to show; `left` are those still there.
-    fn report(self, left: &[Member]) -> (usize, Vec<Survivor>) {
+    fn report(mut self, all_gone: bool, tree: &dyn Tree, left: &Look) -> Swept {
+        self.meet(tree, left);
+        let still_there: BTreeSet<_> = left.living.iter().map(|member| member.key()).collect();
         let n_survivors = self.0.len();
-        let left: BTreeSet<_> = left.iter().map(|member| member.key()).collect();
-        let survivors = self.0.into_iter().map(|(key, command)| Survivor {
+        let survivor = |(key, command): ((i32, u64), String)| Survivor {
             pid: key.0,
             command,
-            ended: !left.contains(&key),
-        });
-        let (gone, mut listed): (Vec<_>, Vec<_>) = survivors.partition(|survivor| survivor.ended);
-        // What is still there matters most, so it comes first when the list is cut.
-        listed.extend(gone.into_iter().filter(|survivor| !survivor.command.is_empty()));
-        listed.truncate(MAX_LISTED_SURVIVORS);
-        listed.sort_by_key(|survivor| survivor.pid);
-        (n_survivors, listed)
+            ended: !still_there.contains(&key),
+        };
+        let mut survivors: Vec<Survivor> = self.0.into_iter().map(survivor).collect();
+        // What is still there matters most, then what has a name, when the list is cut.
+        survivors.sort_by_key(|survivor| (survivor.ended, survivor.command.is_empty(), survivor.pid));
+        survivors.truncate(MAX_LISTED_SURVIVORS);
+        survivors.sort_by_key(|survivor| survivor.pid);
+        Swept { n_survivors, survivors, all_gone }
     }
 }
 
-/// Ends all processes that are left of a job: those that were not asked to end yet are asked, and have until
-/// `polite_until` to comply.
-pub(crate) fn end_survivors(tree: &Tree, polite_until: Instant) -> (usize, Vec<Survivor>) {
-    let mut census = Census::default();
-    if are_gone(tree, Instant::now() + SETTLE, |_| {}) {
-        return census.report(&[]);
-    }
-    let polite = are_gone(tree, polite_until, |member| {
-        if census.meets(member) {
-            member.signal(Signal::TERM);
-            member.signal(Signal::CONT);
-        }
-    });
-    if !polite && !are_forced(tree, &mut census) {
-        let left = tree.living();
-        for &member in &left {
-            census.meets(member);
-        }
-        return census.report(&left);
-    }
-    census.report(&[])
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::Group;
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
 
-/// Looks until nothing is left, or time is over, or there are too many.
-fn are_gone(tree: &Tree, until: Instant, mut each: impl FnMut(Member)) -> bool {
-    loop {
-        let living = tree.living();
-        if living.is_empty() && is_empty(tree) {
-            return true;
-        }
-        if living.len() > STORM || Instant::now() >= until {
-            return false;
-        }
-        living.into_iter().for_each(&mut each);
-        sleep(PAUSE);
+    /// What is left of a script whose processes are known by their group only.
+    fn swept_by_group(script: &str) -> Swept {
+        let mut group = Group::default();
+        let main = group.start(Command::new("sh").args(["-c", script]).process_group(0)).unwrap();
+        waitid(WaitId::Pid(main), WaitIdOptions::EXITED).unwrap();
+        group.main_ended();
+        end_survivors(&group, Instant::now() + Duration::from_millis(200))
     }
-}
 
-fn are_forced(tree: &Tree, census: &mut Census) -> bool {
-    let until = Instant::now() + FORCE;
-    loop {
-        let living = tree.living();
-        if living.is_empty() && is_empty(tree) {
-            return true;
-        }
-        for member in living {
-            census.meets(member);
-            member.signal(Signal::KILL);
-        }
-        (0..STRIKES).for_each(|_| tree.strike());
-        if Instant::now() >= until {
-            return false;
-        }
+    #[test]
+    fn a_group_is_ended_where_nothing_better_is_known() {
+        let swept = swept_by_group("sleep 74 & sleep 74 & exit 0");
+        assert!(swept.all_gone);
+        assert_eq!((swept.n_survivors, swept.survivors[0].ended), (1, true));
     }
-}
 
-/// The kernel's word that nothing is left, or, where other children of this process make that impossible, a second
-/// look: who slipped through the first by forking is seen in the next.
-fn is_empty(tree: &Tree) -> bool {
-    tree.is_surely_empty() || tree.living().is_empty()
+    #[test]
+    fn a_group_that_does_not_listen_is_forced() {
+        let swept = swept_by_group("trap '' TERM; sleep 74 & exit 0");
+        assert!(swept.all_gone && swept.n_survivors == 1);
+    }
+
+    #[test]
+    fn an_empty_group_leaves_nobody() {
+        let swept = swept_by_group("exit 0");
+        assert!(swept.all_gone && swept.survivors.is_empty());
+    }
 }

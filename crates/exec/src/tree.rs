@@ -1,114 +1,65 @@
-//! The processes of one job, found by whatever means this machine has.
+//! The processes of one job, whatever means this machine has to know them.
 
-#[cfg(target_os = "linux")]
-use crate::descendants::{Descendants, is_childless};
-use crate::group::Group;
-#[cfg(target_os = "linux")]
-use crate::process::Identity;
 use rustix::process::{Pid, Signal};
+use std::io;
+use std::process::Command;
 
-/// The processes of one job.
-pub(crate) enum Tree {
-    /// All descendants.
-    #[cfg(target_os = "linux")]
-    Descendants(Descendants),
-    /// The process group only.
-    Group(Group),
-}
-
-/// What is known of a job's processes at one look: a process, or that its group is not empty.
-#[derive(Clone, Copy)]
-pub(crate) enum Member {
-    #[cfg(target_os = "linux")]
-    Process(Identity),
-    Group(Pid),
-}
-
-impl Tree {
-    /// Prepares to know the processes of a job that is about to start.
-    pub(crate) fn before_start(subreaper: bool) -> Self {
-        match subreaper {
-            #[cfg(target_os = "linux")]
-            true => Self::Descendants(Descendants::before_start()),
-            _ => Self::Group(Group::before_start()),
-        }
-    }
-
-    pub(crate) fn main_started(&mut self, main: Pid) {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Descendants(descendants) => descendants.main_started(main),
-            Self::Group(group) => group.main_started(main),
-        }
-    }
-
-    /// The job's own process has ended and its status was read.
-    pub(crate) fn main_ended(&mut self) {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Descendants(descendants) => descendants.main_ended(),
-            Self::Group(_) => {}
-        }
-    }
-
-    /// The processes that run now.
-    pub(crate) fn living(&self) -> Vec<Member> {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Descendants(descendants) => descendants.living().into_iter().map(Member::Process).collect(),
-            Self::Group(group) => group.living().map(Member::Group).into_iter().collect(),
-        }
-    }
-
-    /// Whether it is beyond doubt that no process is left.
-    pub(crate) fn is_surely_empty(&self) -> bool {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Descendants(_) => is_childless(),
-            Self::Group(group) => group.living().is_none(),
-        }
-    }
-
-    /// Ends what can be ended at once. Call it again and again: it may miss some.
-    pub(crate) fn strike(&self) {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Descendants(descendants) => descendants.strike(),
-            Self::Group(_) => {}
-        }
-    }
-
-    /// Sends a signal to every process.
-    pub(crate) fn signal(&self, signal: Signal) {
-        for member in self.living() {
-            member.signal(signal);
-        }
-    }
+/// A process of a job, named so that no later one can be taken for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Member {
+    pub(crate) pid: Pid,
+    /// In ticks since the machine started; 0 where it is not known.
+    pub(crate) started: u64,
 }
 
 impl Member {
-    pub(crate) fn signal(self, signal: Signal) {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Process(identity) => identity.signal(signal),
-            Self::Group(group) => Group::signal(group, signal),
-        }
-    }
-
-    /// Process id and start time: what tells it from all others.
+    /// What to sort and to compare by.
     pub(crate) fn key(self) -> (i32, u64) {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Process(identity) => identity.key(),
-            Self::Group(group) => (group.as_raw_pid(), 0),
-        }
+        (self.pid.as_raw_pid(), self.started)
     }
+}
 
-    pub(crate) fn command(self) -> String {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Process(identity) => identity.command(),
-            Self::Group(_) => "(processes of this group)".to_owned(),
+/// What one look at a job finds. If it finds nothing, no process of the job was left when the look began.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    pub(crate) living: Vec<Member>,
+    /// Those that have ended and wait to be buried.
+    pub(crate) dead: Vec<Member>,
+}
+
+impl Look {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.living.is_empty() && self.dead.is_empty()
+    }
+}
+
+/// The processes of one job. None but them is ever touched.
+pub(crate) trait Tree {
+    /// Starts the job's own process, once.
+    fn start(&mut self, command: &mut Command) -> io::Result<Pid>;
+
+    /// Learns that the job's own process has ended and that its status was read.
+    fn main_ended(&mut self);
+
+    /// Looks which processes there are.
+    fn look(&self) -> Look;
+
+    /// Lets a dead process vanish, unless it is the job's own, whose status is read elsewhere.
+    fn bury(&self, dead: Member);
+
+    /// Sends a signal to one process.
+    fn signal(&self, member: Member, signal: Signal);
+
+    /// The command line of one process, on one line.
+    fn command(&self, member: Member) -> String;
+
+    /// Ends at once what can be ended at once. It may miss some.
+    fn strike(&self);
+
+    /// Sends a signal to every process.
+    fn signal_all(&self, signal: Signal) {
+        for member in self.look().living {
+            self.signal(member, signal);
         }
     }
 }

@@ -1,0 +1,153 @@
+//! A control group (version 2) for jobs: the kernel ends all that is in it at one instant, however fast it forks.
+//!
+//! A new process is in the group of the one that starts it. So this process steps into the group, starts the job and
+//! steps out again: no process of the job was ever outside. Where the system does not allow that, jobs are held by the
+//! other means alone, and `Containment` says why.
+
+use crate::children;
+use rustix::io::Errno;
+use rustix::process::{Pid, getpid, test_kill_process};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How the names of groups begin; the id of the process that made it follows.
+const NAME: &str = "probity-";
+
+/// Tells the groups of one process apart.
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// A control group of this process's own, removed when dropped.
+#[derive(Debug)]
+pub(crate) struct Cgroup {
+    home: PathBuf,
+    folder: PathBuf,
+}
+
+impl Cgroup {
+    /// Makes a group below the one this process is in, and tries whether it serves; else says why not.
+    pub(crate) fn new() -> Result<Self, String> {
+        let _nobody_moves = children::helpers();
+        let home = own_folder().ok_or("there is no control group of version 2")?;
+        remove_stale(&home);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = home.join(format!("{NAME}{}-{number}", getpid()));
+        fs::create_dir(&folder).map_err(|error| format!("no control group can be made ({error})"))?;
+        let cgroup = Self { home, folder };
+        if !cgroup.folder.join("cgroup.kill").exists() {
+            return Err("this kernel cannot end a control group at once".to_owned());
+        }
+        let stepped = cgroup.enter().and_then(|()| cgroup.leave());
+        stepped.map_err(|error| format!("this process may not change its control group ({error})"))?;
+        Ok(cgroup)
+    }
+
+    /// Starts a process inside the group, or not at all. The caller sees to it that nothing else starts meanwhile.
+    pub(crate) fn around<T>(&self, start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        self.enter().map_err(|error| io::Error::other(format!("its control group is closed ({error})")))?;
+        let started = start();
+        // Should this fail, `kill` notices.
+        let _ = self.leave();
+        started
+    }
+
+    /// Ends all processes in the group, unless this process is stuck in it.
+    pub(crate) fn kill(&self) {
+        let _nobody_moves = children::helpers();
+        if own_folder().is_some_and(|folder| folder == self.home) {
+            let _ = fs::write(self.folder.join("cgroup.kill"), "1");
+        }
+    }
+
+    /// Makes the group anew if somebody has removed it while it was empty.
+    fn enter(&self) -> io::Result<()> {
+        let _ = fs::create_dir(&self.folder);
+        join(&self.folder)
+    }
+
+    fn leave(&self) -> io::Result<()> {
+        join(&self.home)
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        // A group with a process in it stays; the system's owner can see it by its name.
+        let _ = fs::remove_dir(&self.folder);
+    }
+}
+
+fn join(folder: &Path) -> io::Result<()> {
+    fs::write(folder.join("cgroup.procs"), "0")
+}
+
+/// Removes the groups of processes that were killed before they could do it. A group that is in use cannot be removed.
+fn remove_stale(home: &Path) {
+    let Ok(entries) = fs::read_dir(home) else { return };
+    for entry in entries.flatten() {
+        if maker_of(&entry.file_name()).is_some_and(|maker| test_kill_process(maker) == Err(Errno::SRCH)) {
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+fn maker_of(name: &OsStr) -> Option<Pid> {
+    let (maker, _) = name.to_str()?.strip_prefix(NAME)?.split_once('-')?;
+    Pid::from_raw(maker.parse().ok()?)
+}
+
+/// The folder of the group that this process is in.
+fn own_folder() -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    folder_in(&mounts, &groups)
+}
+
+/// Joins where groups are mounted with the place of this process among them.
+fn folder_in(mounts: &str, groups: &str) -> Option<PathBuf> {
+    let place = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+    let (root, mount_point) = mounts.lines().find_map(|line| {
+        let (left, right) = line.split_once(" - ")?;
+        let fields: Vec<&str> = left.split(' ').collect();
+        right.starts_with("cgroup2 ").then_some((*fields.get(3)?, *fields.get(4)?))
+    })?;
+    let below = Path::new(place).strip_prefix(root).ok()?;
+    Some(Path::new(mount_point).join(below))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTS: &str = "24 1 0:22 / /proc rw - proc proc rw\n\
+        41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
+
+    #[test]
+    fn finds_the_folder_of_its_group() {
+        let folder = folder_in(MOUNTS, "1:cpu:/x\n0::/user.slice/a b.scope\n").unwrap();
+        assert_eq!(folder, Path::new("/sys/fs/cgroup/user.slice/a b.scope"));
+    }
+
+    #[test]
+    fn a_mount_that_shows_only_a_part_is_understood() {
+        let mounts = MOUNTS.replace("0:38 / ", "0:38 /pod ");
+        assert_eq!(folder_in(&mounts, "0::/pod/x\n").unwrap(), Path::new("/sys/fs/cgroup/x"));
+        assert_eq!(folder_in(&mounts, "0::/elsewhere\n"), None);
+    }
+
+    #[test]
+    fn the_maker_of_a_group_is_in_its_name() {
+        assert_eq!(maker_of(OsStr::new("probity-17-3")), Pid::from_raw(17));
+        for other in ["probity-", "probity-x-1", "probity-0-1", "probity--1-1", "user-17-3", "probity-17"] {
+            assert_eq!(maker_of(OsStr::new(other)), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn without_version_2_there_is_none() {
+        assert_eq!(folder_in(MOUNTS, "1:cpu:/x\n"), None);
+        assert_eq!(folder_in("", "0::/\n"), None);
+    }
+}

@@ -1,0 +1,66 @@
+//! What this machine offers to hold a job's processes together.
+
+#[cfg(target_os = "linux")]
+use crate::{cgroup::Cgroup, descendants::Descendants};
+use crate::{group::Group, tree::Tree};
+
+/// How firmly jobs are held on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Containment {
+    /// Whether processes that leave the job's process group are found, because orphans become children of this
+    /// process.
+    pub subreaper: bool,
+    /// Whether a control group ends all processes of a job at one instant, however fast they fork.
+    pub cgroup: bool,
+    /// What is weaker here than it could be, in words.
+    pub notes: Vec<String>,
+}
+
+/// The means themselves.
+pub(crate) struct Means {
+    pub(crate) containment: Containment,
+    #[cfg(target_os = "linux")]
+    cgroup: Option<Cgroup>,
+}
+
+#[cfg(target_os = "linux")]
+impl Means {
+    pub(crate) fn find() -> Self {
+        use rustix::process::{getpid, set_child_subreaper};
+        if let Err(error) = set_child_subreaper(Some(getpid())) {
+            let why = format!("this process cannot become a subreaper ({error})");
+            return Self { containment: group_only(&why), cgroup: None };
+        }
+        let (cgroup, notes) = match Cgroup::new() {
+            Ok(cgroup) => (Some(cgroup), Vec::new()),
+            Err(why) => (None, vec![format!("{why}: a job that forks without pause may be hard to end")]),
+        };
+        Self { containment: Containment { subreaper: true, cgroup: cgroup.is_some(), notes }, cgroup }
+    }
+
+    /// For the processes of a job that is about to start.
+    pub(crate) fn tree(&self) -> Box<dyn Tree + '_> {
+        if self.containment.subreaper {
+            Box::new(Descendants::before_start(self.cgroup.as_ref()))
+        } else {
+            Box::new(Group::default())
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Means {
+    pub(crate) fn find() -> Self {
+        Self { containment: group_only("this system has no subreapers") }
+    }
+
+    /// For the processes of a job that is about to start.
+    pub(crate) fn tree(&self) -> Box<dyn Tree + '_> {
+        Box::new(Group::default())
+    }
+}
+
+fn group_only(why: &str) -> Containment {
+    let note = format!("{why}: processes that leave their job's process group are neither found nor ended");
+    Containment { subreaper: false, cgroup: false, notes: vec![note] }
+}
