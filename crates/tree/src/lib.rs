@@ -3,6 +3,7 @@
 //! * [`Snapshot`]: every entry of the content zone at one time, with a root hash.
 //! * [`delta`]: the paths that differ between two snapshots.
 
+pub mod cache;
 mod delta;
 mod entry;
 mod finding;
@@ -17,6 +18,7 @@ mod record;
 mod snapshot;
 mod sys;
 mod walk;
+mod wire;
 
 pub use delta::{Change, ChangeKind, Side, delta, touched};
 pub use entry::Entry;
@@ -24,3 +26,4 @@ pub use finding::TreeFinding;
 pub use object::{GitId, ObjectFormat};
 pub use record::Kind;
 pub use snapshot::{Note, Options, Snapshot, TreeError};
+pub use wire::BadSnapshot;

@@ -60,27 +60,35 @@ fn put_record(dir: &Dir, record: &Record, dirs: &[Dir], bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&u32::from(record.name.1).to_be_bytes());
     bytes.extend_from_slice(dir.name(record));
     bytes.extend_from_slice(&record.facts.mode.to_be_bytes());
+    bytes.push(tag(&record.held));
     match &record.held {
-        Held::File(Some(digest)) => put(bytes, b'f', digest.as_bytes()),
-        Held::Symlink(Some(digest)) => put(bytes, b'l', digest.as_bytes()),
-        Held::Directory(Some(id)) => put(bytes, b'd', dirs[*id as usize].hash.as_bytes()),
-        Held::File(None) => put_unread(bytes, b'F', &record.facts),
-        Held::Symlink(None) => put_unread(bytes, b'L', &record.facts),
-        Held::Directory(None) => put_unread(bytes, b'D', &record.facts),
-        Held::Fifo => put(bytes, b'p', &[]),
-        Held::Socket => put(bytes, b's', &[]),
-        Held::CharDevice(number) => put(bytes, b'c', &number.to_be_bytes()),
-        Held::BlockDevice(number) => put(bytes, b'b', &number.to_be_bytes()),
+        Held::File(Some(digest)) | Held::Symlink(Some(digest)) => bytes.extend_from_slice(digest.as_bytes()),
+        Held::Directory(Some(id)) => bytes.extend_from_slice(dirs[*id as usize].hash.as_bytes()),
+        Held::File(None) | Held::Symlink(None) | Held::Directory(None) => put_unread(bytes, &record.facts),
+        Held::CharDevice(number) | Held::BlockDevice(number) => {
+            bytes.extend_from_slice(&number.to_be_bytes())
+        }
+        Held::Fifo | Held::Socket => {}
     }
 }
 
-fn put(bytes: &mut Vec<u8>, tag: u8, held: &[u8]) {
-    bytes.push(tag);
-    bytes.extend_from_slice(held);
+/// The byte that says what an entry is.
+pub(crate) const fn tag(held: &Held) -> u8 {
+    match held {
+        Held::File(Some(_)) => b'f',
+        Held::File(None) => b'F',
+        Held::Symlink(Some(_)) => b'l',
+        Held::Symlink(None) => b'L',
+        Held::Directory(Some(_)) => b'd',
+        Held::Directory(None) => b'D',
+        Held::Fifo => b'p',
+        Held::Socket => b's',
+        Held::CharDevice(_) => b'c',
+        Held::BlockDevice(_) => b'b',
+    }
 }
 
-fn put_unread(bytes: &mut Vec<u8>, tag: u8, facts: &Facts) {
-    bytes.push(tag);
+fn put_unread(bytes: &mut Vec<u8>, facts: &Facts) {
     for number in [
         facts.device,
         facts.inode,

@@ -1,5 +1,6 @@
 //! The crate on a real file system, one file a subject.
 
+mod cache;
 mod common;
 mod delta;
 mod unsafe_things;
