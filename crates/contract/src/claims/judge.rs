@@ -1,0 +1,229 @@
+//! The judgement of claims: each against the facts, by a fixed table.
+
+use super::{Claim, Facts, GateFact, GateKind, GateOutcome};
+use crate::profile::{Check, FileClass, classify};
+use crate::words::ContractStatus;
+use canon::bytes;
+use intent::{Entries, Entry, covered};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Why a claim does not hold, or is weaker than it sounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the words are the table's; in the order of their spelling")]
+pub enum ObjectionCode {
+    CheckNotApplicable,
+    ClaimedPathUntouched,
+    ContractViolated,
+    ExternalRegressionsPresent,
+    FindingStillPresent,
+    FindingUnknown,
+    GateFailed,
+    GateNotRun,
+    HealthRegressed,
+    NonDocumentationTouched,
+    NotVerified,
+    RegressionsPresent,
+    TouchedOtherPaths,
+}
+
+/// An objection to a claim.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Objection {
+    /// The word of the claim.
+    pub claim: &'static str,
+    /// What is wrong with it.
+    pub code: ObjectionCode,
+    /// The ids, checks or paths that are meant.
+    pub detail: BTreeSet<Entry>,
+}
+
+impl Serialize for Objection {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let detail: Vec<Value> = self.detail.iter().map(|item| bytes::to_json(item.as_bytes())).collect();
+        let mut fields = serializer.serialize_struct("Objection", 3)?;
+        fields.serialize_field("claim", self.claim)?;
+        fields.serialize_field("code", &self.code)?;
+        fields.serialize_field("detail", &detail)?;
+        fields.end()
+    }
+}
+
+/// What the facts say to a set of claims.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Judgement {
+    /// Claims that are false.
+    pub violations: BTreeSet<Objection>,
+    /// Claims that are weaker than they sound.
+    pub warnings: BTreeSet<Objection>,
+}
+
+impl Judgement {
+    /// Whether no claim is false.
+    pub fn is_valid(&self) -> bool {
+        self.violations.is_empty()
+    }
+}
+
+/// Judges claims against the facts.
+pub fn judge<'a>(claims: impl IntoIterator<Item = &'a Claim>, facts: &Facts) -> Judgement {
+    let mut judgement = Judgement::default();
+    for claim in claims {
+        let mut judge = Judge { claim: claim.word(), facts, judgement: &mut judgement };
+        match claim {
+            Claim::NoRegressions => judge.no_regressions(),
+            Claim::Verified => judge.verified(),
+            Claim::AllChecksPassed => judge.all_checks_passed(),
+            Claim::TestsPass { gate } => judge.tests_pass(gate.as_deref()),
+            Claim::OnlyTouched { paths } => judge.only_touched(paths),
+            Claim::Fixed { finding } => judge.fixed(finding),
+            Claim::DocsOnly => judge.docs_only(),
+        }
+    }
+    judgement
+}
+
+/// Judges one claim.
+struct Judge<'a> {
+    claim: &'static str,
+    facts: &'a Facts,
+    judgement: &'a mut Judgement,
+}
+
+impl Judge<'_> {
+    fn violation(&mut self, code: ObjectionCode, detail: BTreeSet<Entry>) {
+        self.judgement.violations.insert(Objection { claim: self.claim, code, detail });
+    }
+
+    fn warning(&mut self, code: ObjectionCode, detail: BTreeSet<Entry>) {
+        self.judgement.warnings.insert(Objection { claim: self.claim, code, detail });
+    }
+
+    fn violation_if_any(&mut self, code: ObjectionCode, detail: BTreeSet<Entry>) {
+        if !detail.is_empty() {
+            self.violation(code, detail);
+        }
+    }
+
+    fn no_regressions(&mut self) {
+        if self.facts.status.is_open() {
+            self.violation(ObjectionCode::NotVerified, BTreeSet::new());
+        } else if self.delta_not_applicable() {
+            self.warning(ObjectionCode::CheckNotApplicable, texts(["structural_delta"]));
+        } else {
+            self.violation_if_any(ObjectionCode::RegressionsPresent, texts(&self.facts.intent_regressions));
+            if !self.facts.external_regressions.is_empty() {
+                let external = texts(&self.facts.external_regressions);
+                self.warning(ObjectionCode::ExternalRegressionsPresent, external);
+            }
+        }
+        self.health();
+    }
+
+    fn verified(&mut self) {
+        if self.facts.status == ContractStatus::Violated {
+            self.violation(ObjectionCode::ContractViolated, BTreeSet::new());
+        } else if self.facts.status.is_open() {
+            self.violation(ObjectionCode::NotVerified, BTreeSet::new());
+        } else if self.delta_not_applicable() {
+            self.violation(ObjectionCode::CheckNotApplicable, texts(["structural_delta"]));
+        }
+        self.health();
+    }
+
+    fn all_checks_passed(&mut self) {
+        if self.facts.status == ContractStatus::Violated {
+            self.violation(ObjectionCode::ContractViolated, BTreeSet::new());
+        }
+        if self.facts.status.is_open() {
+            self.violation(ObjectionCode::NotVerified, BTreeSet::new());
+        }
+        let gates: Vec<&GateFact> = self.facts.gates.iter().collect();
+        self.violation_if_any(ObjectionCode::GateFailed, ids(&gates, &[GateOutcome::Failed]));
+        self.violation_if_any(ObjectionCode::GateNotRun, ids(&gates, NOT_RUN));
+        let skipped = self.facts.checks_not_applicable.iter().map(|check| word(*check)).collect();
+        self.violation_if_any(ObjectionCode::CheckNotApplicable, skipped);
+        self.health();
+    }
+
+    /// A claim that nothing got worse is false and warned about where the health fell (seed 001).
+    fn health(&mut self) {
+        if self.facts.health_delta.is_some_and(|delta| delta < 0) {
+            self.violation(ObjectionCode::HealthRegressed, BTreeSet::new());
+            self.warning(ObjectionCode::HealthRegressed, BTreeSet::new());
+        }
+    }
+
+    fn tests_pass(&mut self, gate: Option<&str>) {
+        let meant = |fact: &&GateFact| match gate {
+            Some(gate) => fact.id == gate,
+            None => fact.kind == GateKind::Test,
+        };
+        let gates: Vec<&GateFact> = self.facts.gates.iter().filter(meant).collect();
+        let failed = ids(&gates, &[GateOutcome::Failed]);
+        let passed = ids(&gates, &[GateOutcome::Passed]);
+        let not_run = ids(&gates, NOT_RUN);
+        let some_ran = !failed.is_empty() || !passed.is_empty();
+        if some_ran && !not_run.is_empty() {
+            self.warning(ObjectionCode::GateNotRun, not_run.clone());
+        }
+        if !failed.is_empty() {
+            self.violation(ObjectionCode::GateFailed, failed);
+        } else if passed.is_empty() {
+            self.violation(ObjectionCode::GateNotRun, not_run);
+        }
+    }
+
+    fn only_touched(&mut self, claimed: &Entries) {
+        let delta = &self.facts.delta;
+        let others =
+            delta.iter().filter(|path| !covered(claimed, path.as_bytes())).map(Entry::from).collect();
+        let untouched: BTreeSet<Entry> = claimed
+            .iter()
+            .filter(|entry| !delta.iter().any(|path| entry.covers(path.as_bytes())))
+            .cloned()
+            .collect();
+        self.violation_if_any(ObjectionCode::TouchedOtherPaths, others);
+        if !untouched.is_empty() {
+            self.warning(ObjectionCode::ClaimedPathUntouched, untouched);
+        }
+    }
+
+    fn fixed(&mut self, finding: &str) {
+        let detail = texts([finding]);
+        if self.facts.after_findings.contains(finding) {
+            self.violation(ObjectionCode::FindingStillPresent, detail);
+        } else if !self.facts.before_findings.contains(finding) {
+            self.violation(ObjectionCode::FindingUnknown, detail);
+        } else if self.facts.status.is_open() {
+            self.violation(ObjectionCode::NotVerified, BTreeSet::new());
+        }
+    }
+
+    fn docs_only(&mut self) {
+        let is_other = |path: &&paths::RepoPath| classify(path.as_bytes()) != FileClass::Documentation;
+        let others = self.facts.delta.iter().filter(is_other).map(Entry::from).collect();
+        self.violation_if_any(ObjectionCode::NonDocumentationTouched, others);
+    }
+
+    fn delta_not_applicable(&self) -> bool {
+        self.facts.checks_not_applicable.contains(&Check::StructuralDelta)
+    }
+}
+
+const NOT_RUN: &[GateOutcome] = &[GateOutcome::Skipped, GateOutcome::NotRun];
+
+fn ids(gates: &[&GateFact], outcomes: &[GateOutcome]) -> BTreeSet<Entry> {
+    gates.iter().filter(|gate| outcomes.contains(&gate.result)).map(|gate| Entry::new(&gate.id)).collect()
+}
+
+fn texts(items: impl IntoIterator<Item = impl AsRef<[u8]>>) -> BTreeSet<Entry> {
+    items.into_iter().map(Entry::new).collect()
+}
+
+fn word(check: Check) -> Entry {
+    Entry::new(check.word())
+}

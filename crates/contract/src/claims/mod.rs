@@ -1,0 +1,135 @@
+//! Claims: what an author says about a change, checked against the facts.
+//!
+//! Claims come structured, or are recognised in free text ([`recognise`]); both are judged alike. What an author
+//! did not claim is not judged, and what was skipped never counts as passed (law 6).
+
+mod judge;
+mod text;
+
+pub use judge::{Judgement, Objection, ObjectionCode, judge};
+pub use text::{KnownNames, Recognition, recognise};
+
+use crate::profile::Check;
+use crate::words::ContractStatus;
+use intent::Entry;
+use paths::RepoPath;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Something that an author says about a change.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "claim", rename_all = "snake_case")]
+pub enum Claim {
+    /// Every check passed.
+    AllChecksPassed,
+    /// Only documentation was changed.
+    DocsOnly,
+    /// A finding is gone.
+    Fixed {
+        /// Its id.
+        finding: String,
+    },
+    /// Nothing got worse.
+    NoRegressions,
+    /// Nothing but these paths was changed.
+    OnlyTouched {
+        /// The paths.
+        paths: BTreeSet<Entry>,
+    },
+    /// The tests pass.
+    TestsPass {
+        /// Only this gate is meant.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gate: Option<String>,
+    },
+    /// The change was verified.
+    Verified,
+}
+
+impl Claim {
+    /// The word for the claim.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::AllChecksPassed => "all_checks_passed",
+            Self::DocsOnly => "docs_only",
+            Self::Fixed { .. } => "fixed",
+            Self::NoRegressions => "no_regressions",
+            Self::OnlyTouched { .. } => "only_touched",
+            Self::TestsPass { .. } => "tests_pass",
+            Self::Verified => "verified",
+        }
+    }
+}
+
+/// What kind of gate it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateKind {
+    /// It runs tests.
+    Test,
+    /// It checks anything else.
+    Lint,
+}
+
+/// What became of a gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateOutcome {
+    /// It ran and passed.
+    Passed,
+    /// It ran and failed.
+    Failed,
+    /// It was left out.
+    Skipped,
+    /// Nobody ran it.
+    NotRun,
+}
+
+/// A gate and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateFact {
+    /// The gate.
+    pub id: String,
+    /// What it checks.
+    pub kind: GateKind,
+    /// What became of it.
+    pub result: GateOutcome,
+}
+
+/// What is known about a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The verdict.
+    pub status: ContractStatus,
+    /// Health after minus health before, if known.
+    pub health_delta: Option<i64>,
+    /// New findings in scope.
+    pub intent_regressions: BTreeSet<String>,
+    /// New findings outside.
+    pub external_regressions: BTreeSet<String>,
+    /// The gates.
+    pub gates: Vec<GateFact>,
+    /// The paths that really changed: D.
+    pub delta: BTreeSet<RepoPath>,
+    /// The findings of the before-run.
+    pub before_findings: BTreeSet<String>,
+    /// The findings of the after-run.
+    pub after_findings: BTreeSet<String>,
+    /// The checks that did not apply.
+    pub checks_not_applicable: BTreeSet<Check>,
+}
+
+impl Facts {
+    /// The names that a text may mention without marking them as names.
+    pub fn known_names(&self) -> KnownNames<'_> {
+        let texts = self.delta.iter().filter_map(|path| std::str::from_utf8(path.as_bytes()).ok());
+        let with_folders = |path| {
+            std::iter::successors(Some(path), |path: &&str| path.rsplit_once('/').map(|(folder, _)| folder))
+        };
+        let ids = self.before_findings.iter().chain(&self.after_findings).chain(&self.intent_regressions);
+        KnownNames {
+            paths: texts.flat_map(with_folders).collect(),
+            findings: ids.chain(&self.external_regressions).map(String::as_str).collect(),
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! The words that matter, by class. A word may have several.
+//!
+//! One look-up a word, and the whole vocabulary on two screens.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// A set of word classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Class(u64);
+
+impl Class {
+    pub(super) const NONE: Self = Self(0);
+
+    /// Whether it shares a class with `other`.
+    pub(super) const fn is(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    const fn bit(index: u32) -> Self {
+        Self(1 << index)
+    }
+
+    const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl std::ops::BitOr for Class {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        self.and(other)
+    }
+}
+
+macro_rules! classes {
+    ($($(#[$about:meta])* $name:ident = $index:literal;)*) => {
+        $($(#[$about])* pub(super) const $name: Class = Class::bit($index);)*
+    };
+}
+
+classes! {
+    /// Turns a statement round: not, never.
+    NEG = 0;
+    /// Says that there is none: no, zero, none.
+    NO = 1;
+    /// Is none itself: nothing.
+    NOTHING = 2;
+    WITHOUT = 3;
+    ANY = 4;
+    ALL = 5;
+    /// Says less than all: some, most, almost, only.
+    PARTIAL = 6;
+    DET = 7;
+    TEST = 8;
+    /// Tells tests apart: unit, integration.
+    TEST_KIND = 9;
+    CHECK = 10;
+    CI = 11;
+    EVERYTHING = 12;
+    PRONOUN = 13;
+    /// Says that something went well.
+    PASS = 14;
+    /// Says that something went wrong.
+    FAIL = 15;
+    AUX = 16;
+    ADVERB = 17;
+    PREP = 18;
+    AND = 19;
+    OR = 20;
+    BUT = 21;
+    /// Opens another clause: because, while.
+    BECAUSE = 22;
+    /// should, might.
+    MODAL = 23;
+    /// will, must, needs.
+    FUTURE = 24;
+    /// probably, seems.
+    MAYBE = 25;
+    /// think, hope.
+    BELIEF = 26;
+    /// if, unless.
+    CONDITION = 27;
+    /// says, claims.
+    REPORT = 28;
+    /// please, ensure, check.
+    REQUEST = 29;
+    /// previously, earlier.
+    PAST = 30;
+    REGRESSION = 31;
+    /// regressed, worsened.
+    WORSEN = 32;
+    NEW = 33;
+    FINDING = 34;
+    /// introduces, causes, finds: verbs whose object then exists.
+    BRING = 35;
+    VERIFIED = 36;
+    VERIFICATION = 37;
+    /// What a verdict is about: change, patch, contract.
+    CHANGE = 38;
+    ONLY = 39;
+    /// touched, changes.
+    TOUCH = 40;
+    /// touch, change: also a command.
+    TOUCH_BASE = 41;
+    LIMITED = 42;
+    DOCS = 43;
+    FILES = 44;
+    EXCEPT = 45;
+    OUTSIDE = 46;
+    /// fixed, resolves.
+    FIX = 47;
+    /// gone, absent.
+    GONE = 48;
+    /// I, we.
+    SELF = 49;
+    /// todo, goal: what follows is wanted, not said.
+    WANTED = 50;
+    TO = 51;
+    THAT = 52;
+    /// performance, obvious: a narrower statement.
+    NARROW = 53;
+    /// A mark: ✅ or ❌.
+    MARK = 54;
+    RUN = 55;
+    /// fails to, unable: turns the verb behind it round.
+    UNABLE = 56;
+    /// such as, for example.
+    MENTION = 57;
+    /// confirm, show: the author stands behind what follows.
+    CONFIRM = 58;
+    /// presence: present, reported, found.
+    PRESENT = 59;
+    STILL_THERE = 60;
+    ELSE = 61;
+}
+
+/// The class of a word, whatever its case.
+pub(super) fn class_of(word: &str) -> Class {
+    let mut buffer = [0; LONGEST];
+    let Some(lower) = buffer.get_mut(..word.len()) else { return Class::NONE };
+    lower.copy_from_slice(word.as_bytes());
+    lower.make_ascii_lowercase();
+    let found = WORDS.binary_search_by(|(known, _)| known.as_bytes().cmp(lower));
+    found.map_or(Class::NONE, |index| WORDS[index].1)
+}
+
+/// The class of a code span: only names of test runners are words there.
+pub(super) fn class_of_code(content: &str) -> Class {
+    let runs_tests =
+        content.split_whitespace().any(|word| class_of(word).is(TEST)) && !content.contains(['/', '(']);
+    if runs_tests { TEST } else { Class::NONE }
+}
+
+/// The class of a number: none at all, all of them, or only some.
+pub(super) fn class_of_number(number: &str) -> Class {
+    match number.split_once('/') {
+        Some((part, whole)) if part == whole => ALL,
+        Some(_) => PARTIAL,
+        None if number == "0" => NO,
+        None if number == "100%" => ALL,
+        None if number.ends_with('%') => PARTIAL,
+        None => Class::NONE,
+    }
+}
+
+/// The class of a pictorial mark.
+pub(super) const fn mark(character: char) -> Option<Class> {
+    match character {
+        '✅' | '✔' | '✓' | '☑' | '🟢' | '💚' => Some(PASS.and(MARK)),
+        '❌' | '✗' | '✘' | '✖' | '🔴' | '⛔' | '🚫' => Some(FAIL.and(MARK)),
+        _ => None,
+    }
+}
+
+/// Whether a full stop behind the word is part of it.
+pub(super) fn is_abbreviation(word: &str) -> bool {
+    ["e.g", "i.e", "etc", "vs", "cf", "approx", "incl", "resp"]
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// The longest word of the vocabulary.
+const LONGEST: usize = 16;
+
+/// The vocabulary, class by class.
+#[rustfmt::skip]
+const VOCABULARY: &[(Class, &str)] = &[
+    (NEG, "not never neither nor hardly barely scarcely cannot nobody"),
+    (NO, "no zero none"),
+    (NOTHING, "nothing"),
+    (WITHOUT, "without"),
+    (ANY, "any anything"),
+    (ALL, "all every each both entire whole full complete"),
+    (PARTIAL, "some most many few several half almost nearly mostly partially partly virtually practically \
+        basically various certain part portion majority somewhat"),
+    (DET, "the a an my our your its their this these those his her"),
+    (TEST, "test tests testsuite suite suites specs pytest jest unittest unittests tox nextest junit \
+        mocha rspec vitest ctest testcase testcases doctest doctests phpunit playwright cypress \
+        selftest selftests"),
+    (TEST_KIND, "unit integration functional regression e2e smoke acceptance system existing new old slow \
+        fast updated relevant affected python rust backend frontend api browser property fuzz \
+        snapshot"),
+    (CHECK, "check checks gate gates jobs workflows"),
+    (CI, "ci pipeline pipelines"),
+    (EVERYTHING, "everything"),
+    (PRONOUN, "it they them that there here what who he she which this"),
+    (PASS, "pass passes passed passing green succeed succeeds succeeded succeeding successful \
+        successfully success ok okay clean cleanly"),
+    (FAIL, "fail fails failed failing failure failures red broken break breaks broke breaking error \
+        errors erroring errored crash crashes crashed"),
+    (AUX, "is are was were be been being am has have had do does did get gets got gotten become becomes \
+        became remain remains remained stay stays stayed keep keeps kept continue continues \
+        continued come comes came turn turns turned go goes went run runs ran finish finishes \
+        finished complete completes completed execute executes executed end ends ended exit exits \
+        exited"),
+    (ADVERB, "still now also again currently locally fully completely entirely really indeed already just \
+        finally consistently too together back up yet afterwards everywhere happily reliably \
+        definitely certainly clearly absolutely successfully structurally independently thoroughly \
+        manually automatically actually longer overall"),
+    (PREP, "in on for of under from across within at by with against after during over per via through \
+        using into inside between about including"),
+    (AND, "and plus"),
+    (OR, "or nor"),
+    (BUT, "but however nevertheless nonetheless whereas instead"),
+    (BECAUSE, "because since although though while so as thus hence therefore"),
+    (MODAL, "should might may could would ought can shall"),
+    (FUTURE, "will must need needs needed going gonna want wants wanted intend intends intended plan plans \
+        planned aim aims aiming try tries tried trying attempt attempts attempted supposed required \
+        requires require pending tbd"),
+    (MAYBE, "probably maybe perhaps possibly likely unlikely hopefully presumably seems seem seemed \
+        appears appear appeared apparently supposedly allegedly reportedly theoretically potentially \
+        unclear unsure uncertain afaict afaik iirc imo imho arguably ideally unknown looks"),
+    (BELIEF, "think thought believe believed guess hope hopes hoped hoping expect expects expected \
+        expecting assume assumes assumed suppose suspect suspected doubt doubts feel feels imagine \
+        reckon wish wishes wonder wondering"),
+    (CONDITION, "if unless until till once when whenever whether assuming provided providing supposing lest \
+        before"),
+    (REPORT, "says say said claims claim claimed claiming reports report reported states stated told tells \
+        wrote writes mentioned mentions insists insisted argues argued suggests suggested asserts \
+        asserted announced announces promised promises according quotes quoted asks asked answered \
+        replied thinks believes commented alleges alleged"),
+    (REQUEST, "please ensure check verify confirm make remember let lets run rerun see try keep validate \
+        prove"),
+    (PAST, "previously formerly originally earlier yesterday historically"),
+    (REGRESSION, "regression regressions degradation degradations deterioration deteriorations"),
+    (WORSEN, "regress regresses regressed regressing worsen worsens worsened worse degrade degrades \
+        degraded deteriorate deteriorates deteriorated broke breaks break broken"),
+    (NEW, "new additional further extra more"),
+    (FINDING, "finding findings issue issues problem problems violation violations defect defects smell \
+        smells bug bugs debt"),
+    (BRING, "introduce introduces introduced introducing cause causes caused causing add adds added \
+        adding create creates created creating bring brings brought bringing produce produces \
+        produced producing lead leads led result results resulted contain contains contained have \
+        has had having show shows showed shown find finds found see sees saw seen detect detects \
+        detected detecting observe observes observed notice notices noticed spot spotted encounter \
+        encountered yield yields yielded trigger triggers triggered leave leaves left exhibit \
+        exhibits reveal reveals revealed carry carries include includes discover discovered make \
+        makes made making"),
+    (VERIFIED, "verified"),
+    (VERIFICATION, "verification"),
+    (CHANGE, "change changes patch patches contract commit commits pr diff work refactoring refactor \
+        implementation edit edits branch code changeset update result results quality it this \
+        everything all fix intent modification modifications"),
+    (ONLY, "only solely exclusively merely purely just"),
+    (TOUCH, "touched touches changed changes modified modifies edited edits updated updates altered \
+        alters affected affects touching changing modifying editing rewrote revised"),
+    (TOUCH_BASE, "touch change modify edit update alter affect"),
+    (LIMITED, "limited confined restricted contained constrained scoped isolated"),
+    (DOCS, "docs documentation doc docstrings documents"),
+    (FILES, "file files path paths directory directories folder folders module modules source sources"),
+    (EXCEPT, "except excluding besides barring save apart aside bar"),
+    (OUTSIDE, "outside beyond"),
+    (FIX, "fixed fixes resolved resolves eliminated eliminates removed removes closed closes repaired \
+        repairs cleared clears mended mends addressed addresses cured cures solved solves remedied \
+        remedies"),
+    (GONE, "gone absent disappeared vanished"),
+    (SELF, "i we"),
+    (WANTED, "todo fixme goal goals plan plans expected acceptance requirement requirements criteria \
+        wanted desired target objective aim tbd next wip"),
+    (TO, "to"),
+    (THAT, "that"),
+    (NARROW, "performance speed memory latency visual obvious apparent significant major serious \
+        noticeable visible big large real immediate critical severe perceptible notable substantial \
+        blatant glaring security accessibility size benchmark runtime throughput"),
+    (RUN, "ran run executed rerun reran"),
+    (UNABLE, "unable refuse refused doubt deny denies false untrue incorrect wrong lack lacks impossible"),
+    (MENTION, "e.g example instance"),
+    (CONFIRM, "confirm confirmed confirms confirming verified checked ensured validated proved proven see \
+        saw note noting"),
+    (PRESENT, "present found detected introduced reported observed seen noticed there here identified \
+        discovered spotted caused added created encountered flagged listed raised whatsoever"),
+    (STILL_THERE, "remains remain persists persist reappears stays recurs"),
+    (ELSE, "else other others"),
+];
+
+/// Every word with all its classes, sorted.
+static WORDS: LazyLock<Vec<(&str, Class)>> = LazyLock::new(|| {
+    let mut words: BTreeMap<&str, Class> = BTreeMap::new();
+    for (class, list) in VOCABULARY {
+        for word in list.split_whitespace() {
+            let known = words.entry(word).or_default();
+            *known = *known | *class;
+        }
+    }
+    words.into_iter().collect()
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_fits_and_is_lower_case() {
+        for (word, _) in WORDS.iter() {
+            assert!(word.len() <= LONGEST && *word == word.to_ascii_lowercase(), "{word}");
+        }
+    }
+
+    #[test]
+    fn words_are_found_in_any_case() {
+        assert!(class_of("TESTS").is(TEST) && class_of("Nothing").is(NOTHING));
+        assert_eq!(class_of("parser"), Class::NONE);
+        assert_eq!(class_of("anextraordinarilylongword"), Class::NONE);
+    }
+
+    #[test]
+    fn a_share_is_only_all_if_nothing_is_left() {
+        assert!(class_of_number("12/12").is(ALL) && class_of_number("11/12").is(PARTIAL));
+        assert!(class_of_number("0").is(NO) && class_of_number("95%").is(PARTIAL));
+    }
+}

@@ -1,0 +1,252 @@
+//! Noun phrases and predicates: the pieces that the frames are built from.
+//!
+//! All scans are bounded, so that recognition stays linear in the length of the text.
+
+use super::lex::Kind;
+use super::lexicon::{self as lx, Class};
+use super::sentence::Sentence;
+
+/// How far a phrase is followed.
+const REACH: usize = 12;
+
+/// What stands before a noun.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NounPhrase {
+    /// Its first token.
+    pub(super) start: usize,
+    /// "no", "none of the", "not a single".
+    pub(super) is_negated: bool,
+    /// "some", "almost all", "not all", "only".
+    pub(super) is_partial: bool,
+    /// "all", "every".
+    pub(super) is_total: bool,
+    /// Whether every word before the noun is one that a list allows.
+    pub(super) is_plain: bool,
+    /// "performance", "obvious": the noun speaks of less.
+    pub(super) is_narrow: bool,
+    /// "new", "additional".
+    pub(super) is_new: bool,
+}
+
+/// How a statement about a subject ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Predicate {
+    /// Its last token.
+    pub(super) end: usize,
+    /// Whether it says that all is well, negations counted.
+    pub(super) is_good: bool,
+}
+
+/// Reads the noun phrase that ends in the noun at `head`. `plain` are the words that keep it plain.
+pub(super) fn noun_phrase(sentence: &Sentence<'_, '_>, head: usize, plain: Class) -> NounPhrase {
+    let mut phrase = NounPhrase {
+        start: head,
+        is_negated: false,
+        is_partial: false,
+        is_total: false,
+        is_plain: true,
+        is_narrow: false,
+        is_new: false,
+    };
+    for index in (head.saturating_sub(REACH)..head).rev() {
+        if !extend(sentence, &mut phrase, index, plain) {
+            break;
+        }
+        phrase.start = index;
+    }
+    let before = phrase.start.wrapping_sub(1);
+    if phrase.is_total && sentence.is(before, lx::NEG) {
+        phrase.is_partial = true;
+        phrase.start = before;
+    }
+    phrase
+}
+
+/// Takes the token at `index` into the phrase, if it belongs there.
+fn extend(sentence: &Sentence<'_, '_>, phrase: &mut NounPhrase, index: usize, plain: Class) -> bool {
+    let token = &sentence.tokens[index];
+    let at_end = |word: &str| sentence.says(index, word);
+    if !matches!(token.kind, Kind::Word | Kind::Number | Kind::Literal) || phrase.is_negated {
+        return false;
+    }
+    if sentence.is(index, lx::NO) || at_end("neither") || at_end("nor") {
+        phrase.is_negated = true;
+        return true;
+    }
+    if (at_end("single") || at_end("one") || at_end("a")) && index > 0 && sentence.says(index - 1, "not") {
+        phrase.is_negated = true;
+        phrase.start = index - 1;
+        return true;
+    }
+    if sentence.is(index, lx::PARTIAL | lx::ONLY) || at_end("one") {
+        phrase.is_partial = true;
+        return true;
+    }
+    if sentence.is(index, lx::ALL) {
+        phrase.is_total = true;
+        return true;
+    }
+    if at_end("of") {
+        let before = index.wrapping_sub(1);
+        return sentence.is(before, lx::ALL | lx::PARTIAL | lx::NO | lx::ANY | lx::NARROW)
+            || sentence.kind(before) == Some(Kind::Number)
+            || ["one", "sign", "signs", "evidence", "trace", "neither"]
+                .iter()
+                .any(|it| sentence.says(before, it));
+    }
+    if sentence.is(index, lx::AND) {
+        return index > 0 && sentence.is(index - 1, lx::TEST_KIND) && sentence.is(index + 1, lx::TEST_KIND);
+    }
+    phrase.is_narrow |= sentence.is(index, lx::NARROW);
+    phrase.is_new |= sentence.is(index, lx::NEW);
+    if token.kind == Kind::Number || sentence.is(index, lx::DET | lx::ANY) {
+        return true;
+    }
+    let modifies = lx::TEST_KIND | lx::NARROW | lx::NEW | lx::CI | plain;
+    let known = sentence.is(index, modifies);
+    let verbs =
+        lx::PASS | lx::AUX | lx::MODAL | lx::PREP | lx::BRING | lx::CONFIRM | lx::RUN | lx::TO | lx::THAT;
+    let stops = token.class != Class::NONE && (!known || sentence.is(index, verbs));
+    phrase.is_plain &= sentence.is(index, plain);
+    !stops
+}
+
+/// Whether a "no" further left reaches the noun at `head` over "or" and commas: "no failures or regressions".
+pub(super) fn shares_no(sentence: &Sentence<'_, '_>, head: usize) -> Option<usize> {
+    let nouns =
+        lx::TEST | lx::TEST_KIND | lx::FAIL | lx::REGRESSION | lx::FINDING | lx::NEW | lx::DET | lx::ANY;
+    let mut listed = false;
+    for index in (head.saturating_sub(REACH)..head).rev() {
+        if sentence.is(index, lx::NO | lx::WITHOUT) {
+            return listed.then_some(index);
+        }
+        let joins = sentence.is(index, lx::OR | lx::AND) || sentence.kind(index) == Some(Kind::Comma);
+        listed |= joins;
+        if !joins && !sentence.is(index, nouns) && sentence.tokens[index].class != Class::NONE {
+            return None;
+        }
+    }
+    None
+}
+
+/// Reads what is said of the subject whose last token is `head`. `is_negated` says whether the subject is none.
+pub(super) fn predicate(sentence: &Sentence<'_, '_>, head: usize, is_negated: bool) -> Option<Predicate> {
+    let mut negations = usize::from(is_negated);
+    let mut index = head + 1;
+    let mut in_aside = false;
+    while index < sentence.tokens.len() && index <= head + REACH {
+        let token = &sentence.tokens[index];
+        let end = |is_good| Some(Predicate { end: index, is_good });
+        if in_aside {
+            in_aside = token.kind != Kind::Break && token.kind != Kind::Comma;
+        } else if sentence.is(index, lx::THAT) && sentence.is(index + 1, lx::FAIL) {
+            index += 1;
+        } else if sentence.is(index, lx::WITHOUT)
+            || sentence.says(index, "with") && sentence.is(index + 1, lx::NO)
+        {
+            return without_failure(sentence, index, negations);
+        } else if sentence.is(index, lx::PASS) {
+            return if hands_over(sentence, index) { None } else { end(negations % 2 == 0) };
+        } else if sentence.is(index, lx::FAIL) {
+            return end(negations % 2 == 1);
+        } else if sentence.is(index, lx::NEG) || sentence.reads(index, &["no", "longer"]) {
+            negations += 1;
+        } else if token.kind == Kind::Break && matches!(token.text, "(" | "[") {
+            in_aside = true;
+        } else if token.kind == Kind::Comma && sentence.says(index + 1, "including") {
+            in_aside = true;
+            index += 1;
+        } else if sentence.is(index, lx::PREP) {
+            index = skip_object(sentence, index);
+            continue;
+        } else if !fills(sentence, index, head) {
+            return None;
+        }
+        index += 1;
+    }
+    None
+}
+
+/// Whether a token may stand between a subject and what is said of it.
+fn fills(sentence: &Sentence<'_, '_>, index: usize, head: usize) -> bool {
+    let token = &sentence.tokens[index];
+    let continues = sentence.is(index, lx::TO)
+        && sentence.is(index.wrapping_sub(1), lx::AUX)
+        && ["continue", "continues", "continued"].iter().any(|it| sentence.says(index - 1, it));
+    let key_value = token.kind == Kind::Colon || matches!(token.text, "-" | "—" | "–" | "→" | "->" | "=>");
+    let listed = (sentence.is(index, lx::AND | lx::OR) || token.kind == Kind::Comma)
+        && is_subject(sentence, head)
+        && (sentence.is(index + 1, lx::DET | lx::ALL | lx::TEST | lx::CHECK)
+            || is_thing(sentence, index + 1));
+    let thing = index > head + 1 && is_thing(sentence, index) && !sentence.is(head + 1, lx::AUX);
+    sentence.is(index, lx::AUX | lx::ADVERB | lx::ALL | lx::DET | lx::TEST | lx::CHECK | lx::TEST_KIND)
+        || token.kind == Kind::Number
+        || continues
+        || key_value
+        || listed
+        || thing
+}
+
+/// Whether the phrase that ends in `head` opens its clause, so that what follows "and" can belong to it.
+fn is_subject(sentence: &Sentence<'_, '_>, head: usize) -> bool {
+    let start = sentence.clause_start(head);
+    (start..head).all(|index| {
+        sentence.is(index, lx::DET | lx::ALL | lx::TEST_KIND | lx::AND | lx::TEST | lx::NO)
+            || is_thing(sentence, index)
+            || sentence.kind(index) == Some(Kind::Number)
+    })
+}
+
+/// A word that no class knows, or the name of something.
+fn is_thing(sentence: &Sentence<'_, '_>, index: usize) -> bool {
+    sentence
+        .tokens
+        .get(index)
+        .is_some_and(|token| matches!(token.kind, Kind::Word | Kind::Literal) && token.class == Class::NONE)
+}
+
+/// Skips "in the parser", "for Python 3": the preposition and the names behind it.
+fn skip_object(sentence: &Sentence<'_, '_>, preposition: usize) -> usize {
+    let mut index = preposition + 1;
+    while index < sentence.tokens.len()
+        && index < preposition + 6
+        && (is_thing(sentence, index)
+            || sentence.is(index, lx::DET | lx::TEST_KIND | lx::FILES | lx::CI | lx::NEW)
+                && !sentence.is(index, lx::PASS | lx::FAIL)
+            || sentence.kind(index) == Some(Kind::Number))
+    {
+        index += 1;
+    }
+    index
+}
+
+/// "without failures", "with no errors".
+fn without_failure(sentence: &Sentence<'_, '_>, start: usize, negations: usize) -> Option<Predicate> {
+    let limit = (start + 6).min(sentence.tokens.len());
+    let end =
+        (start + 1..limit).find(|&index| sentence.is(index, lx::FAIL | lx::FINDING | lx::REGRESSION))?;
+    Some(Predicate { end, is_good: negations.is_multiple_of(2) })
+}
+
+/// "is passed to the runner": the verb hands something over.
+fn hands_over(sentence: &Sentence<'_, '_>, index: usize) -> bool {
+    sentence.says(index, "passed")
+        && (sentence.is(index + 1, lx::TO) || ["into", "along"].iter().any(|it| sentence.says(index + 1, it)))
+        || sentence.is(index, lx::PASS)
+            && sentence.is(index + 1, lx::DET | lx::TEST_KIND)
+            && !sentence.is(index + 2, lx::TEST | lx::CHECK)
+            && sentence.says(index, "pass")
+            && sentence.is(index.wrapping_sub(1), lx::TO)
+}
+
+/// Whether an exception follows at once: "except one", "apart from", "but two".
+pub(super) fn has_exception(sentence: &Sentence<'_, '_>, end: usize) -> bool {
+    (end + 1..=end + 3).any(|index| {
+        sentence.is(index, lx::EXCEPT)
+            || sentence.reads(index, &["other", "than"])
+            || sentence.says(index, "but")
+                && (sentence.kind(index + 1) == Some(Kind::Number)
+                    || sentence.says(index + 1, "one")
+                    || sentence.says(index + 1, "for"))
+    })
+}

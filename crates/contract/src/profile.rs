@@ -1,0 +1,394 @@
+//! The verification profile of a patch: which checks apply, derived from the changed files and never declared.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// A language that the analysis knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Language {
+    C,
+    Cpp,
+    Csharp,
+    Go,
+    Java,
+    Javascript,
+    Kotlin,
+    Php,
+    Python,
+    Ruby,
+    Rust,
+    Typescript,
+}
+
+/// Every language with its word and its extensions, in the order of the words.
+const LANGUAGES: &[(Language, &str, &[&str])] = &[
+    (Language::C, "c", &["c", "h"]),
+    (Language::Cpp, "cpp", &["cc", "cpp", "cxx", "hh", "hpp", "hxx"]),
+    (Language::Csharp, "csharp", &["cs"]),
+    (Language::Go, "go", &["go"]),
+    (Language::Java, "java", &["java"]),
+    (Language::Javascript, "javascript", &["js", "jsx", "mjs", "cjs"]),
+    (Language::Kotlin, "kotlin", &["kt", "kts"]),
+    (Language::Php, "php", &["php"]),
+    (Language::Python, "python", &["py", "pyi"]),
+    (Language::Ruby, "ruby", &["rb"]),
+    (Language::Rust, "rust", &["rs"]),
+    (Language::Typescript, "typescript", &["ts", "tsx", "mts", "cts"]),
+];
+
+/// Base names of files that steer builds, checks and tools.
+const GOVERNANCE_NAMES: &[&str] = &[
+    "probity.toml",
+    "pyproject.toml",
+    "setup.cfg",
+    "tox.ini",
+    "pytest.ini",
+    "mypy.ini",
+    "ruff.toml",
+    ".coveragerc",
+    "coverage.toml",
+    ".pre-commit-config.yaml",
+    "py.typed",
+    "Makefile",
+    "Dockerfile",
+    "Cargo.toml",
+    "Cargo.lock",
+    "rust-toolchain.toml",
+    "clippy.toml",
+    "deny.toml",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "go.mod",
+    "go.sum",
+    "pom.xml",
+    "CMakeLists.txt",
+    "Gemfile",
+    "Gemfile.lock",
+    "composer.json",
+    ".editorconfig",
+    ".gitattributes",
+    ".gitignore",
+    ".gitlab-ci.yml",
+];
+
+/// Governance files by how their base names begin and end.
+const GOVERNANCE_FORMS: &[(&str, &str)] = &[
+    ("requirements", ".txt"),
+    ("constraints", ".txt"),
+    ("docker-compose", ".yml"),
+    ("docker-compose", ".yaml"),
+    (".eslintrc", ""),
+];
+
+const GOVERNANCE_FOLDERS: &[&str] = &[".github/workflows/", ".github/actions/", ".cargo/"];
+
+const DOCUMENT_EXTENSIONS: &[&str] = &["md", "rst", "txt", "adoc", "textile"];
+
+const DOCUMENT_FOLDERS: &[&str] = &["docs/", "doc/"];
+
+const DOCUMENT_NAMES: &[&str] = &[
+    "README",
+    "CHANGELOG",
+    "CHANGES",
+    "HISTORY",
+    "NEWS",
+    "LICENSE",
+    "LICENCE",
+    "COPYING",
+    "NOTICE",
+    "CONTRIBUTING",
+    "CONTRIBUTORS",
+    "AUTHORS",
+    "CREDITS",
+    "MAINTAINERS",
+    "THANKS",
+    "SECURITY",
+    "CODE_OF_CONDUCT",
+];
+
+/// What a file is to a patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileClass {
+    /// The baseline or Probity's own state.
+    State,
+    /// Source of a known language.
+    Source(Language),
+    /// Configuration that steers builds, checks and tools.
+    Governance,
+    /// Words for people.
+    Documentation,
+    /// Anything else.
+    Other,
+}
+
+/// Classifies one path; the first class that fits.
+pub fn classify(path: &[u8]) -> FileClass {
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+    let folders = path.strip_suffix(name).unwrap_or_default();
+    if name == b"probity.baseline.json" || folders.split(|&byte| byte == b'/').any(|part| part == b".probity")
+    {
+        FileClass::State
+    } else if let Some(language) = extension(name).and_then(language_of) {
+        FileClass::Source(language)
+    } else if is_governance(path, name) {
+        FileClass::Governance
+    } else if is_documentation(path, name) {
+        FileClass::Documentation
+    } else {
+        FileClass::Other
+    }
+}
+
+/// What follows the last dot of a name, unless that dot is its first character and only one.
+fn extension(name: &[u8]) -> Option<&[u8]> {
+    let dot = name.iter().rposition(|&byte| byte == b'.')?;
+    (dot > 0).then(|| &name[dot + 1..])
+}
+
+fn language_of(extension: &[u8]) -> Option<Language> {
+    let knows = |known: &[&str]| known.iter().any(|known| known.as_bytes() == extension);
+    LANGUAGES.iter().find(|(_, _, extensions)| knows(extensions)).map(|(language, _, _)| *language)
+}
+
+fn is_governance(path: &[u8], name: &[u8]) -> bool {
+    let has_form = |(start, end): &(&str, &str)| {
+        name.len() >= start.len() + end.len()
+            && name.starts_with(start.as_bytes())
+            && name.ends_with(end.as_bytes())
+    };
+    GOVERNANCE_NAMES.iter().any(|known| known.as_bytes() == name)
+        || GOVERNANCE_FORMS.iter().any(has_form)
+        || GOVERNANCE_FOLDERS.iter().any(|folder| path.starts_with(folder.as_bytes()))
+}
+
+fn is_documentation(path: &[u8], name: &[u8]) -> bool {
+    let is_named = |known: &&str| {
+        name.strip_prefix(known.as_bytes()).is_some_and(|rest| match rest {
+            [] => true,
+            [mark, rest @ ..] => matches!(mark, b'.' | b'-' | b'_') && !rest.is_empty(),
+        })
+    };
+    extension(name).is_some_and(|found| DOCUMENT_EXTENSIONS.iter().any(|known| known.as_bytes() == found))
+        || DOCUMENT_FOLDERS.iter().any(|folder| path.starts_with(folder.as_bytes()))
+        || DOCUMENT_NAMES.iter().any(is_named)
+}
+
+/// How a patch is verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// The baseline or Probity's own state was touched.
+    StateArtifactChange,
+    /// Source of one language.
+    Structural(Language),
+    /// Source of several languages.
+    PolyglotStructural,
+    /// Configuration, and no source.
+    GovernanceConfig,
+    /// Nothing but words.
+    DocumentationOnly,
+    /// Anything else, and nothing at all.
+    OtherPatch,
+}
+
+impl Profile {
+    /// Whether a verdict needs a run of the tree after the change.
+    pub const fn after_run_required(self) -> bool {
+        matches!(self, Self::Structural(_) | Self::PolyglotStructural | Self::GovernanceConfig)
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::StateArtifactChange => f.write_str("state_artifact_change"),
+            Self::Structural(language) => {
+                let word = LANGUAGES.iter().find(|(known, _, _)| known == language).map_or("", |row| row.1);
+                write!(f, "{word}_structural")
+            }
+            Self::PolyglotStructural => f.write_str("polyglot_structural"),
+            Self::GovernanceConfig => f.write_str("governance_config"),
+            Self::DocumentationOnly => f.write_str("documentation_only"),
+            Self::OtherPatch => f.write_str("other_patch"),
+        }
+    }
+}
+
+/// A word that names no profile.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no verification profile")]
+pub struct UnknownProfile(String);
+
+impl std::str::FromStr for Profile {
+    type Err = UnknownProfile;
+
+    fn from_str(word: &str) -> Result<Self, UnknownProfile> {
+        let plain = [
+            Self::StateArtifactChange,
+            Self::PolyglotStructural,
+            Self::GovernanceConfig,
+            Self::DocumentationOnly,
+            Self::OtherPatch,
+        ];
+        let structural = LANGUAGES.iter().map(|(language, _, _)| Self::Structural(*language));
+        structural
+            .chain(plain)
+            .find(|profile| profile.to_string() == word)
+            .ok_or_else(|| UnknownProfile(word.to_owned()))
+    }
+}
+
+impl Serialize for Profile {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Profile {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// A check of the contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    /// Which profile the patch has.
+    ProfileClassification,
+    /// Whether only declared paths changed.
+    ScopeCheck,
+    /// Whether no forbidden path changed.
+    ForbiddenPaths,
+    /// What the two runs say.
+    StructuralDelta,
+    /// Whether the gates got worse.
+    GateComparison,
+    /// Whether symbols got worse.
+    WorsenedSymbols,
+}
+
+impl Check {
+    /// The stable word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::ProfileClassification => "profile_classification",
+            Self::ScopeCheck => "scope_check",
+            Self::ForbiddenPaths => "forbidden_paths",
+            Self::StructuralDelta => "structural_delta",
+            Self::GateComparison => "gate_comparison",
+            Self::WorsenedSymbols => "worsened_symbols",
+        }
+    }
+}
+
+const ALWAYS: [Check; 3] = [Check::ProfileClassification, Check::ScopeCheck, Check::ForbiddenPaths];
+const STRUCTURAL: [Check; 3] = [Check::StructuralDelta, Check::GateComparison, Check::WorsenedSymbols];
+
+/// The profile of a patch, and what follows from it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProfileReport {
+    /// The profile.
+    pub profile: Profile,
+    /// The languages of the changed source files, whatever the profile.
+    pub languages: BTreeSet<Language>,
+    /// Whether a verdict needs a run of the tree after the change.
+    pub after_run_required: bool,
+    /// The checks that apply.
+    pub checks_performed: Vec<Check>,
+    /// The checks that do not apply. They are not passed (law 6).
+    pub checks_not_applicable: Vec<Check>,
+}
+
+/// Derives the profile of a patch from its changed files.
+pub fn profile<'a>(changed_files: impl IntoIterator<Item = &'a [u8]>) -> ProfileReport {
+    let classes: Vec<FileClass> = changed_files.into_iter().map(classify).collect();
+    let languages: BTreeSet<Language> = classes
+        .iter()
+        .filter_map(|class| if let FileClass::Source(language) = class { Some(*language) } else { None })
+        .collect();
+    let profile = choose(&classes, &languages);
+    let after_run_required = profile.after_run_required();
+    let (mut checks_performed, mut checks_not_applicable) = (ALWAYS.to_vec(), Vec::new());
+    if after_run_required { &mut checks_performed } else { &mut checks_not_applicable }.extend(STRUCTURAL);
+    ProfileReport { profile, languages, after_run_required, checks_performed, checks_not_applicable }
+}
+
+fn choose(classes: &[FileClass], languages: &BTreeSet<Language>) -> Profile {
+    let all_documentation = classes.iter().all(|class| *class == FileClass::Documentation);
+    if classes.contains(&FileClass::State) {
+        Profile::StateArtifactChange
+    } else if let Some(language) = languages.first() {
+        if languages.len() > 1 { Profile::PolyglotStructural } else { Profile::Structural(*language) }
+    } else if classes.contains(&FileClass::Governance) {
+        Profile::GovernanceConfig
+    } else if !classes.is_empty() && all_documentation {
+        Profile::DocumentationOnly
+    } else {
+        Profile::OtherPatch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(path: &str) -> FileClass {
+        classify(path.as_bytes())
+    }
+
+    #[test]
+    fn state_is_a_file_below_the_state_folder_and_not_a_file_of_that_name() {
+        assert_eq!(class(".probity/x.py"), FileClass::State);
+        assert_eq!(class("sub/.probity/deep/x"), FileClass::State);
+        assert_eq!(class(".probity"), FileClass::Other);
+    }
+
+    #[test]
+    fn a_name_of_one_leading_dot_has_no_extension() {
+        assert_eq!(class(".py"), FileClass::Other);
+        assert_eq!(class("a/.md"), FileClass::Other);
+        assert_eq!(class("x.tar.py"), FileClass::Source(Language::Python));
+        assert_eq!(class(".eslintrc.js"), FileClass::Source(Language::Javascript));
+        assert_eq!(class("a."), FileClass::Other);
+    }
+
+    #[test]
+    fn names_are_case_sensitive() {
+        assert_eq!(class("A.PY"), FileClass::Other);
+        assert_eq!(class("makefile"), FileClass::Other);
+        assert_eq!(class("readme"), FileClass::Other);
+        assert_eq!(class("README"), FileClass::Documentation);
+    }
+
+    #[test]
+    fn document_names_may_go_on_after_a_mark() {
+        assert_eq!(class("README-fr"), FileClass::Documentation);
+        assert_eq!(class("sub/LICENSE.apache"), FileClass::Documentation);
+        assert_eq!(class("LICENSEE"), FileClass::Other);
+        assert_eq!(class("mydocs/logo.png"), FileClass::Other);
+        assert_eq!(class("doc/logo.png"), FileClass::Documentation);
+        assert_eq!(class("sub/docs/logo.png"), FileClass::Other);
+    }
+
+    #[test]
+    fn governance_forms_do_not_overlap_themselves() {
+        assert_eq!(class("requirements.txt"), FileClass::Governance);
+        assert_eq!(class("requirements-dev.txt"), FileClass::Governance);
+        assert_eq!(class("docker-compose.prod.yaml"), FileClass::Governance);
+        assert_eq!(class(".eslintrc"), FileClass::Governance);
+        assert_eq!(class("sub/.cargo/config"), FileClass::Other);
+        assert_eq!(class(".cargo/config"), FileClass::Governance);
+    }
+
+    #[test]
+    fn every_profile_reads_back() {
+        let all = LANGUAGES.iter().map(|(language, _, _)| Profile::Structural(*language));
+        for profile in all.chain([Profile::StateArtifactChange, Profile::OtherPatch]) {
+            assert_eq!(profile.to_string().parse(), Ok(profile));
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The JSON form of this crate's functions: kinds `profile`, `structural_delta`, `contract`, `finish_status`, `claims`.
+
+use crate::claims::{Claim, Facts, judge, recognise};
+use crate::delta::structural_delta as compare;
+use crate::finish::{Pipeline, ReceiptOutcome, finish_status as answer};
+use crate::profile::{Profile, profile as derive};
+use crate::run::{Finding, Run};
+use crate::verify::{Evaluated, IntentState, Patch, PatchIntent, Verdict, verify};
+use crate::words::{ContractReason, ContractStatus};
+use intent::hygiene::FinishBlockReason;
+use intent::{Entries, Entry, ScopeCheckStatus};
+use paths::RepoPath;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// Answers a vector of kind `profile`.
+pub fn profile(given: &Value) -> Result<Value, String> {
+    #[derive(Deserialize)]
+    struct Given {
+        changed_files: Entries,
+    }
+    let Given { changed_files } = read(given)?;
+    Ok(json!(derive(changed_files.iter().map(Entry::as_bytes))))
+}
+
+/// A run as the vectors write it: some kinds leave out what plays no part.
+#[derive(Deserialize)]
+struct WireRun {
+    run_id: String,
+    report_digest: Option<String>,
+    settings: String,
+    analyser: String,
+    health: Option<i64>,
+    baseline_digest: Option<String>,
+    findings: Vec<WireFinding>,
+}
+
+/// A finding as the vectors write it. Its severity plays no part in any of them.
+#[derive(Deserialize)]
+struct WireFinding {
+    id: String,
+    #[serde(default)]
+    paths: BTreeSet<RepoPath>,
+}
+
+impl From<WireRun> for Run {
+    fn from(wire: WireRun) -> Self {
+        let finding = |wire: WireFinding| Finding {
+            id: wire.id,
+            severity: crate::run::Severity::default(),
+            paths: wire.paths,
+        };
+        Self {
+            run_id: wire.run_id,
+            report_digest: wire.report_digest,
+            settings: wire.settings,
+            analyser: wire.analyser,
+            health: wire.health,
+            baseline_digest: wire.baseline_digest,
+            findings: wire.findings.into_iter().map(finding).collect(),
+        }
+    }
+}
+
+/// Answers a vector of kind `structural_delta`.
+pub fn structural_delta(given: &Value) -> Result<Value, String> {
+    #[derive(Deserialize)]
+    struct Given {
+        before: WireRun,
+        after: WireRun,
+        profile: Profile,
+    }
+    let Given { before, after, profile } = read(given)?;
+    Ok(json!(compare(&before.into(), &after.into(), profile)))
+}
+
+/// Answers a vector of kind `contract`.
+pub fn contract(given: &Value) -> Result<Value, String> {
+    #[derive(Deserialize)]
+    struct Given {
+        intent: Option<PatchIntent>,
+        changed_files: Entries,
+        scope_check: Option<ScopeCheckStatus>,
+        before: Option<WireRun>,
+        after: Option<WireRun>,
+        tree_run_id: Option<String>,
+        worsened: Vec<crate::run::WorsenedSymbol>,
+        before_gate: Option<crate::run::GatePreview>,
+        after_gate: Option<crate::run::GatePreview>,
+    }
+    let given: Given = read(given)?;
+    Ok(verdict_payload(&verify(&Patch {
+        intent: given.intent,
+        changed_files: given.changed_files,
+        scope_check: given.scope_check,
+        before: given.before.map(Run::from),
+        after: given.after.map(Run::from),
+        tree_run_id: given.tree_run_id,
+        worsened: given.worsened,
+        before_gate: given.before_gate,
+        after_gate: given.after_gate,
+    })))
+}
+
+/// The fields of seed 004 for a verdict; what was not evaluated is `null`.
+pub fn verdict_payload(verdict: &Verdict) -> Value {
+    let evaluation = verdict.evaluation();
+    let delta = match &verdict.evaluated {
+        Evaluated::Nothing => Value::Null,
+        Evaluated::NotApplicable => {
+            json!({ "verdict": verdict.delta_verdict(), "health_delta": null, "regressions": [], "improvements": [] })
+        }
+        Evaluated::Fully(evaluation) => json!({
+            "verdict": evaluation.structural_delta.verdict,
+            "health_delta": evaluation.structural_delta.health_delta,
+            "regressions": evaluation.structural_delta.regressions,
+            "improvements": evaluation.structural_delta.improvements,
+        }),
+    };
+    json!({
+        "status": verdict.status,
+        "reason": verdict.reason,
+        "structural_delta": delta,
+        "intent_regressions": evaluation.map(|it| &it.intent_regressions),
+        "external_regressions": evaluation.map(|it| &it.external_regressions),
+        "intent_worsened": evaluation.map(|it| &it.intent_worsened),
+        "external_worsened": evaluation.map(|it| &it.external_worsened),
+        "gate_worsened": evaluation.map(|it| it.gate_worsened),
+        "intent_caused_gate_failure": evaluation.map(|it| it.intent_caused_gate_failure),
+        "baseline_abuse": evaluation.map(|it| json!({
+            "detected": !it.baseline_triggers.is_empty(),
+            "triggers": it.baseline_triggers,
+        })),
+        "contract_violations": verdict.contract_violations,
+        "health_regression_advisory":
+            verdict.health_regression_advisory().map(|delta| json!({ "health_delta": delta })),
+    })
+}
+
+/// Answers a vector of kind `finish_status`.
+pub fn finish_status(given: &Value) -> Result<Value, String> {
+    #[derive(Deserialize)]
+    struct Hygiene {
+        blocks_finish: bool,
+        finish_block_reason: Option<FinishBlockReason>,
+        dirty_outside_scope: BTreeSet<RepoPath>,
+    }
+    #[derive(Deserialize)]
+    struct Check {
+        status: ScopeCheckStatus,
+    }
+    #[derive(Deserialize)]
+    struct Verified {
+        status: ContractStatus,
+        reason: Option<ContractReason>,
+    }
+    #[derive(Deserialize)]
+    struct Given {
+        intent_status: IntentState,
+        hygiene: Option<Hygiene>,
+        scope_check: Option<Check>,
+        verify: Option<Verified>,
+        receipt: Option<ReceiptOutcome>,
+        auto_clear: bool,
+    }
+    let given: Given = read(given)?;
+    let pipeline = if given.intent_status == IntentState::Queued {
+        Pipeline::Queued
+    } else {
+        let hygiene = given.hygiene.ok_or("an active intent needs `hygiene`")?;
+        if hygiene.blocks_finish {
+            Pipeline::HygieneBlocks(hygiene.finish_block_reason.ok_or("blocked without a reason")?)
+        } else {
+            match given.scope_check.ok_or("the pipeline reaches `scope_check`")?.status {
+                ScopeCheckStatus::Expired => Pipeline::ScopeCheckExpired,
+                ScopeCheckStatus::Violated => Pipeline::ScopeCheckViolated,
+                ScopeCheckStatus::Clean | ScopeCheckStatus::Expanded => {
+                    let Verified { status, reason } = given.verify.ok_or("the pipeline reaches `verify`")?;
+                    if status.is_accepted() {
+                        Pipeline::Accepted {
+                            externally_changed: status == ContractStatus::AcceptedWithExternalChanges,
+                            receipt: given.receipt.unwrap_or(ReceiptOutcome::Skipped),
+                            dirty_outside_scope: hygiene.dirty_outside_scope,
+                        }
+                    } else {
+                        Pipeline::NotAccepted { status, reason }
+                    }
+                }
+            }
+        }
+    };
+    Ok(json!(answer(&pipeline, given.auto_clear)))
+}
+
+/// Answers a vector of kind `claims`.
+pub fn claims(given: &Value) -> Result<Value, String> {
+    #[derive(Deserialize)]
+    struct Given {
+        claims: Vec<Claim>,
+        text: Option<String>,
+        facts: Facts,
+    }
+    let Given { claims, text, facts } = read(given)?;
+    let recognised = text.map(|text| recognise(&text, &facts.known_names()).claims).unwrap_or_default();
+    let judgement = judge(claims.iter().chain(&recognised), &facts);
+    Ok(json!({
+        "recognised": recognised,
+        "valid": judgement.is_valid(),
+        "violations": judgement.violations,
+        "warnings": judgement.warnings,
+    }))
+}
+
+fn read<T: DeserializeOwned>(given: &Value) -> Result<T, String> {
+    T::deserialize(given).map_err(|error| error.to_string())
+}

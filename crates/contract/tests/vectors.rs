@@ -1,0 +1,29 @@
+//! The vectors of this crate's kinds.
+
+use conformance::{Kind, check};
+use probity_contract::vectors;
+
+#[test]
+fn profile() {
+    check(Kind::equal("profile", vectors::profile));
+}
+
+#[test]
+fn structural_delta() {
+    check(Kind::equal("structural_delta", vectors::structural_delta));
+}
+
+#[test]
+fn contract() {
+    check(Kind::equal("contract", vectors::contract));
+}
+
+#[test]
+fn finish_status() {
+    check(Kind::equal("finish_status", vectors::finish_status));
+}
+
+#[test]
+fn claims() {
+    check(Kind::equal("claims", vectors::claims));
+}
