@@ -1,0 +1,157 @@
+//! Which commits are reachable from where: differences and merge bases.
+//!
+//! Commits are visited by falling number, so that all descendants of a commit come before it and one visit is enough.
+//! A walk ends as soon as everything left is shared: it costs what lies between the two commits, not the history.
+
+use crate::commit::CommitId;
+use crate::history::{Commits, HistoryError, Seq};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The maximal common ancestors of two commits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MergeBase {
+    /// Exactly one.
+    One(CommitId),
+    /// The two have no common ancestor.
+    None,
+    /// Several, none of which is an ancestor of another; in ascending order.
+    Several(Vec<CommitId>),
+}
+
+/// What two commits reach.
+pub(crate) struct Apart {
+    /// Reached from the first only.
+    pub(crate) left: Vec<Seq>,
+    /// Reached from the second only.
+    pub(crate) right: Vec<Seq>,
+    /// The maximal commits that both reach; complete only when asked for.
+    pub(crate) bases: Vec<Seq>,
+}
+
+const LEFT: u8 = 1;
+const RIGHT: u8 = 2;
+const BOTH: u8 = LEFT | RIGHT;
+/// Below a common ancestor that was found already.
+const STALE: u8 = 4;
+
+/// How far a walk has to go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// Nothing is left that only one side reaches.
+    Shared,
+    /// Nothing is left that could be a maximal common ancestor.
+    Bases,
+}
+
+/// The commits to visit, and how many of them still matter.
+struct Queue {
+    flags: BTreeMap<Seq, u8>,
+    n_open: usize,
+    until: Until,
+}
+
+impl Queue {
+    fn matters(&self, flags: u8) -> bool {
+        match self.until {
+            Until::Shared => flags & BOTH != BOTH,
+            Until::Bases => flags & STALE == 0,
+        }
+    }
+
+    fn add(&mut self, seq: Seq, flags: u8) {
+        let before = self.flags.get(&seq).copied();
+        let after = before.unwrap_or(0) | flags;
+        self.flags.insert(seq, after);
+        self.n_open -= usize::from(before.is_some_and(|before| self.matters(before)));
+        self.n_open += usize::from(self.matters(after));
+    }
+
+    fn pop(&mut self) -> Option<(Seq, u8)> {
+        if self.n_open == 0 {
+            return None;
+        }
+        let (seq, flags) = self.flags.pop_last()?;
+        self.n_open -= usize::from(self.matters(flags));
+        Some((seq, flags))
+    }
+}
+
+fn walk<C: Commits + ?Sized>(
+    commits: &C,
+    left: Seq,
+    right: Option<Seq>,
+    until: Until,
+) -> Result<Apart, HistoryError> {
+    let mut queue = Queue { flags: BTreeMap::new(), n_open: 0, until };
+    queue.add(left, LEFT);
+    if let Some(right) = right {
+        queue.add(right, RIGHT);
+    }
+    let mut apart = Apart { left: Vec::new(), right: Vec::new(), bases: Vec::new() };
+    while let Some((seq, flags)) = queue.pop() {
+        let mut below = flags;
+        match flags {
+            LEFT => apart.left.push(seq),
+            RIGHT => apart.right.push(seq),
+            BOTH => {
+                apart.bases.push(seq);
+                below |= STALE;
+            }
+            _ => {}
+        }
+        for edge in commits.node(seq)?.edges() {
+            queue.add(edge, below);
+        }
+    }
+    Ok(apart)
+}
+
+/// What each of two commits reaches and the other does not.
+pub(crate) fn apart<C: Commits + ?Sized>(commits: &C, left: Seq, right: Seq) -> Result<Apart, HistoryError> {
+    walk(commits, left, Some(right), Until::Bases)
+}
+
+/// What `top` reaches and `below` does not.
+pub(crate) fn above<C: Commits + ?Sized>(
+    commits: &C,
+    top: Seq,
+    below: Option<Seq>,
+) -> Result<Vec<Seq>, HistoryError> {
+    Ok(walk(commits, top, below, Until::Shared)?.left)
+}
+
+/// Whether `top` reaches `seq`.
+pub(crate) fn reaches<C: Commits + ?Sized>(commits: &C, top: Seq, seq: Seq) -> Result<bool, HistoryError> {
+    let mut queue = BTreeSet::from([top]);
+    // Ancestors have smaller numbers: below `seq` there is nothing to find.
+    while let Some(next) = queue.pop_last().filter(|next| *next >= seq) {
+        if next == seq {
+            return Ok(true);
+        }
+        queue.extend(commits.node(next)?.edges());
+    }
+    Ok(false)
+}
+
+/// The maximal common ancestors of two commits.
+pub(crate) fn merge_base<C: Commits + ?Sized>(
+    commits: &C,
+    left: Seq,
+    right: Seq,
+) -> Result<MergeBase, HistoryError> {
+    to_merge_base(commits, &apart(commits, left, right)?.bases)
+}
+
+pub(crate) fn to_merge_base<C: Commits + ?Sized>(
+    commits: &C,
+    bases: &[Seq],
+) -> Result<MergeBase, HistoryError> {
+    let ids: Result<Vec<CommitId>, _> = bases.iter().map(|seq| Ok(commits.commit(*seq)?.id())).collect();
+    let mut ids = ids?;
+    ids.sort_unstable();
+    Ok(match ids.as_slice() {
+        [] => MergeBase::None,
+        [one] => MergeBase::One(*one),
+        _ => MergeBase::Several(ids),
+    })
+}

@@ -1,0 +1,411 @@
+//! Values in JSON, by type: strict reading with errors that name the place, and writing.
+//!
+//! One value has one form: sets and maps sorted, members exactly those of the type. Integers that not every JSON
+//! reader keeps exactly (beyond ±(2^53 − 1)) are decimal strings; bytes are lower-case hex; a `float` is the shortest
+//! number that names it.
+
+use crate::schema::Schema;
+use crate::types::{Integer, MAX_TYPE_DEPTH, Structure, Type};
+use crate::value::{Double, Text, Typed, Value};
+use crate::xarray::{Content, END, XArray};
+use imbl::{OrdMap, OrdSet};
+use serde_json::{Map, Number, Value as Json, json};
+use std::sync::Arc;
+
+/// JSON that is no value of the wanted type.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {why}")]
+pub struct Misfit {
+    /// Where in the value, as `.field[3]`; empty for the value itself.
+    pub place: String,
+    /// What is wrong there.
+    pub why: String,
+}
+
+impl Misfit {
+    pub(crate) fn new(why: impl Into<String>) -> Self {
+        Self { place: String::new(), why: why.into() }
+    }
+
+    pub(crate) fn within(mut self, part: &str) -> Self {
+        self.place.insert_str(0, part);
+        self
+    }
+}
+
+/// The greatest integer that every JSON reader keeps exactly.
+const MAX_SAFE: i128 = (1 << 53) - 1;
+
+/// How deep `any` may hold `any`; each level may be as deep as a type.
+const MAX_ANY_DEPTH: usize = 4;
+
+/// Reads a value of type `kind`.
+pub(crate) fn decode(schema: &Schema, kind: &Type, json: &Json) -> Result<Value, Misfit> {
+    Decoder { schema, any_depth: 0 }.value(kind, json)
+}
+
+struct Decoder<'a> {
+    schema: &'a Schema,
+    any_depth: usize,
+}
+
+impl Decoder<'_> {
+    fn value(&self, kind: &Type, json: &Json) -> Result<Value, Misfit> {
+        let wrong = || Misfit::new(format!("this is no `{kind}`: {}", excerpt(json)));
+        Ok(match kind {
+            Type::Bool => Value::Bool(json.as_bool().ok_or_else(wrong)?),
+            Type::Integer(integer) => decode_integer(*integer, json).ok_or_else(wrong)?,
+            Type::Float => decode_float(json).ok_or_else(wrong)?,
+            Type::Double => Value::Double(json.as_f64().and_then(Double::new).ok_or_else(wrong)?),
+            Type::String | Type::Key(_) => Value::Text(json.as_str().ok_or_else(wrong)?.into()),
+            Type::Bytes => Value::Bytes(lower_hex(json).ok_or_else(wrong)?.into()),
+            Type::Uuid => Value::Uuid(decode_uuid(json).ok_or_else(wrong)?),
+            Type::Enum(enumeration) => {
+                let case = json.as_str().ok_or_else(wrong)?;
+                rank(enumeration.cases.iter().position(|known| **known == *case))
+                    .map(Value::Enum)
+                    .ok_or_else(wrong)?
+            }
+            Type::Struct(structure) => self.structure(structure, json.as_object().ok_or_else(wrong)?)?,
+            Type::Optional(inner) => self.optional(inner, json).ok_or_else(wrong)??,
+            Type::Tuple(parts) => self.tuple(parts, json.as_array().ok_or_else(wrong)?)?,
+            Type::Vector(inner) => Value::List(self.items(inner, json.as_array().ok_or_else(wrong)?)?.into()),
+            Type::Set(inner) => self.set(inner, json.as_array().ok_or_else(wrong)?)?,
+            Type::Map(entry) => self.map(&entry.0, &entry.1, json.as_array().ok_or_else(wrong)?)?,
+            Type::XArray(inner) => self.xarray(inner, json.as_object().ok_or_else(wrong)?)?,
+            Type::Variant(arms) => self.variant(arms, json).ok_or_else(wrong)??,
+            Type::Any => self.any(json).ok_or_else(wrong)??,
+        })
+    }
+
+    fn structure(&self, structure: &Structure, members: &Map<String, Json>) -> Result<Value, Misfit> {
+        let mut fields = Vec::with_capacity(structure.fields.len());
+        let mut used = 0;
+        for field in &structure.fields {
+            let place = || format!(".{}", field.name);
+            match (members.get(&*field.name), &field.default) {
+                (Some(json), _) => {
+                    used += 1;
+                    fields.push(self.value(&field.kind, json).map_err(|misfit| misfit.within(&place()))?);
+                }
+                (None, Some(default)) => fields.push(default.clone()),
+                (None, None) => return Err(Misfit::new("the field is missing").within(&place())),
+            }
+        }
+        if used < members.len() {
+            let unknown =
+                members.keys().find(|name| structure.fields.iter().all(|field| *field.name != ***name));
+            let name = unknown.map_or("", String::as_str);
+            return Err(
+                Misfit::new(format!("`{}` has no such field", structure.name)).within(&format!(".{name}"))
+            );
+        }
+        Ok(Value::Struct(fields.into()))
+    }
+
+    fn optional(&self, inner: &Type, json: &Json) -> Option<Result<Value, Misfit>> {
+        if json.is_null() {
+            return Some(Ok(Value::Optional(None)));
+        }
+        let value = self.value(inner, only_member(json, "some")?);
+        Some(
+            value
+                .map(|value| Value::Optional(Some(Arc::new(value))))
+                .map_err(|misfit| misfit.within(".some")),
+        )
+    }
+
+    fn tuple(&self, parts: &[Type], items: &[Json]) -> Result<Value, Misfit> {
+        if parts.len() != items.len() {
+            return Err(Misfit::new(format!("the tuple has {} parts, not {}", parts.len(), items.len())));
+        }
+        let mut values = Vec::with_capacity(items.len());
+        for (index, (part, item)) in parts.iter().zip(items).enumerate() {
+            values.push(self.value(part, item).map_err(|misfit| misfit.within(&format!("[{index}]")))?);
+        }
+        Ok(Value::List(values.into()))
+    }
+
+    fn items(&self, kind: &Type, items: &[Json]) -> Result<Vec<Value>, Misfit> {
+        let mut values = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            values.push(self.value(kind, item).map_err(|misfit| misfit.within(&format!("[{index}]")))?);
+        }
+        Ok(values)
+    }
+
+    fn set(&self, kind: &Type, items: &[Json]) -> Result<Value, Misfit> {
+        let values = self.items(kind, items)?;
+        check_sorted(values.iter())?;
+        Ok(Value::Set(values.into_iter().collect::<OrdSet<_>>()))
+    }
+
+    fn map(&self, key: &Type, value: &Type, items: &[Json]) -> Result<Value, Misfit> {
+        let mut entries = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            let place = format!("[{index}]");
+            let Some([k, v]) = item.as_array().map(Vec::as_slice) else {
+                return Err(Misfit::new("an entry of a map is [key, value]").within(&place));
+            };
+            let k = self.value(key, k).map_err(|misfit| misfit.within("[0]").within(&place))?;
+            let v = self.value(value, v).map_err(|misfit| misfit.within("[1]").within(&place))?;
+            entries.push((k, v));
+        }
+        check_sorted(entries.iter().map(|(key, _)| key))?;
+        Ok(Value::Map(entries.into_iter().collect::<OrdMap<_, _>>()))
+    }
+
+    fn xarray(&self, kind: &Type, members: &Map<String, Json>) -> Result<Value, Misfit> {
+        let wrong = |member: &str, why: &str| Misfit::new(why).within(&format!(".{member}"));
+        let (Some(Json::Array(order)), Some(Json::Object(elements))) =
+            (members.get("order"), members.get("elements"))
+        else {
+            return Err(Misfit::new("an xarray needs `order`, a list, and `elements`, an object"));
+        };
+        if members.keys().any(|name| !["order", "elements", "disabled"].contains(&name.as_str())) {
+            return Err(Misfit::new("an xarray has `order`, `elements` and `disabled` only"));
+        }
+        let disabled = disabled_positions(members)?;
+        let mut array = XArray::default();
+        let (mut n_elements, mut n_disabled) = (0, 0);
+        for position in order {
+            let position = position_from_json(position).map_err(|misfit| misfit.within(".order"))?;
+            if array.knows(&position) {
+                return Err(wrong("order", &format!("`{position}` is there twice")));
+            }
+            let content = match (elements.get(&*position), disabled.binary_search(&&*position).is_ok()) {
+                (Some(_), true) => return Err(wrong("elements", &format!("`{position}` is disabled"))),
+                (None, true) => {
+                    n_disabled += 1;
+                    Content::Disabled
+                }
+                (None, false) => Content::Tombstone,
+                (Some(json), false) => {
+                    n_elements += 1;
+                    let value = self.value(kind, json);
+                    Content::Visible(value.map_err(|m| m.within(&format!(".elements.{position}")))?)
+                }
+            };
+            array.push(position, content);
+        }
+        if n_elements != elements.len() || n_disabled != disabled.len() {
+            return Err(wrong("order", "a position with an element, or disabled, is not listed"));
+        }
+        Ok(Value::XArray(Arc::new(array)))
+    }
+
+    fn variant(&self, arms: &[Type], json: &Json) -> Option<Result<Value, Misfit>> {
+        let (text, json) = typed_members(json)?;
+        let arm = arms.iter().position(|arm| arm.to_string() == text)?;
+        let value = self.value(&arms[arm], json);
+        let arm = rank(Some(arm))?;
+        Some(
+            value.map(|value| Value::Variant(arm, Arc::new(value))).map_err(|misfit| misfit.within(".value")),
+        )
+    }
+
+    fn any(&self, json: &Json) -> Option<Result<Value, Misfit>> {
+        if json.is_null() {
+            return Some(Ok(Value::Any(None)));
+        }
+        let (text, json) = typed_members(json)?;
+        Some(self.typed(text, json).map(|typed| Value::Any(Some(Arc::new(typed)))))
+    }
+
+    fn typed(&self, text: &str, json: &Json) -> Result<Typed, Misfit> {
+        let kind = self.schema.parse_type(text).map_err(|why| Misfit::new(why).within(".type"))?;
+        if kind.to_string() != text {
+            return Err(Misfit::new(format!("the type is written `{kind}`")).within(".type"));
+        }
+        if self.any_depth >= MAX_ANY_DEPTH {
+            return Err(Misfit::new(format!("`any` is nested more than {MAX_ANY_DEPTH} deep")));
+        }
+        let inner = Decoder { schema: self.schema, any_depth: self.any_depth + 1 };
+        let value = inner.value(&kind, json).map_err(|misfit| misfit.within(".value"))?;
+        Ok(Typed { text: text.into(), kind, value })
+    }
+}
+
+const _: () =
+    assert!(MAX_TYPE_DEPTH * (MAX_ANY_DEPTH + 1) < 256, "walking a value must not exhaust the stack");
+
+/// A part of the offending JSON that is short enough to show.
+fn excerpt(json: &Json) -> String {
+    let text = json.to_string();
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn rank(position: Option<usize>) -> Option<u16> {
+    u16::try_from(position?).ok()
+}
+
+fn only_member<'a>(json: &'a Json, name: &str) -> Option<&'a Json> {
+    let members = json.as_object()?;
+    members.get(name).filter(|_| members.len() == 1)
+}
+
+fn typed_members(json: &Json) -> Option<(&str, &Json)> {
+    let members = json.as_object().filter(|members| members.len() == 2)?;
+    Some((members.get("type")?.as_str()?, members.get("value")?))
+}
+
+fn check_sorted<'a>(mut values: impl Iterator<Item = &'a Value>) -> Result<(), Misfit> {
+    let Some(mut last) = values.next() else {
+        return Ok(());
+    };
+    for (index, value) in values.enumerate() {
+        if last >= value {
+            return Err(Misfit::new("must be sorted, without duplicates").within(&format!("[{}]", index + 1)));
+        }
+        last = value;
+    }
+    Ok(())
+}
+
+/// Reads the name of a position.
+pub(crate) fn position_from_json(json: &Json) -> Result<Text, Misfit> {
+    match json.as_str() {
+        Some(text) if !text.is_empty() && text != END => Ok(text.into()),
+        _ => Err(Misfit::new(format!("a position is a text, not empty and not `{END}`"))),
+    }
+}
+
+fn disabled_positions(members: &Map<String, Json>) -> Result<Vec<&str>, Misfit> {
+    let wrong = || Misfit::new("`disabled` is a sorted list of positions; without any it is left out");
+    let Some(json) = members.get("disabled") else {
+        return Ok(Vec::new());
+    };
+    let names: Option<Vec<&str>> = json.as_array().ok_or_else(wrong)?.iter().map(Json::as_str).collect();
+    names.filter(|names| !names.is_empty() && names.is_sorted_by(|a, b| a < b)).ok_or_else(wrong)
+}
+
+fn decode_integer(integer: Integer, json: &Json) -> Option<Value> {
+    let is_safe = |number: &i128| (-MAX_SAFE..=MAX_SAFE).contains(number);
+    match json {
+        Json::Number(number) => integer.value(whole(number).filter(is_safe)?),
+        Json::String(text) => {
+            let number: i128 = text.parse().ok()?;
+            integer.value(number).filter(|_| !is_safe(&number) && number.to_string() == *text)
+        }
+        _ => None,
+    }
+}
+
+/// The integer that a JSON number denotes, `1.0` included.
+fn whole(number: &Number) -> Option<i128> {
+    if let Some(number) = number.as_i64() {
+        return Some(number.into());
+    }
+    if let Some(number) = number.as_u64() {
+        return Some(number.into());
+    }
+    let double = number.as_f64().filter(|double| double.fract() == 0.0 && double.abs() < 1e18)?;
+    #[expect(clippy::cast_possible_truncation, reason = "whole and small enough, so the cast is exact")]
+    Some(double as i128)
+}
+
+fn decode_float(json: &Json) -> Option<Value> {
+    let written = Double::new(json.as_f64()?)?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the next line refuses what did not survive the cast"
+    )]
+    let value = Double::new(shortest(written.get() as f32)?)?;
+    (value == written).then_some(Value::Double(value))
+}
+
+/// The number that the shortest decimal text of a 32-bit number denotes.
+fn shortest(number: f32) -> Option<f64> {
+    number.to_string().parse().ok()
+}
+
+fn lower_hex(json: &Json) -> Option<Vec<u8>> {
+    let text = json.as_str()?;
+    hex::decode(text).ok().filter(|_| !text.bytes().any(|byte| byte.is_ascii_uppercase()))
+}
+
+fn decode_uuid(json: &Json) -> Option<[u8; 16]> {
+    let text = json.as_str()?;
+    let bytes: [u8; 16] = hex::decode(text.replace('-', "")).ok()?.try_into().ok()?;
+    (uuid_text(bytes) == text).then_some(bytes)
+}
+
+fn uuid_text(bytes: [u8; 16]) -> String {
+    let digits = hex::encode(bytes);
+    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+}
+
+/// Writes a value of type `kind`.
+pub(crate) fn encode(kind: &Type, value: &Value) -> Json {
+    match (kind, value) {
+        (_, Value::Bool(value)) => Json::Bool(*value),
+        (_, Value::Int(number)) => encode_integer((*number).into()),
+        (_, Value::Uint(number)) => encode_integer((*number).into()),
+        (_, Value::Double(double)) => encode_double(*double),
+        (_, Value::Text(text)) => Json::String(text.to_string()),
+        (_, Value::Bytes(bytes)) => Json::String(hex::encode(bytes)),
+        (_, Value::Uuid(bytes)) => Json::String(uuid_text(*bytes)),
+        (Type::Enum(enumeration), Value::Enum(rank)) => {
+            Json::String(enumeration.cases[usize::from(*rank)].to_string())
+        }
+        (Type::Struct(structure), Value::Struct(fields)) => {
+            let members = structure.fields.iter().zip(fields.iter());
+            members.map(|(field, value)| (field.name.to_string(), encode(&field.kind, value))).collect()
+        }
+        (_, Value::Optional(None) | Value::Any(None)) => Json::Null,
+        (Type::Optional(inner), Value::Optional(Some(value))) => json!({ "some": encode(inner, value) }),
+        (Type::Tuple(parts), Value::List(values)) => {
+            parts.iter().zip(values.iter()).map(|(part, value)| encode(part, value)).collect()
+        }
+        (Type::Vector(inner), Value::List(values)) => {
+            values.iter().map(|value| encode(inner, value)).collect()
+        }
+        (Type::Set(inner), Value::Set(values)) => values.iter().map(|value| encode(inner, value)).collect(),
+        (Type::Map(entry), Value::Map(entries)) => entries
+            .iter()
+            .map(|(key, value)| json!([encode(&entry.0, key), encode(&entry.1, value)]))
+            .collect(),
+        (Type::XArray(inner), Value::XArray(array)) => encode_xarray(inner, array),
+        (Type::Variant(arms), Value::Variant(arm, value)) => {
+            let kind = &arms[usize::from(*arm)];
+            json!({ "type": kind.to_string(), "value": encode(kind, value) })
+        }
+        (_, Value::Any(Some(typed))) => {
+            json!({ "type": *typed.text, "value": encode(&typed.kind, &typed.value) })
+        }
+        (kind, value) => unreachable!("a value is only ever written with its own type: {kind} {value:?}"),
+    }
+}
+
+fn encode_integer(number: i128) -> Json {
+    match i64::try_from(number) {
+        Ok(small) if number.abs() <= MAX_SAFE => Json::from(small),
+        _ => Json::String(number.to_string()),
+    }
+}
+
+fn encode_double(double: Double) -> Json {
+    let number = double.get();
+    #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53, so the cast is exact")]
+    if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
+        return Json::from(number as i64);
+    }
+    Json::from(number)
+}
+
+fn encode_xarray(kind: &Type, array: &XArray) -> Json {
+    let order: Vec<&str> = array.order().map(AsRef::as_ref).collect();
+    let elements: Map<String, Json> =
+        array.visible().map(|(position, value)| (position.to_string(), encode(kind, value))).collect();
+    let mut disabled: Vec<&str> =
+        order.iter().copied().filter(|position| array.is_disabled(position)).collect();
+    let mut members = json!({ "order": order, "elements": elements });
+    if !disabled.is_empty() {
+        disabled.sort_unstable();
+        members["disabled"] = json!(disabled);
+    }
+    members
+}

@@ -1,0 +1,78 @@
+//! What can be asked of a store of commits.
+
+use crate::ancestry::{self, MergeBase};
+use crate::apply::Skip;
+use crate::commit::{CommitId, Kind};
+use crate::history::{Commits, HistoryError, locate};
+use crate::linear;
+use crate::op::DocumentId;
+use crate::state::{Reader, State};
+use crate::value::Value;
+use serde::Serialize;
+
+/// Reads states, orders and reasons from a store.
+#[derive(Debug, Clone, Copy)]
+pub struct Engine<'c, C: ?Sized> {
+    commits: &'c C,
+}
+
+/// What became of one opcode.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Traced {
+    /// The commit.
+    pub commit: CommitId,
+    /// The rank of the opcode in the commit.
+    pub op: usize,
+    /// Whether the commit is on.
+    pub on: bool,
+    /// Why the opcode had no effect; none when it had.
+    pub skipped: Option<Skip>,
+}
+
+impl<'c, C: Commits + ?Sized> Engine<'c, C> {
+    /// Reads from a store.
+    pub const fn new(commits: &'c C) -> Self {
+        Self { commits }
+    }
+
+    /// The state of a commit.
+    pub fn state(&self, commit: &CommitId) -> Result<State, HistoryError> {
+        Reader::new(self.commits).state(locate(self.commits, commit)?)
+    }
+
+    /// One document at a commit. This costs what was written to the document since the last snapshot.
+    pub fn document(&self, commit: &CommitId, id: &DocumentId) -> Result<Option<Value>, HistoryError> {
+        Reader::new(self.commits).document(locate(self.commits, commit)?, id)
+    }
+
+    /// The linear order of a commit, oldest first, and whether each commit is on.
+    pub fn linear(&self, commit: &CommitId) -> Result<Vec<(CommitId, bool)>, HistoryError> {
+        let tail = linear::tail(self.commits, locate(self.commits, commit)?, None)?;
+        tail.listed.iter().map(|entry| Ok((self.commits.commit(entry.seq)?.id(), entry.on))).collect()
+    }
+
+    /// The maximal common ancestors of two commits.
+    pub fn merge_base(&self, a: &CommitId, b: &CommitId) -> Result<MergeBase, HistoryError> {
+        ancestry::merge_base(self.commits, locate(self.commits, a)?, locate(self.commits, b)?)
+    }
+
+    /// Whether `ancestor` is reachable from `commit`; a commit reaches itself.
+    pub fn is_ancestor(&self, ancestor: &CommitId, commit: &CommitId) -> Result<bool, HistoryError> {
+        ancestry::reaches(self.commits, locate(self.commits, commit)?, locate(self.commits, ancestor)?)
+    }
+
+    /// Every opcode on a document in the replay of a commit, with the reason where it had no effect.
+    pub fn trace(&self, commit: &CommitId, document: &DocumentId) -> Result<Vec<Traced>, HistoryError> {
+        let tail = linear::tail(self.commits, locate(self.commits, commit)?, None)?;
+        let mut state = State::default();
+        let mut traced = Vec::new();
+        for entry in tail.listed.iter().filter(|entry| entry.node.kind == Kind::Mutations) {
+            let commit = self.commits.commit(entry.seq)?;
+            for (index, op) in commit.ops().iter().enumerate().filter(|(_, op)| op.document() == document) {
+                let outcome = if entry.on { state.apply(op) } else { state.apply_masked(op) };
+                traced.push(Traced { commit: commit.id(), op: index, on: entry.on, skipped: outcome.err() });
+            }
+        }
+        Ok(traced)
+    }
+}

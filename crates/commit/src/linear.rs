@@ -1,0 +1,91 @@
+//! The linear order of a commit, and which commits are on.
+//!
+//! The order of a commit begins with the order of its parent, so all commits that an ancestor along the parents
+//! reaches come first. Therefore the end of an order can be had without its beginning: from the commits above such an
+//! ancestor alone. Nothing here recurses: histories are as deep as they are long.
+
+use crate::ancestry;
+use crate::commit::Kind;
+use crate::history::{Commits, HistoryError, Node, Seq, SeqSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A commit in its place in the linear order.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Listed {
+    pub(crate) seq: Seq,
+    pub(crate) node: Node,
+    /// Whether the commit has its effect.
+    pub(crate) on: bool,
+    /// The innermost merge whose target side was being visited.
+    via: Option<Seq>,
+}
+
+/// The end of a linear order: what comes after the order of `below`.
+pub(crate) struct Tail {
+    /// The commits, oldest first.
+    pub(crate) listed: Vec<Listed>,
+    /// Commits that are not listed here and were decided by a commit that is.
+    pub(crate) decided_below: BTreeSet<Seq>,
+}
+
+/// Lists what comes after `below` in the order of `top`; `below` is an ancestor of `top` along the parents.
+pub(crate) fn tail<C: Commits + ?Sized>(
+    commits: &C,
+    top: Seq,
+    below: Option<Seq>,
+) -> Result<Tail, HistoryError> {
+    let region: SeqSet = ancestry::above(commits, top, below)?.into_iter().collect();
+    let mut listed = list(commits, top, &region)?;
+    let decided_below = mask(&mut listed);
+    Ok(Tail { listed, decided_below })
+}
+
+enum Visit {
+    Enter { seq: Seq, via: Option<Seq> },
+    Leave { seq: Seq, node: Node, via: Option<Seq> },
+}
+
+/// The commits of the region in post-order: parent, then what is merged, then the commit itself.
+fn list<C: Commits + ?Sized>(commits: &C, top: Seq, region: &SeqSet) -> Result<Vec<Listed>, HistoryError> {
+    let mut listed = Vec::new();
+    let mut entered = SeqSet::default();
+    let mut visits = vec![Visit::Enter { seq: top, via: None }];
+    while let Some(visit) = visits.pop() {
+        match visit {
+            Visit::Leave { seq, node, via } => listed.push(Listed { seq, node, on: true, via }),
+            Visit::Enter { seq, via } if region.contains(seq) && entered.insert(seq) => {
+                let node = commits.node(seq)?;
+                visits.push(Visit::Leave { seq, node, via });
+                if let Some(merged) = node.merged() {
+                    visits.push(Visit::Enter { seq: merged, via: Some(seq) });
+                }
+                visits.extend(node.parent.map(|parent| Visit::Enter { seq: parent, via }));
+            }
+            Visit::Enter { .. } => {}
+        }
+    }
+    Ok(listed)
+}
+
+/// Decides, newest first, which commits are on; returns what was decided about commits that are not in the list.
+fn mask(listed: &mut [Listed]) -> BTreeSet<Seq> {
+    let mut decided: BTreeMap<Seq, bool> = BTreeMap::new();
+    let mut reached = SeqSet::default();
+    // Merges that are off, or were themselves brought in by one that is: what came in through them is off.
+    let mut shut: BTreeSet<Seq> = BTreeSet::new();
+    for commit in listed.iter_mut().rev() {
+        reached.insert(commit.seq);
+        let is_behind_shut = commit.via.is_some_and(|merge| shut.contains(&merge));
+        commit.on = decided.remove(&commit.seq).unwrap_or(!is_behind_shut);
+        if commit.node.kind == Kind::Merge && (is_behind_shut || !commit.on) {
+            shut.insert(commit.seq);
+        }
+        if let (Kind::Enable | Kind::Disable, true, Some(target)) =
+            (commit.node.kind, commit.on, commit.node.target)
+            && !reached.contains(target)
+        {
+            decided.entry(target).or_insert(commit.node.kind == Kind::Enable);
+        }
+    }
+    decided.into_keys().collect()
+}

@@ -1,0 +1,82 @@
+//! Commits on top of a store that are not written to it: for looking before anything is written.
+
+use crate::commit::{Commit, CommitId};
+use crate::history::{Commits, HistoryError, Node, Seq};
+use crate::memory::{AppendError, check_append};
+use crate::op::DocumentId;
+use crate::state::State;
+use std::sync::Arc;
+
+/// A store and further commits that only exist here.
+#[derive(Debug)]
+pub struct Overlay<'c, C: ?Sized> {
+    below: &'c C,
+    added: Vec<(Arc<Commit>, Node)>,
+}
+
+impl<'c, C: Commits + ?Sized> Overlay<'c, C> {
+    /// Starts with nothing added.
+    pub const fn new(below: &'c C) -> Self {
+        Self { below, added: Vec::new() }
+    }
+
+    /// Adds a commit, in memory only. A commit that is there already is left alone.
+    pub fn append(&mut self, commit: Commit) -> Result<CommitId, AppendError> {
+        let id = commit.id();
+        if self.find(&id)?.is_none() {
+            let node = check_append(self, &commit)?;
+            self.added.push((Arc::new(commit), node));
+        }
+        Ok(id)
+    }
+
+    /// The added commits, oldest first.
+    pub fn added(&self) -> impl Iterator<Item = &Commit> {
+        self.added.iter().map(|(commit, _)| &**commit)
+    }
+
+    fn get(&self, seq: Seq) -> Option<&(Arc<Commit>, Node)> {
+        self.added.get(seq.0.checked_sub(self.below.end().0)? as usize)
+    }
+
+    fn number(&self, index: usize) -> Seq {
+        let added = u32::try_from(index).expect("an overlay is smaller than the store that it could become");
+        Seq(self.below.end().0 + added)
+    }
+}
+
+impl<C: Commits + ?Sized> Commits for Overlay<'_, C> {
+    fn find(&self, id: &CommitId) -> Result<Option<Seq>, HistoryError> {
+        match self.added.iter().position(|(commit, _)| commit.id() == *id) {
+            Some(index) => Ok(Some(self.number(index))),
+            None => self.below.find(id),
+        }
+    }
+
+    fn end(&self) -> Seq {
+        self.number(self.added.len())
+    }
+
+    fn node(&self, seq: Seq) -> Result<Node, HistoryError> {
+        self.get(seq).map_or_else(|| self.below.node(seq), |(_, node)| Ok(*node))
+    }
+
+    fn commit(&self, seq: Seq) -> Result<Arc<Commit>, HistoryError> {
+        self.get(seq).map_or_else(|| self.below.commit(seq), |(commit, _)| Ok(commit.clone()))
+    }
+
+    fn writers(&self, document: &DocumentId, from: Seq) -> Result<Vec<Seq>, HistoryError> {
+        let mut writers = self.below.writers(document, from)?;
+        for (index, (commit, _)) in self.added.iter().enumerate() {
+            let seq = self.number(index);
+            if seq >= from && commit.ops().iter().any(|op| op.document() == document) {
+                writers.push(seq);
+            }
+        }
+        Ok(writers)
+    }
+
+    fn snapshot(&self, seq: Seq) -> Result<Option<State>, HistoryError> {
+        if self.get(seq).is_some() { Ok(None) } else { self.below.snapshot(seq) }
+    }
+}

@@ -1,0 +1,375 @@
+//! The schema: named enums and structs, and the attachments with the type of their documents.
+//!
+//! A schema is data. It grows by adding only: attachments, definitions, cases at the end of an enum, fields with a
+//! default at the end of a struct. So whatever was written under an older version can still be read, and means the
+//! same.
+
+use crate::codec::{self, Misfit};
+use crate::types::{Enumeration, Field, MAX_TYPE_DEPTH, Structure, Type, Written, is_built_in};
+use crate::value::Text;
+use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The definitions that documents follow.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Schema {
+    version: u32,
+    enums: BTreeMap<Text, Arc<Enumeration>>,
+    structs: BTreeMap<Text, Arc<Structure>>,
+    attachments: BTreeMap<Text, Type>,
+}
+
+/// Why data is no schema, or no successor of one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {why}")]
+pub struct SchemaError {
+    /// The definition concerned.
+    pub place: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl SchemaError {
+    pub(crate) fn new(place: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { place: place.into(), why: why.into() }
+    }
+}
+
+impl Schema {
+    /// Reads `{"version", "enums", "structs", "attachments"}`; a missing version is 1.
+    ///
+    /// A field is `[name, type]` or `[name, type, default]`.
+    pub fn from_json(json: &Json) -> Result<Self, SchemaError> {
+        let json = json.as_object().ok_or_else(|| SchemaError::new("schema", "this is no object"))?;
+        let known = ["version", "enums", "structs", "attachments"];
+        if let Some(name) = json.keys().find(|name| !known.contains(&name.as_str())) {
+            return Err(SchemaError::new("schema", format!("unknown member `{name}`")));
+        }
+        let version = match json.get("version") {
+            None => 1,
+            Some(version) => version
+                .as_u64()
+                .and_then(|version| u32::try_from(version).ok())
+                .ok_or_else(|| SchemaError::new("version", "this is no version number"))?,
+        };
+        let mut loader = Loader {
+            schema: Self { version, ..Self::default() },
+            structs: section(json, "structs")?,
+            attachments: section(json, "attachments")?,
+            open: Vec::new(),
+        };
+        for (name, cases) in section(json, "enums")? {
+            loader.load_enum(&name, cases)?;
+        }
+        for name in loader.structs.keys().cloned().collect::<Vec<_>>() {
+            loader.load_struct(&name)?;
+        }
+        for (name, text) in loader.attachments.clone() {
+            let kind = loader.resolve_text(text, &name)?;
+            loader.schema.attachments.insert(name.as_str().into(), kind);
+        }
+        Ok(loader.schema)
+    }
+
+    /// Writes the schema in the form that [`Schema::from_json`] reads.
+    pub fn to_json(&self) -> Json {
+        let enums: Map<String, Json> =
+            self.enums.values().map(|e| (e.name.to_string(), json!(cases_of(e)))).collect();
+        let structs: Map<String, Json> = self
+            .structs
+            .values()
+            .map(|s| (s.name.to_string(), s.fields.iter().map(field_to_json).collect::<Vec<_>>().into()))
+            .collect();
+        let attachments: Map<String, Json> =
+            self.attachments.iter().map(|(name, kind)| (name.to_string(), json!(kind.to_string()))).collect();
+        json!({ "version": self.version, "enums": enums, "structs": structs, "attachments": attachments })
+    }
+
+    /// The version, which grows with every change.
+    pub const fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// The attachments and the types of their documents, by name.
+    pub fn attachments(&self) -> impl Iterator<Item = (&Text, &Type)> {
+        self.attachments.iter()
+    }
+
+    /// The enums, by name.
+    pub fn enums(&self) -> impl Iterator<Item = &Enumeration> {
+        self.enums.values().map(AsRef::as_ref)
+    }
+
+    /// The structs, by name.
+    pub fn structs(&self) -> impl Iterator<Item = &Structure> {
+        self.structs.values().map(AsRef::as_ref)
+    }
+
+    /// The type of an attachment's documents.
+    pub fn document_type(&self, attachment: &str) -> Option<&Type> {
+        self.attachments.get(attachment)
+    }
+
+    /// Reads the text of a type.
+    pub fn parse_type(&self, text: &str) -> Result<Type, String> {
+        let kind = Written::parse(text)?.resolve(&mut |written| {
+            let name = written.name.as_str();
+            match written.arguments.as_slice() {
+                [] => self.definition(name).ok_or_else(|| format!("the schema has no type `{name}`")),
+                [attachment] if name == "key" && self.attachments.contains_key(attachment.name.as_str()) => {
+                    Ok(Type::Key(attachment.name.as_str().into()))
+                }
+                _ => Err(format!("the schema has no type `{name}` with arguments")),
+            }
+        })?;
+        if kind.depth() > MAX_TYPE_DEPTH {
+            return Err(format!("types are nested more than {MAX_TYPE_DEPTH} deep"));
+        }
+        Ok(kind)
+    }
+
+    fn definition(&self, name: &str) -> Option<Type> {
+        let named = self.structs.get(name).cloned().map(Type::Struct);
+        named.or_else(|| self.enums.get(name).cloned().map(Type::Enum))
+    }
+
+    /// Checks that `newer` only adds to this schema.
+    ///
+    /// Commits that were written under this schema can then be read under `newer`.
+    pub fn check_successor(&self, newer: &Self) -> Result<(), SchemaError> {
+        if newer.version <= self.version {
+            return Err(SchemaError::new("version", format!("must be greater than {}", self.version)));
+        }
+        for (name, old) in &self.enums {
+            let new = newer.enums.get(name).ok_or_else(|| removed(name))?;
+            if !new.cases.starts_with(&old.cases) {
+                return Err(SchemaError::new(&**name, "cases may only be added at the end"));
+            }
+        }
+        for (name, old) in &self.structs {
+            check_fields(old, newer.structs.get(name).ok_or_else(|| removed(name))?)?;
+        }
+        for (name, old) in &self.attachments {
+            let new = newer.attachments.get(name).ok_or_else(|| removed(name))?;
+            if old.to_string() != new.to_string() {
+                return Err(SchemaError::new(&**name, format!("was `{old}` and cannot become `{new}`")));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn removed(name: &str) -> SchemaError {
+    SchemaError::new(name, "was there before and cannot be removed")
+}
+
+fn check_fields(old: &Structure, new: &Structure) -> Result<(), SchemaError> {
+    let wrong = |field: &Field, why: &str| Err(SchemaError::new(format!("{}.{}", old.name, field.name), why));
+    for (index, field) in old.fields.iter().enumerate() {
+        match new.fields.get(index) {
+            Some(same) if same.name == field.name && same.kind.to_string() == field.kind.to_string() => {
+                if field.default.is_some() && same.default != field.default {
+                    return wrong(field, "its default cannot change: it is what old documents have");
+                }
+            }
+            _ => return wrong(field, "must stay where it is, with its name and type"),
+        }
+    }
+    match new.fields[old.fields.len()..].iter().find(|field| field.default.is_none()) {
+        Some(field) => wrong(field, "a new field needs a default for the documents that exist"),
+        None => Ok(()),
+    }
+}
+
+fn cases_of(enumeration: &Enumeration) -> Vec<&str> {
+    enumeration.cases.iter().map(AsRef::as_ref).collect()
+}
+
+fn field_to_json(field: &Field) -> Json {
+    let mut json = vec![json!(*field.name), json!(field.kind.to_string())];
+    json.extend(field.default.as_ref().map(|default| codec::encode(&field.kind, default)));
+    Json::Array(json)
+}
+
+fn section(json: &Map<String, Json>, name: &str) -> Result<BTreeMap<String, Json>, SchemaError> {
+    match json.get(name) {
+        None => Ok(BTreeMap::new()),
+        Some(Json::Object(members)) => {
+            Ok(members.iter().map(|(name, json)| (name.clone(), json.clone())).collect())
+        }
+        Some(_) => Err(SchemaError::new(name, "this is no object")),
+    }
+}
+
+/// A schema under construction: definitions are resolved in the order in which they need each other.
+struct Loader {
+    schema: Schema,
+    structs: BTreeMap<String, Json>,
+    attachments: BTreeMap<String, Json>,
+    /// The structs whose fields are being read: meeting one of them again is a recursion.
+    open: Vec<String>,
+}
+
+impl Loader {
+    fn load_enum(&mut self, name: &str, cases: Json) -> Result<(), SchemaError> {
+        self.check_name(name)?;
+        let cases: Vec<String> = serde_json::from_value(cases)
+            .map_err(|_| SchemaError::new(name, "an enum is a list of case names"))?;
+        let repeated = cases.iter().enumerate().any(|(index, case)| cases[..index].contains(case));
+        if cases.is_empty() || repeated || cases.len() > usize::from(u16::MAX) {
+            return Err(SchemaError::new(name, "an enum has 1 to 65535 cases, none twice"));
+        }
+        let cases = cases.into_iter().map(Text::from).collect();
+        let name = Text::from(name);
+        self.schema.enums.insert(name.clone(), Arc::new(Enumeration { name, cases }));
+        Ok(())
+    }
+
+    fn load_struct(&mut self, name: &str) -> Result<Type, SchemaError> {
+        if let Some(known) = self.schema.structs.get(name) {
+            return Ok(Type::Struct(known.clone()));
+        }
+        if self.open.iter().any(|open| open == name) || self.open.len() >= MAX_TYPE_DEPTH {
+            return Err(SchemaError::new(name, "structs are nested in themselves, or too deep"));
+        }
+        self.check_name(name)?;
+        let list: Vec<Vec<Json>> = serde_json::from_value(self.structs[name].clone()).map_err(|_| {
+            SchemaError::new(name, "a struct is a list of [field, type] or [field, type, default]")
+        })?;
+        self.open.push(name.to_owned());
+        let mut fields: Vec<Field> = Vec::new();
+        for entry in list {
+            let field = self.load_field(name, entry)?;
+            if fields.iter().any(|other| other.name == field.name) {
+                return Err(SchemaError::new(format!("{name}.{}", field.name), "is there twice"));
+            }
+            fields.push(field);
+        }
+        self.open.pop();
+        let depth = fields.iter().map(|field| field.kind.depth()).max().unwrap_or(0) + 1;
+        if fields.is_empty() || fields.len() > usize::from(u16::MAX) || depth > MAX_TYPE_DEPTH {
+            return Err(SchemaError::new(name, "a struct has 1 to 65535 fields and is not nested too deep"));
+        }
+        let name = Text::from(name);
+        let structure = Arc::new(Structure { name: name.clone(), fields, depth });
+        self.schema.structs.insert(name, structure.clone());
+        Ok(Type::Struct(structure))
+    }
+
+    fn load_field(&mut self, structure: &str, entry: Vec<Json>) -> Result<Field, SchemaError> {
+        let mut parts = entry.into_iter();
+        let (Some(Json::String(name)), Some(kind), default, None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(SchemaError::new(structure, "a field is [field, type] or [field, type, default]"));
+        };
+        let place = format!("{structure}.{name}");
+        let kind = self.resolve_text(kind, &place)?;
+        let default = default.map(|json| codec::decode(&self.schema, &kind, &json)).transpose();
+        let default = default.map_err(|Misfit { place: inside, why }| {
+            SchemaError::new(format!("{place}: default{inside}"), why)
+        })?;
+        Ok(Field { name: name.as_str().into(), kind, default })
+    }
+
+    fn resolve_text(&mut self, json: Json, place: &str) -> Result<Type, SchemaError> {
+        let Json::String(text) = json else {
+            return Err(SchemaError::new(place, "a type is a text"));
+        };
+        let written = Written::parse(&text).map_err(|why| SchemaError::new(place, why))?;
+        let kind = written.resolve(&mut |written| self.named(written).map_err(|error| error.to_string()));
+        let kind = kind.map_err(|why| SchemaError::new(place, why))?;
+        if kind.depth() > MAX_TYPE_DEPTH {
+            return Err(SchemaError::new(place, format!("types are nested more than {MAX_TYPE_DEPTH} deep")));
+        }
+        Ok(kind)
+    }
+
+    fn named(&mut self, written: &Written) -> Result<Type, SchemaError> {
+        let name = written.name.as_str();
+        if let ("key", [attachment]) = (name, written.arguments.as_slice()) {
+            if !attachment.arguments.is_empty() || !self.attachments.contains_key(&attachment.name) {
+                return Err(SchemaError::new(&attachment.name, "is no attachment"));
+            }
+            return Ok(Type::Key(attachment.name.as_str().into()));
+        }
+        match self.schema.enums.get(name) {
+            Some(enumeration) if written.arguments.is_empty() => Ok(Type::Enum(enumeration.clone())),
+            None if self.structs.contains_key(name) && written.arguments.is_empty() => self.load_struct(name),
+            _ => Err(SchemaError::new(name, "is no type")),
+        }
+    }
+
+    fn check_name(&self, name: &str) -> Result<(), SchemaError> {
+        let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_') && !name.is_empty();
+        if !plain || is_built_in(name) || self.schema.definition(name).is_some() {
+            return Err(SchemaError::new(
+                name,
+                "is no name for a type: empty, taken, or with other characters",
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(json: &Json) -> Result<Schema, String> {
+        Schema::from_json(json).map_err(|error| error.to_string())
+    }
+
+    fn first() -> Schema {
+        load(&json!({
+            "enums": {"Phase": ["idea", "draft"]},
+            "structs": {"Ticket": [["title", "string"], ["at", "Place"]], "Place": [["line", "int64"]]},
+            "attachments": {"ticket": "Ticket", "next": "optional<key<ticket>>"},
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_schema_is_written_as_it_was_read() {
+        let schema = first();
+        assert_eq!(Schema::from_json(&schema.to_json()), Ok(schema));
+    }
+
+    #[test]
+    fn refuses_structs_that_hold_themselves() {
+        let error = load(&json!({"structs": {"A": [["b", "B"]], "B": [["a", "vector<A>"]]}})).unwrap_err();
+        assert!(error.contains("nested in themselves"), "{error}");
+    }
+
+    #[test]
+    fn says_which_definition_is_wrong() {
+        let error = load(&json!({"structs": {"A": [["b", "Nothing"]]}})).unwrap_err();
+        assert_eq!(error, "A.b: Nothing: is no type");
+        let error = load(&json!({"structs": {"A": [["b", "uint8", 256]]}})).unwrap_err();
+        assert!(error.starts_with("A.b: default"), "{error}");
+        assert!(load(&json!({"enums": {"set": ["a"]}})).is_err());
+        assert!(load(&json!({"attachments": {"a": "key<b>"}})).is_err());
+        assert!(load(&json!({"attachment": {}})).is_err());
+    }
+
+    #[test]
+    fn grows_by_adding_only() {
+        let old = first();
+        let grown = |structs: Json, phases: Json| {
+            load(&json!({"version": 2, "enums": {"Phase": phases}, "structs": structs,
+                "attachments": {"ticket": "Ticket", "next": "optional<key<ticket>>", "more": "bool"}}))
+            .unwrap()
+        };
+        let place = json!([["line", "int64"]]);
+        let check = |fields: Json, phases: Json| {
+            old.check_successor(&grown(json!({"Ticket": fields, "Place": place}), phases)).is_ok()
+        };
+        let (title, at) = (json!(["title", "string"]), json!(["at", "Place"]));
+        assert!(check(json!([title, at, ["note", "string", ""]]), json!(["idea", "draft", "final"])));
+        assert!(!check(json!([title, at, ["note", "string"]]), json!(["idea", "draft"])));
+        assert!(!check(json!([at, title]), json!(["idea", "draft"])));
+        assert!(!check(json!([title, at]), json!(["draft", "idea"])));
+        assert!(old.check_successor(&old).is_err());
+    }
+}

@@ -1,0 +1,338 @@
+//! Types, and their written form: `map<string,optional<Place>>`.
+//!
+//! A type holds the definitions that it names, so that values can be read and written with the type alone. Types do
+//! not recurse and are at most [`MAX_TYPE_DEPTH`] deep, which bounds every function that walks values.
+
+use crate::value::{Text, Value};
+use std::fmt;
+use std::sync::Arc;
+
+/// How deep types may be nested, the structs they name included.
+pub const MAX_TYPE_DEPTH: usize = 48;
+
+/// The type of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Type {
+    /// `bool`.
+    Bool,
+    /// `int8` to `int64`, `uint8` to `uint64`.
+    Integer(Integer),
+    /// A 32-bit number.
+    Float,
+    /// A 64-bit number.
+    Double,
+    /// `string`.
+    String,
+    /// `bytes`.
+    Bytes,
+    /// `uuid`.
+    Uuid,
+    /// The key of a document of an attachment.
+    Key(Text),
+    /// A named enumeration.
+    Enum(Arc<Enumeration>),
+    /// A named structure.
+    Struct(Arc<Structure>),
+    /// `optional<T>`.
+    Optional(Arc<Type>),
+    /// `tuple<A,B,…>`.
+    Tuple(Arc<[Type]>),
+    /// `variant<A,B,…>`.
+    Variant(Arc<[Type]>),
+    /// `any`.
+    Any,
+    /// `vector<T>`.
+    Vector(Arc<Type>),
+    /// `set<T>`.
+    Set(Arc<Type>),
+    /// `map<K,V>`.
+    Map(Arc<(Type, Type)>),
+    /// `xarray<T>`.
+    XArray(Arc<Type>),
+}
+
+/// The integer types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Integer {
+    /// `int8`.
+    Int8,
+    /// `int16`.
+    Int16,
+    /// `int32`.
+    Int32,
+    /// `int64`.
+    Int64,
+    /// `uint8`.
+    Uint8,
+    /// `uint16`.
+    Uint16,
+    /// `uint32`.
+    Uint32,
+    /// `uint64`.
+    Uint64,
+}
+
+/// A named list of cases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Enumeration {
+    /// The name.
+    pub name: Text,
+    /// The cases, in the order of their values.
+    pub cases: Vec<Text>,
+}
+
+/// A named list of fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Structure {
+    /// The name.
+    pub name: Text,
+    /// The fields, in declared order.
+    pub fields: Vec<Field>,
+    /// How deep its fields are nested.
+    pub(crate) depth: usize,
+}
+
+/// A field of a structure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// The name.
+    pub name: Text,
+    /// The type.
+    pub kind: Type,
+    /// What documents have that were written before the field existed.
+    pub default: Option<Value>,
+}
+
+impl Integer {
+    const ALL: [(&'static str, Self); 8] = [
+        ("int8", Self::Int8),
+        ("int16", Self::Int16),
+        ("int32", Self::Int32),
+        ("int64", Self::Int64),
+        ("uint8", Self::Uint8),
+        ("uint16", Self::Uint16),
+        ("uint32", Self::Uint32),
+        ("uint64", Self::Uint64),
+    ];
+
+    fn name(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
+
+    /// Takes an integer that is in range.
+    pub(crate) fn value(self, number: i128) -> Option<Value> {
+        let signed = |number: Option<i64>| number.map(Value::Int);
+        let unsigned = |number: Option<u64>| number.map(Value::Uint);
+        match self {
+            Self::Int8 => signed(i8::try_from(number).ok().map(i64::from)),
+            Self::Int16 => signed(i16::try_from(number).ok().map(i64::from)),
+            Self::Int32 => signed(i32::try_from(number).ok().map(i64::from)),
+            Self::Int64 => signed(i64::try_from(number).ok()),
+            Self::Uint8 => unsigned(u8::try_from(number).ok().map(u64::from)),
+            Self::Uint16 => unsigned(u16::try_from(number).ok().map(u64::from)),
+            Self::Uint32 => unsigned(u32::try_from(number).ok().map(u64::from)),
+            Self::Uint64 => unsigned(u64::try_from(number).ok()),
+        }
+    }
+}
+
+impl Type {
+    /// How deep the type is nested.
+    pub(crate) fn depth(&self) -> usize {
+        match self {
+            Self::Struct(structure) => structure.depth,
+            Self::Optional(inner) | Self::Vector(inner) | Self::Set(inner) | Self::XArray(inner) => {
+                inner.depth() + 1
+            }
+            Self::Tuple(parts) | Self::Variant(parts) => parts.iter().map(Self::depth).max().unwrap_or(0) + 1,
+            Self::Map(entry) => entry.0.depth().max(entry.1.depth()) + 1,
+            _ => 1,
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool => f.write_str("bool"),
+            Self::Integer(integer) => f.write_str(integer.name()),
+            Self::Float => f.write_str("float"),
+            Self::Double => f.write_str("double"),
+            Self::String => f.write_str("string"),
+            Self::Bytes => f.write_str("bytes"),
+            Self::Uuid => f.write_str("uuid"),
+            Self::Key(attachment) => write!(f, "key<{attachment}>"),
+            Self::Enum(enumeration) => f.write_str(&enumeration.name),
+            Self::Struct(structure) => f.write_str(&structure.name),
+            Self::Optional(inner) => write!(f, "optional<{inner}>"),
+            Self::Tuple(parts) => list(f, "tuple", parts),
+            Self::Variant(arms) => list(f, "variant", arms),
+            Self::Any => f.write_str("any"),
+            Self::Vector(inner) => write!(f, "vector<{inner}>"),
+            Self::Set(inner) => write!(f, "set<{inner}>"),
+            Self::Map(entry) => write!(f, "map<{},{}>", entry.0, entry.1),
+            Self::XArray(inner) => write!(f, "xarray<{inner}>"),
+        }
+    }
+}
+
+fn list(f: &mut fmt::Formatter<'_>, name: &str, parts: &[Type]) -> fmt::Result {
+    write!(f, "{name}<")?;
+    for (index, part) in parts.iter().enumerate() {
+        write!(f, "{}{part}", if index == 0 { "" } else { "," })?;
+    }
+    f.write_str(">")
+}
+
+/// A type as it is written, before its names are known to the schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Written {
+    pub(crate) name: String,
+    pub(crate) arguments: Vec<Written>,
+}
+
+impl Written {
+    /// Reads a type; spaces around names are allowed.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut rest = text;
+        let written = Self::read(&mut rest, 0)?;
+        if rest.trim().is_empty() {
+            Ok(written)
+        } else {
+            Err(format!("`{text}` has `{rest}` after the type"))
+        }
+    }
+
+    /// Reads one type from the front of `rest`.
+    pub(crate) fn read(rest: &mut &str, depth: usize) -> Result<Self, String> {
+        if depth > MAX_TYPE_DEPTH {
+            return Err(format!("types are nested more than {MAX_TYPE_DEPTH} deep"));
+        }
+        *rest = rest.trim_start();
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let name = rest[..end].to_owned();
+        if name.is_empty() {
+            return Err(format!("a type was expected at `{rest}`"));
+        }
+        *rest = rest[end..].trim_start();
+        let mut arguments = Vec::new();
+        if let Some(inside) = rest.strip_prefix('<') {
+            *rest = inside;
+            loop {
+                arguments.push(Self::read(rest, depth + 1)?);
+                if let Some(after) = rest.strip_prefix(',') {
+                    *rest = after;
+                } else if let Some(after) = rest.strip_prefix('>') {
+                    *rest = after.trim_start();
+                    break;
+                } else {
+                    return Err(format!("`,` or `>` was expected at `{rest}`"));
+                }
+            }
+        }
+        Ok(Self { name, arguments })
+    }
+
+    /// The built-in type that is written here, with names that are not built in left to `named`.
+    pub(crate) fn resolve(
+        &self,
+        named: &mut dyn FnMut(&Written) -> Result<Type, String>,
+    ) -> Result<Type, String> {
+        if let Some(plain) = plain(&self.name) {
+            return if self.arguments.is_empty() {
+                Ok(plain)
+            } else {
+                Err(format!("`{}` takes no arguments", self.name))
+            };
+        }
+        if !CONTAINERS.contains(&self.name.as_str()) {
+            return named(self);
+        }
+        let mut arguments = Vec::new();
+        for argument in &self.arguments {
+            arguments.push(argument.resolve(named)?);
+        }
+        container(&self.name, arguments)
+    }
+}
+
+/// The names of the types that take types.
+const CONTAINERS: [&str; 7] = ["optional", "vector", "set", "xarray", "map", "tuple", "variant"];
+
+/// Whether a name means a built-in type, so that no definition may have it.
+pub(crate) fn is_built_in(name: &str) -> bool {
+    plain(name).is_some() || CONTAINERS.contains(&name) || name == "key"
+}
+
+fn plain(name: &str) -> Option<Type> {
+    Some(match name {
+        "bool" => Type::Bool,
+        "float" => Type::Float,
+        "double" => Type::Double,
+        "string" => Type::String,
+        "bytes" => Type::Bytes,
+        "uuid" => Type::Uuid,
+        "any" => Type::Any,
+        _ => Type::Integer(Integer::ALL.iter().find(|(integer, _)| *integer == name)?.1),
+    })
+}
+
+fn container(name: &str, mut arguments: Vec<Type>) -> Result<Type, String> {
+    let wrong = |wanted: &str| Err(format!("`{name}` takes {wanted}"));
+    match name {
+        "tuple" if arguments.is_empty() => wrong("at least one type"),
+        "tuple" => Ok(Type::Tuple(arguments.into())),
+        "variant" => {
+            let repeated = arguments.iter().enumerate().any(|(index, arm)| arguments[..index].contains(arm));
+            if arguments.is_empty() || repeated {
+                return wrong("at least one type, and none twice");
+            }
+            Ok(Type::Variant(arguments.into()))
+        }
+        "map" => match <[Type; 2]>::try_from(arguments) {
+            Ok([key, value]) => Ok(Type::Map(Arc::new((key, value)))),
+            Err(_) => wrong("two types"),
+        },
+        _ => {
+            let (Some(inner), true) = (arguments.pop(), arguments.is_empty()) else {
+                return wrong("one type");
+            };
+            let inner = Arc::new(inner);
+            Ok(match name {
+                "optional" => Type::Optional(inner),
+                "vector" => Type::Vector(inner),
+                "set" => Type::Set(inner),
+                _ => Type::XArray(inner),
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<String, String> {
+        Written::parse(text)?.resolve(&mut |name| Err(format!("no `{}`", name.name))).map(|t| t.to_string())
+    }
+
+    #[test]
+    fn a_type_is_written_as_it_was_read() {
+        for text in
+            ["map<string,set<int64>>", "tuple<bool,double,bytes>", "variant<any,uuid>", "xarray<uint8>"]
+        {
+            assert_eq!(read(text).as_deref(), Ok(text));
+        }
+        assert_eq!(read(" map < string , optional<float> > ").as_deref(), Ok("map<string,optional<float>>"));
+    }
+
+    #[test]
+    fn refuses_what_is_no_type() {
+        for text in
+            ["", "map<string>", "set", "set<>", "bool<int8>", "int8 int8", "variant<int8,int8>", "Place"]
+        {
+            assert!(read(text).is_err(), "{text}");
+        }
+        assert!(read(&"set<".repeat(100_000)).is_err());
+    }
+}

@@ -1,0 +1,236 @@
+//! A sequence addressed by stable positions.
+//!
+//! Every known position has a label; labels are in the order of the sequence. Listing a position takes a label
+//! between its neighbours; where there is no room, the labels around it are spread again, in ever wider windows, so
+//! that listing costs the logarithm of the size, amortised. Removing keeps the position, as a tombstone.
+//! Equality and order look at the visible (position, value) pairs only.
+
+use crate::value::{Text, Value};
+use imbl::OrdMap;
+use std::cmp::Ordering;
+
+/// A persistent sequence with stable positions.
+#[derive(Debug, Clone, Default)]
+pub struct XArray {
+    order: OrdMap<u64, Text>,
+    slots: OrdMap<Text, Slot>,
+}
+
+#[derive(Debug, Clone)]
+struct Slot {
+    label: u64,
+    content: Content,
+}
+
+/// What a known position holds.
+#[derive(Debug, Clone)]
+pub(crate) enum Content {
+    Visible(Value),
+    Tombstone,
+    /// Listed by a commit that is masked: it keeps the place, and no update shows anything there.
+    Disabled,
+}
+
+/// The word that stands for the place after the last position.
+pub(crate) const END: &str = "END";
+
+/// The distance between the labels of positions that are listed last.
+const STRIDE: u64 = 1 << 32;
+
+impl XArray {
+    /// Whether the position is listed, visible or not.
+    pub fn knows(&self, position: &str) -> bool {
+        self.slots.contains_key(position)
+    }
+
+    /// The element at a position.
+    pub fn element(&self, position: &str) -> Option<&Value> {
+        match &self.slots.get(position)?.content {
+            Content::Visible(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Whether the position is listed by a masked commit only.
+    pub fn is_disabled(&self, position: &str) -> bool {
+        matches!(self.slots.get(position), Some(Slot { content: Content::Disabled, .. }))
+    }
+
+    /// Every known position, in order.
+    pub fn order(&self) -> impl Iterator<Item = &Text> {
+        self.order.values()
+    }
+
+    /// The visible positions and their elements, in order.
+    pub fn visible(&self) -> impl Iterator<Item = (&Text, &Value)> {
+        self.order.values().filter_map(|position| Some((position, self.element(position)?)))
+    }
+
+    /// The positions that follow a known one.
+    pub(crate) fn after(&self, position: &str) -> impl Iterator<Item = &Text> {
+        let start = self.slots.get(position).map_or(u64::MAX, |slot| slot.label);
+        self.order.range(start..).map(|(_, position)| position).skip(1)
+    }
+
+    pub(crate) fn element_mut(&mut self, position: &str) -> Option<&mut Value> {
+        match &mut self.slots.get_mut(position)?.content {
+            Content::Visible(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Changes what a known position holds; unknown positions stay unknown.
+    pub(crate) fn put(&mut self, position: &str, content: Content) {
+        if let Some(slot) = self.slots.get_mut(position) {
+            slot.content = content;
+        }
+    }
+
+    /// Lists a position that is not known yet: last.
+    pub(crate) fn push(&mut self, position: Text, content: Content) {
+        let label = match self.order.get_max() {
+            None => STRIDE,
+            Some((last, _)) => last.checked_add(STRIDE).unwrap_or_else(|| {
+                self.spread(0, 64);
+                self.order.get_max().map_or(STRIDE, |(last, _)| last.midpoint(u64::MAX))
+            }),
+        };
+        self.list(position, label, content);
+    }
+
+    /// Lists a position that is not known yet just before one that is.
+    pub(crate) fn insert_before(&mut self, anchor: &str, position: Text, content: Content) {
+        loop {
+            let Some(upper) = self.slots.get(anchor).map(|slot| slot.label) else {
+                return;
+            };
+            let lower = self.order.range(..upper).next_back().map_or(0, |(label, _)| *label);
+            if upper - lower >= 2 {
+                return self.list(position, lower.midpoint(upper), content);
+            }
+            self.make_room(upper);
+        }
+    }
+
+    fn list(&mut self, position: Text, label: u64, content: Content) {
+        self.order.insert(label, position.clone());
+        self.slots.insert(position, Slot { label, content });
+    }
+
+    /// Spreads the labels of the smallest window around `label` that is sparse enough.
+    fn make_room(&mut self, label: u64) {
+        // A window of 2^i labels may hold up to (3/2)^i positions: wide windows are sparser, so that a window that was
+        // spread stays usable for as many listings as it has positions.
+        let mut capacity = 1_u64;
+        for bits in 1..64 {
+            capacity = capacity + capacity / 2 + 1;
+            let start = label >> bits << bits;
+            let inside = self.order.range(start..=(start | ((1 << bits) - 1))).count() as u64;
+            if inside < capacity && ((1_u64 << bits) - 1) / (inside + 1) >= 2 {
+                return self.spread(start, bits);
+            }
+        }
+        self.spread(0, 64);
+    }
+
+    /// Gives the positions in the window of 2^bits labels from `start` labels at equal distances.
+    fn spread(&mut self, start: u64, bits: u32) {
+        let last = if bits == 64 { u64::MAX } else { start | ((1 << bits) - 1) };
+        let inside: Vec<(u64, Text)> =
+            self.order.range(start..=last).map(|(label, position)| (*label, position.clone())).collect();
+        let step = (last - start) / (inside.len() as u64 + 1);
+        for (label, _) in &inside {
+            self.order.remove(label);
+        }
+        let mut label = start;
+        for (_, position) in inside {
+            label += step;
+            if let Some(slot) = self.slots.get_mut(&position) {
+                slot.label = label;
+            }
+            self.order.insert(label, position);
+        }
+    }
+}
+
+impl PartialEq for XArray {
+    fn eq(&self, other: &Self) -> bool {
+        self.visible().eq(other.visible())
+    }
+}
+
+impl Eq for XArray {}
+
+impl PartialOrd for XArray {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for XArray {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.visible().cmp(other.visible())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn visible(number: usize) -> Content {
+        Content::Visible(Value::Uint(number as u64))
+    }
+
+    fn listed(array: &XArray) -> Vec<String> {
+        array.order().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn tombstones_do_not_count_for_equality() {
+        let (mut a, mut b) = (XArray::default(), XArray::default());
+        a.push("p".into(), visible(1));
+        b.push("q".into(), Content::Tombstone);
+        b.push("p".into(), visible(1));
+        assert_eq!(a, b);
+        b.put("q", visible(1));
+        assert_ne!(a, b);
+    }
+
+    #[test]
+    fn always_inserting_at_one_place_stays_in_order() {
+        let mut array = XArray::default();
+        array.push("last".into(), Content::Tombstone);
+        let mut expected = vec!["last".to_owned()];
+        let mut anchor = "last".to_owned();
+        for number in 0..3000 {
+            let position = format!("p{number}");
+            array.insert_before(&anchor, position.as_str().into(), Content::Tombstone);
+            expected.push(position.clone());
+            anchor = position;
+        }
+        expected.reverse();
+        assert_eq!(listed(&array), expected);
+    }
+
+    proptest! {
+        #[test]
+        fn lists_positions_as_a_plain_vector_would(anchors in prop::collection::vec(any::<prop::sample::Index>(), 1..300)) {
+            let mut array = XArray::default();
+            let mut model: Vec<String> = Vec::new();
+            for (number, anchor) in anchors.iter().enumerate() {
+                let position = format!("p{number}");
+                let at = anchor.index(model.len() + 1);
+                if at == model.len() {
+                    array.push(position.as_str().into(), visible(number));
+                } else {
+                    array.insert_before(&model[at], position.as_str().into(), visible(number));
+                }
+                model.insert(at, position);
+            }
+            prop_assert_eq!(listed(&array), model.clone());
+            let following: Vec<String> = array.after(&model[0]).map(ToString::to_string).collect();
+            prop_assert_eq!(&following, &model[1..]);
+        }
+    }
+}
