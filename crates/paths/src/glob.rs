@@ -4,15 +4,17 @@
 
 use crate::class::{self, Class};
 use crate::program::{self, Set, Step};
-use crate::repo_path;
+use crate::repo_path::{self, RepoPath};
 use crate::units::{self, Unit};
 use canon::Reason;
 
 /// A compiled glob, without the `!` of an exclusion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Glob {
-    /// The leading segments without wildcards, with their last `/` when more follows: every match begins with it.
-    stem: Box<[u8]>,
+    /// The bytes before the first wildcard: every match begins with them.
+    head: Box<[u8]>,
+    /// How much of the head is the *stem*: whole segments with their last `/`, or all of a pattern without wildcards.
+    stem_bytes: usize,
     /// What must follow the stem.
     rest: Box<[Step]>,
     /// The bytes behind the last wildcard: every match ends with them.
@@ -38,21 +40,57 @@ impl Glob {
         if 0 < n_plain && n_plain < parts.len() {
             stem.push(b'/');
         }
-        let rest = join(parts.split_off(n_plain));
+        Ok(Self::new(&stem, join(parts.split_off(n_plain))))
+    }
+
+    /// The glob of one path.
+    pub(crate) fn name(path: &RepoPath) -> Self {
+        Self::new(path.as_bytes(), Vec::new())
+    }
+
+    /// The glob `**`.
+    pub(crate) fn everything() -> Self {
+        Self::new(b"", join([Part::Directories]))
+    }
+
+    fn new(stem: &[u8], rest: Vec<Step>) -> Self {
+        let head = units::encode(rest.iter().map_while(plain));
         let tail: Vec<Unit> = rest.iter().rev().map_while(plain).collect();
-        let tail = units::encode(tail.into_iter().rev());
-        Ok(Self { stem: stem.into(), rest: rest.into(), tail: tail.into() })
+        Self {
+            head: [stem, &head].concat().into(),
+            stem_bytes: stem.len(),
+            tail: units::encode(tail.into_iter().rev()).into(),
+            rest: rest.into(),
+        }
     }
 
     /// The bytes that every match begins with: up to a `/`, or all of them.
     pub(crate) fn stem(&self) -> &[u8] {
-        &self.stem
+        &self.head[..self.stem_bytes]
+    }
+
+    /// The path that the glob names, if it has no wildcards.
+    pub(crate) fn as_name(&self) -> Option<&[u8]> {
+        self.rest.is_empty().then_some(&self.head)
     }
 
     /// Whether the path is one that this glob describes.
     pub(crate) fn matches(&self, path: &[u8]) -> bool {
-        path.strip_prefix(&*self.stem)
-            .is_some_and(|rest| rest.ends_with(&self.tail) && program::matches(&self.rest, rest))
+        path.starts_with(&self.head)
+            && path.ends_with(&self.tail)
+            && program::matches(&self.rest, &path[self.stem_bytes..])
+    }
+
+    /// Whether it is plain from how they begin or end that no path matches both.
+    pub(crate) fn is_apart_from(&self, other: &Self) -> bool {
+        let begin = self.head.iter().zip(&other.head).any(|(one, other)| one != other);
+        begin || self.tail.iter().rev().zip(other.tail.iter().rev()).any(|(one, other)| one != other)
+    }
+
+    /// The whole glob as one program.
+    pub(crate) fn program(&self) -> Vec<Step> {
+        let stem = units::decode(self.stem()).into_iter().map(|unit| Step::One(Set::Unit(unit)));
+        stem.chain(self.rest.iter().cloned()).collect()
     }
 }
 

@@ -5,20 +5,33 @@
 //! * [`Scope`]: an ordered list of globs with exclusions: R.
 //! * [`fnmatch`]: Python's `fnmatchcase`.
 //! * [`reconcile`]: the check D ⊆ R; [`delta`]: D from two snapshots.
+//! * [`overlap`]: whether two [`Claim`]s share a path, exactly; [`outside`]: whether one lies within another.
+//! * [`declare_intent`], [`declare_plan`]: what a declared scope says about itself, given the [`TreeNames`].
 //! * [`vectors`]: the JSON form of this crate's functions, for `probity conformance`.
 
+mod alphabet;
+mod automaton;
 mod class;
+mod declare;
 pub mod fnmatch;
 mod glob;
+mod overlap;
 mod program;
 mod reconcile;
 mod repo_path;
 mod rule;
 mod scope;
+mod search;
+mod shape;
+mod tree_names;
 mod units;
 pub mod vectors;
 
+pub use declare::{Declaration, Field, IntentScope, Remark, declare_intent, declare_plan};
+pub use overlap::{Claim, outside, overlap};
 pub use reconcile::{Reconciliation, delta, reconcile};
 pub use repo_path::{PathError, RepoPath};
 pub use rule::{Matcher, Rule, UnknownRule};
 pub use scope::{Decision, Pattern, PatternError, Scope};
+pub use search::TooComplex;
+pub use tree_names::TreeNames;

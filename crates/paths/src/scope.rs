@@ -43,7 +43,7 @@ pub struct Decision<'a> {
 }
 
 impl Pattern {
-    fn parse(text: &[u8]) -> Result<Self, Reason> {
+    pub(crate) fn parse(text: &[u8]) -> Result<Self, Reason> {
         let excludes = text.starts_with(b"!");
         let glob = Glob::parse(&text[usize::from(excludes)..])?;
         Ok(Self { text: text.into(), excludes, glob })
@@ -57,6 +57,10 @@ impl Pattern {
     /// Whether the pattern takes paths out of the scope.
     pub fn excludes(&self) -> bool {
         self.excludes
+    }
+
+    pub(crate) fn glob(&self) -> &Glob {
+        &self.glob
     }
 }
 

@@ -14,6 +14,7 @@ const INVALID: u32 = 0xdc00;
 
 impl Unit {
     pub(crate) const SLASH: Self = Self::ascii(b'/');
+    pub(crate) const DOT: Self = Self::ascii(b'.');
 
     /// The unit of an ASCII character.
     pub(crate) const fn ascii(byte: u8) -> Self {
@@ -27,6 +28,22 @@ impl Unit {
         Self(INVALID + byte as u32)
     }
 
+    /// The unit of a value, if it is a character's or a single byte's.
+    pub(crate) fn of(value: u32) -> Option<Self> {
+        (char::from_u32(value).is_some() || Self(value).single_byte().is_some()).then_some(Self(value))
+    }
+
+    /// The value that decides in comparisons.
+    pub(crate) fn value(self) -> u32 {
+        self.0
+    }
+
+    /// The byte, if the unit is one that belongs to no character.
+    pub(crate) fn single_byte(self) -> Option<u8> {
+        let byte = self.0.checked_sub(INVALID).and_then(|value| u8::try_from(value).ok())?;
+        (!byte.is_ascii()).then_some(byte)
+    }
+
     /// Whether this is the character `byte`.
     pub(crate) fn is(self, byte: u8) -> bool {
         self == Self::ascii(byte)
@@ -36,7 +53,7 @@ impl Unit {
     fn push_to(self, bytes: &mut Vec<u8>) {
         match char::from_u32(self.0) {
             Some(character) => bytes.extend(character.encode_utf8(&mut [0; 4]).as_bytes()),
-            None => bytes.extend((self.0 - INVALID).to_be_bytes().last()),
+            None => bytes.extend(self.single_byte()),
         }
     }
 }

@@ -1,9 +1,13 @@
-//! The JSON form of this crate's functions: kinds `scope_match` and `reconciliation`.
+//! The JSON form of this crate's functions: kinds `scope_match`, `scope_declare`, `scope_overlap` and `reconciliation`.
 //!
 //! Nothing is decided here: values are read, handed on, and written.
 
-use crate::{PatternError, RepoPath, Rule, Scope, delta, reconcile};
+use crate::{
+    Claim, IntentScope, PatternError, Remark, RepoPath, Rule, Scope, TooComplex, TreeNames, declare_intent,
+    declare_plan, delta, overlap, reconcile,
+};
 use canon::{Reason, bytes};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -24,10 +28,71 @@ pub fn scope_match(given: &Value) -> Result<Value, String> {
     })
 }
 
+/// Answers a vector of kind `scope_declare`.
+pub fn scope_declare(given: &Value) -> Result<Value, String> {
+    let tree = member(given, "tree")?;
+    let files = paths(&byte_strings(tree, "files")?)?;
+    let directories = paths(&optional_byte_strings(tree, "dirs")?)?;
+    let tree = TreeNames::new(&files, &directories);
+    let declaration = member(given, "declaration")?;
+    let declaration = match text(given, "form")? {
+        "intent" => {
+            let [allowed_files, allowed_related, forbidden] =
+                ["allowed_files", "allowed_related", "forbidden"]
+                    .map(|name| optional_byte_strings(declaration, name));
+            let (allowed_files, allowed_related, forbidden) = (allowed_files?, allowed_related?, forbidden?);
+            let scope = IntentScope {
+                allowed_files: &allowed_files,
+                allowed_related: &allowed_related,
+                forbidden: &forbidden,
+            };
+            declare_intent(scope, &tree)
+        }
+        "plan" => declare_plan(&byte_strings(declaration, "scope")?, &tree),
+        other => return Err(format!("`{other}` is no form of a declaration")),
+    };
+    let remarks = |remarks: &[Remark]| -> Vec<Value> { remarks.iter().map(remark).collect() };
+    Ok(json!({
+        "valid": declaration.is_valid(),
+        "errors": remarks(&declaration.errors),
+        "warnings": remarks(&declaration.warnings),
+    }))
+}
+
+fn remark(remark: &Remark) -> Value {
+    json!({ "code": remark.code, "field": remark.field.name(), "index": remark.index })
+}
+
+/// Answers a vector of kind `scope_overlap`.
+pub fn scope_overlap(given: &Value) -> Result<Value, String> {
+    Ok(match overlap(&claim(given, "a")?, &claim(given, "b")?) {
+        Ok(Some(witness)) => json!({ "overlap": true, "witness": witness }),
+        Ok(None) => json!({ "overlap": false }),
+        Err(TooComplex) => json!({ "error": Reason::ScopeTooComplex }),
+    })
+}
+
+/// Whether `answer` is right for a vector of kind `scope_overlap`: any path in both scopes is a good witness.
+pub fn accepts_scope_overlap(given: &Value, expect: &Value, answer: &Value) -> bool {
+    if expect.get("overlap") != Some(&Value::Bool(true)) {
+        return expect == answer;
+    }
+    let Some(Ok(witness)) = answer.get("witness").map(RepoPath::deserialize) else { return false };
+    let has_it = |name| claim(given, name).is_ok_and(|claim| claim.has(&witness));
+    *answer == json!({ "overlap": true, "witness": witness }) && has_it("a") && has_it("b")
+}
+
+fn claim(given: &Value, name: &str) -> Result<Claim, String> {
+    let claim = member(given, name)?;
+    let scope = Scope::parse(&optional_byte_strings(claim, "globs")?).map_err(|error| error.to_string())?;
+    let literals = paths(&optional_byte_strings(claim, "literals")?)?;
+    Ok(Claim { scope, literals: literals.into_iter().collect() })
+}
+
 /// Answers a vector of kind `reconciliation`.
 pub fn reconciliation(given: &Value) -> Result<Value, String> {
     let mut patterns = byte_strings(given, "scope")?;
-    for amendment in optional(given, "amendments").map_or(Ok([].as_slice()), list)? {
+    for amendment in given.get("amendments").map_or(Ok([].as_slice()), list)? {
         patterns.extend(byte_strings(amendment, "add")?);
     }
     let scope = match Scope::parse(&patterns) {
@@ -82,10 +147,6 @@ fn member<'a>(given: &'a Value, name: &str) -> Result<&'a Value, String> {
     given.get(name).ok_or_else(|| format!("`{name}` is missing"))
 }
 
-fn optional<'a>(given: &'a Value, name: &str) -> Option<&'a Value> {
-    given.get(name).filter(|value| !value.is_null())
-}
-
 fn text<'a>(given: &'a Value, name: &str) -> Result<&'a str, String> {
     member(given, name)?.as_str().ok_or_else(|| format!("`{name}` is no string"))
 }
@@ -96,6 +157,15 @@ fn list(value: &Value) -> Result<&[Value], String> {
 
 fn byte_strings(given: &Value, name: &str) -> Result<Vec<Vec<u8>>, String> {
     list(member(given, name)?)?.iter().map(byte_string).collect()
+}
+
+fn optional_byte_strings(given: &Value, name: &str) -> Result<Vec<Vec<u8>>, String> {
+    if given.get(name).is_some() { byte_strings(given, name) } else { Ok(Vec::new()) }
+}
+
+/// The paths of a case that has no answer when one of them is none.
+fn paths(paths: &[Vec<u8>]) -> Result<Vec<RepoPath>, String> {
+    paths.iter().map(|path| RepoPath::parse(path).map_err(|error| error.to_string())).collect()
 }
 
 fn byte_string(value: &Value) -> Result<Vec<u8>, String> {

@@ -9,6 +9,20 @@ fn scope_match() {
 }
 
 #[test]
+fn scope_declare() {
+    check(Kind::equal("scope_declare", vectors::scope_declare));
+}
+
+#[test]
+fn scope_overlap() {
+    check(Kind {
+        name: "scope_overlap",
+        answer: vectors::scope_overlap,
+        accepts: vectors::accepts_scope_overlap,
+    });
+}
+
+#[test]
 fn reconciliation() {
     check(Kind::equal("reconciliation", vectors::reconciliation));
 }

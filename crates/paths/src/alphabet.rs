@@ -1,0 +1,129 @@
+//! A few units that stand for all of them.
+//!
+//! Programs tell only some units apart: those they name, and those on the two sides of a class. One unit of each kind
+//! is enough to try. Among equals the one is chosen that a person would rather read.
+
+use crate::class::Class;
+use crate::program::{Set, Step};
+use crate::shape::KINDS_OF_BYTES;
+use crate::units::Unit;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One unit of every kind that `programs` or the shape of paths can tell apart, pleasant ones first.
+pub(crate) fn of<'a>(programs: impl IntoIterator<Item = &'a [Step]>) -> Vec<Unit> {
+    let mut named = BTreeSet::from([Unit::DOT, Unit::SLASH]);
+    let mut classes: Vec<&Class> = Vec::new();
+    for set in programs.into_iter().flatten().filter_map(set_of) {
+        match set {
+            Set::Unit(unit) => _ = named.insert(*unit),
+            Set::Class(class) if !classes.contains(&class) => classes.push(class),
+            Set::Class(_) | Set::All | Set::Name => {}
+        }
+    }
+    let mut letters = others(&named, &classes);
+    letters.extend(named);
+    letters.sort_by_key(|&unit| rank(unit));
+    letters
+}
+
+fn set_of(step: &Step) -> Option<&Set> {
+    match step {
+        Step::One(set) | Step::Run(set) => Some(set),
+        Step::Directories => None,
+    }
+}
+
+/// The most pleasant unit of every kind among those that no program names.
+fn others(named: &BTreeSet<Unit>, classes: &[&Class]) -> Vec<Unit> {
+    let mut characters: BTreeMap<Vec<bool>, Unit> = BTreeMap::new();
+    let mut bytes: BTreeMap<(Vec<bool>, usize), Unit> = BTreeMap::new();
+    for unit in intervals(named, classes).filter_map(|(low, high)| most_pleasant(low, high)) {
+        if named.contains(&unit) {
+            continue;
+        }
+        let sides: Vec<bool> = classes.iter().map(|class| class.takes(unit)).collect();
+        let best = match unit.single_byte() {
+            None => characters.entry(sides).or_insert(unit),
+            Some(byte) => {
+                let kind = KINDS_OF_BYTES.partition_point(|&first| first <= byte);
+                bytes.entry((sides, kind)).or_insert(unit)
+            }
+        };
+        *best = std::cmp::min_by_key(*best, unit, |&unit| rank(unit));
+    }
+    // Where a character does the same, no single byte needs to be tried: a character forms no other with its neighbours.
+    bytes.retain(|(sides, _), _| !characters.contains_key(sides));
+    characters.into_values().chain(bytes.into_values()).collect()
+}
+
+/// Cuts the values of all units so that no program tells two values of one piece apart.
+fn intervals(named: &BTreeSet<Unit>, classes: &[&Class]) -> impl Iterator<Item = (u32, u32)> {
+    let points = named.iter().map(|&unit| (unit, unit));
+    let ranges = classes.iter().flat_map(|class| class.ranges.iter().copied());
+    let bytes = KINDS_OF_BYTES.map(|byte| Unit::invalid(byte).value());
+    let mut cuts = BTreeSet::from([1, 0xd800, 0xdd00, 0xe000, 0x11_0000]);
+    cuts.extend(bytes);
+    cuts.extend(points.chain(ranges).flat_map(|(low, high)| [low.value(), high.value() + 1]));
+    let cuts: Vec<u32> = cuts.into_iter().collect();
+    (1..cuts.len()).map(move |index| (cuts[index - 1], cuts[index] - 1))
+}
+
+/// What a person would rather read comes first.
+const PLEASANT: [(char, char); 9] = [
+    ('a', 'z'),
+    ('0', '9'),
+    ('A', 'Z'),
+    ('_', '_'),
+    ('-', '-'),
+    ('!', '~'),
+    ('\u{a1}', '\u{d7ff}'),
+    (' ', ' '),
+    ('\u{e000}', '\u{10ffff}'),
+];
+
+fn rank(unit: Unit) -> (usize, Unit) {
+    let within = |(first, last): &(char, char)| Unit::from(*first) <= unit && unit <= Unit::from(*last);
+    (PLEASANT.iter().position(within).unwrap_or(PLEASANT.len()), unit)
+}
+
+/// The unit with a value from `low` to `high` that a person would rather read.
+fn most_pleasant(low: u32, high: u32) -> Option<Unit> {
+    let candidates = PLEASANT.iter().map(|&(first, last)| (low.max(first.into()), high.min(last.into())));
+    let pleasant = candidates.filter(|(low, high)| low <= high).map(|(low, _)| low).next();
+    Unit::of(pleasant.unwrap_or(low))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::glob::Glob;
+    use crate::units::encode;
+
+    fn letters(patterns: &[&str]) -> String {
+        let programs: Vec<_> =
+            patterns.iter().map(|text| Glob::parse(text.as_bytes()).expect("a glob").program()).collect();
+        let letters = of(programs.iter().map(Vec::as_slice));
+        String::from_utf8_lossy(&encode(letters)).into_owned()
+    }
+
+    #[test]
+    fn names_and_one_more_are_enough_without_classes() {
+        assert_eq!(letters(&["**"]), "a./");
+        assert_eq!(letters(&["a*/é?b"]), "abc./é");
+    }
+
+    #[test]
+    fn a_class_adds_one_unit_for_each_side() {
+        assert_eq!(letters(&["[0-9]"]), "a0./");
+        assert_eq!(letters(&["[!a]", "[!b]"]), "abc./");
+        assert_eq!(letters(&["[a-m]", "[h-z]"]), "ahn0./");
+    }
+
+    #[test]
+    fn single_bytes_are_tried_only_where_they_differ_from_characters() {
+        assert_eq!(letters(&["[\u{e000}]"]), "a./\u{e000}");
+        let class = Glob::parse(b"[\xc0-\xc3]").expect("a glob").program();
+        let bytes: Vec<u8> = of([&*class]).into_iter().filter_map(Unit::single_byte).collect();
+        assert_eq!(bytes, [0xc0, 0xc2]);
+    }
+}

@@ -1,0 +1,213 @@
+//! Whether two claims share a path: decided on the patterns, exactly, with a path that proves it.
+//!
+//! A scope lets a path in when some pattern matches it and no exclusion behind that pattern does. So two scopes meet
+//! exactly when an including pattern of each matches a path that no exclusion behind either of the two does.
+
+use crate::glob::Glob;
+use crate::program::Step;
+use crate::search::{self, Budget, TooComplex};
+use crate::{RepoPath, Scope};
+use std::collections::BTreeSet;
+
+/// What someone claims: the paths that a scope lets in, and some paths by name, which its exclusions do not touch.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Claim {
+    /// The patterns.
+    pub scope: Scope,
+    /// The names.
+    pub literals: BTreeSet<RepoPath>,
+}
+
+impl Claim {
+    /// Whether `path` is claimed.
+    pub fn has(&self, path: &RepoPath) -> bool {
+        self.literals.contains(path) || self.scope.lets_in(path)
+    }
+}
+
+/// A path that both claims have, or `None` when there is none.
+///
+/// Which path is no promise; it is short, and pleasant to read where there is a choice.
+pub fn overlap(a: &Claim, b: &Claim) -> Result<Option<RepoPath>, TooComplex> {
+    let of_a = a.literals.iter().find(|path| b.has(path));
+    if let Some(path) = of_a.or_else(|| b.literals.iter().find(|path| a.has(path))) {
+        return Ok(Some(path.clone()));
+    }
+    let mut budget = budget(a, b);
+    for one in grants(&a.scope) {
+        for other in grants(&b.scope) {
+            let without = one.without.iter().chain(&other.without).copied();
+            if let Some(path) = shared([one.glob, other.glob], without, &mut budget)? {
+                return Ok(Some(pleasanter(path, |path| a.has(path) && b.has(path))));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// A path that `a` has and `b` has not, or `None` when `a` lies within `b`.
+pub fn outside(a: &Claim, b: &Claim) -> Result<Option<RepoPath>, TooComplex> {
+    if let Some(path) = a.literals.iter().find(|path| !b.has(path)) {
+        return Ok(Some(path.clone()));
+    }
+    let names: Vec<Glob> = b.literals.iter().map(Glob::name).collect();
+    let everything = Glob::everything();
+    let mut budget = budget(a, b);
+    for one in grants(&a.scope) {
+        for other in denials(&b.scope, &everything) {
+            let without = one.without.iter().chain(&other.without).copied().chain(&names);
+            if let Some(path) = shared([one.glob, other.glob], without, &mut budget)? {
+                return Ok(Some(pleasanter(path, |path| a.has(path) && !b.has(path))));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Whether it is certain that no path matches both globs.
+pub(crate) fn are_apart(one: &Glob, other: &Glob) -> bool {
+    shared([one, other], [], &mut Budget::of(1)) == Ok(None)
+}
+
+fn budget(a: &Claim, b: &Claim) -> Budget {
+    Budget::of(a.scope.patterns().len().saturating_mul(b.scope.patterns().len()))
+}
+
+/// The paths of one pattern that the patterns behind it leave as they are.
+struct Part<'a> {
+    glob: &'a Glob,
+    without: Vec<&'a Glob>,
+}
+
+/// The parts whose union a scope lets in.
+fn grants(scope: &Scope) -> impl Iterator<Item = Part<'_>> {
+    parts(scope, false)
+}
+
+/// The parts whose union a scope does not let in.
+fn denials<'a>(scope: &'a Scope, everything: &'a Glob) -> impl Iterator<Item = Part<'a>> {
+    let without = globs(scope, false).map(|(_, glob)| glob).collect();
+    [Part { glob: everything, without }].into_iter().chain(parts(scope, true))
+}
+
+fn parts(scope: &Scope, excluding: bool) -> impl Iterator<Item = Part<'_>> {
+    globs(scope, excluding).map(move |(index, glob)| {
+        let behind = globs(scope, !excluding).filter(|(other, _)| *other > index);
+        Part { glob, without: behind.map(|(_, glob)| glob).collect() }
+    })
+}
+
+fn globs(scope: &Scope, excluding: bool) -> impl Iterator<Item = (usize, &Glob)> {
+    let patterns = scope.patterns().iter().enumerate();
+    patterns
+        .filter(move |(_, pattern)| pattern.excludes() == excluding)
+        .map(|(index, pattern)| (index, pattern.glob()))
+}
+
+/// A path that both globs match and none of `without` does.
+fn shared<'a>(
+    both: [&Glob; 2],
+    without: impl IntoIterator<Item = &'a Glob>,
+    budget: &mut Budget,
+) -> Result<Option<RepoPath>, TooComplex> {
+    let [one, other] = both;
+    if one.is_apart_from(other) {
+        return Ok(None);
+    }
+    let mut without = without.into_iter().filter(|glob| !both.iter().any(|own| own.is_apart_from(glob)));
+    let found = if let Some(name) = one.as_name().or(other.as_name()) {
+        let is_shared = both.iter().all(|glob| glob.matches(name)) && !without.any(|glob| glob.matches(name));
+        is_shared.then(|| name.to_vec())
+    } else {
+        let without: Vec<Vec<Step>> = without.map(Glob::program).collect();
+        let without: Vec<&[Step]> = without.iter().map(Vec::as_slice).collect();
+        search::shortest([&one.program(), &other.program()], &without, budget)?
+    };
+    Ok(found.map(|path| RepoPath::parse(&path).expect("globs are names, and the search builds paths only")))
+}
+
+/// The path with a letter before every segment that begins with a dot, where it still `holds` so.
+fn pleasanter(path: RepoPath, holds: impl Fn(&RepoPath) -> bool) -> RepoPath {
+    let mut segments: Vec<Vec<u8>> = path.segments().map(<[u8]>::to_vec).collect();
+    let mut best = path;
+    for index in 0..segments.len() {
+        if segments[index].starts_with(b".") {
+            segments[index].insert(0, b'a');
+            match RepoPath::parse(&segments.join(&b'/')) {
+                Ok(path) if holds(&path) => best = path,
+                _ => _ = segments[index].remove(0),
+            }
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(globs: &[&[u8]]) -> Claim {
+        Claim { scope: Scope::parse(globs).expect("a scope"), literals: BTreeSet::new() }
+    }
+
+    fn witness(a: &[&[u8]], b: &[&[u8]]) -> String {
+        shown(overlap(&claim(a), &claim(b)))
+    }
+
+    fn shown(answer: Result<Option<RepoPath>, TooComplex>) -> String {
+        answer.expect("simple enough").map_or_else(|| "none".into(), |path| path.to_string())
+    }
+
+    #[test]
+    fn the_witness_is_short_and_pleasant() {
+        assert_eq!(witness(&[b"**"], &[b"**"]), "a");
+        assert_eq!(witness(&[b"src/**/*.py"], &[b"**/auth/*"]), "src/auth/a.py");
+        assert_eq!(witness(&[b"a*"], &[b"*z"]), "az");
+        assert_eq!(witness(&[b"[!a]"], &[b"[!b]"]), "c");
+        assert_eq!(witness(&[b"**/*.rs", b"!**/a*"], &[b"src/**"]), "src/.rs");
+    }
+
+    #[test]
+    fn only_paths_count() {
+        assert_eq!(witness(&[b".?"], &[b"?."]), "none", "the only common text is `..`");
+        assert_eq!(witness(&[b"?"], &[b".*"]), "none", "the only common text is `.`");
+        assert_eq!(witness(&[b"?/?"], &[b"[.]/a"]), "none", "the only common text is `./a`");
+    }
+
+    #[test]
+    fn single_bytes_that_form_a_character_are_no_witness() {
+        assert_eq!(witness(&[b"[\xc3][\xa9]"], &[b"**"]), "none");
+        assert_eq!(witness(&[b"?[\xa9]"], &[b"[\xc2-\xdf]?"]), "none");
+        assert_eq!(witness(&[b"?[\xa9]"], &[b"[\xc1-\xdf]?"]), "\\xc1\\xa9");
+        assert_eq!(witness(&[b"[\xe2][\x82]*"], &[b"*[\xac]"]), "\\xe2\\x82a\\xac");
+        assert_eq!(witness(&["[é]".as_bytes()], &[b"\xc3*"]), "none", "a character is no sequence of bytes");
+    }
+
+    #[test]
+    fn exclusions_count_only_behind_the_pattern() {
+        assert_eq!(witness(&[b"src/**", b"!src/gen/**"], &[b"src/gen/*.rs"]), "none");
+        assert_eq!(witness(&[b"!src/gen/**", b"src/**"], &[b"src/gen/*.rs"]), "src/gen/a.rs");
+        assert_eq!(witness(&[b"*", b"!?", b"!??", b"!*[!a]*"], &[b"*"]), "aaa");
+        assert_eq!(witness(&[b"**", b"!*", b"!*/**"], &[b"**"]), "none");
+    }
+
+    #[test]
+    fn a_part_or_a_counterexample() {
+        let outside = |a: &[&[u8]], b: &[&[u8]]| shown(outside(&claim(a), &claim(b)));
+        assert_eq!(outside(&[b"src/auth/*.py"], &[b"src/**"]), "none");
+        assert_eq!(outside(&[b"src/**"], &[b"src/*", b"src/*/**"]), "none");
+        assert_eq!(outside(&[b"src/**"], &[b"src/*"]), "src/a/a");
+        assert_eq!(outside(&[b"src/**"], &[b"**", b"!**/*.key"]), "src/a.key");
+        assert_eq!(outside(&[b"src/**", b"!**/*.key"], &[b"**", b"!**/*.key"]), "none");
+        assert_eq!(outside(&[b"a"], &[]), "a");
+    }
+
+    #[test]
+    fn names_are_claimed_whatever_the_exclusions_say() {
+        let path = RepoPath::parse(b"src/a").expect("a path");
+        let a = Claim { literals: BTreeSet::from([path.clone()]), ..claim(&[b"src/*", b"!src/a"]) };
+        assert_eq!(overlap(&a, &claim(&[b"src/[a]"])), Ok(Some(path)));
+        assert_eq!(outside(&a, &claim(&[b"src/*"])), Ok(None));
+        assert_eq!(outside(&claim(&[b"src/*"]), &a), Ok(None));
+    }
+}

@@ -1,0 +1,116 @@
+//! What makes units a path, while they are put together one by one.
+//!
+//! Two things can go wrong: a segment that is empty, `.` or `..`; and single bytes side by side that form a character,
+//! because then the bytes would be read as other units than those that were put together.
+
+use crate::units::Unit;
+
+/// How far a path has been put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Shape {
+    /// At the beginning of a segment.
+    Begin,
+    /// The segment is `.` so far.
+    Dot,
+    /// The segment is `..` so far.
+    DotDot,
+    /// The segment is a name that may end here.
+    Name(Started),
+}
+
+/// The beginning of a character among the single bytes at the end of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Started {
+    /// How many bytes the character still lacks; 0 when none has begun.
+    lacks: u8,
+    /// The next of them lies between these two.
+    low: u8,
+    high: u8,
+}
+
+/// The first bytes from which on single bytes behave differently here.
+pub(crate) const KINDS_OF_BYTES: [u8; 13] =
+    [0x80, 0x90, 0xa0, 0xc0, 0xc2, 0xe0, 0xe1, 0xed, 0xee, 0xf0, 0xf1, 0xf4, 0xf5];
+
+impl Shape {
+    /// The shape with one more unit, or `None` when that begins no path.
+    pub(crate) fn with(self, unit: Unit) -> Option<Self> {
+        match (self, unit) {
+            (Self::Name(_), Unit::SLASH) => Some(Self::Begin),
+            (_, Unit::SLASH) => None,
+            (Self::Begin, Unit::DOT) => Some(Self::Dot),
+            (Self::Dot, Unit::DOT) => Some(Self::DotDot),
+            (Self::Name(started), unit) => started.with(unit).map(Self::Name),
+            (_, unit) => Started::NONE.with(unit).map(Self::Name),
+        }
+    }
+
+    /// Whether a path may end here.
+    pub(crate) fn is_whole(self) -> bool {
+        matches!(self, Self::Name(_))
+    }
+}
+
+impl Started {
+    const NONE: Self = Self::lacking(0);
+
+    const fn lacking(lacks: u8) -> Self {
+        Self { lacks, low: 0x80, high: 0xbf }
+    }
+
+    fn with(self, unit: Unit) -> Option<Self> {
+        let Some(byte) = unit.single_byte() else { return Some(Self::NONE) };
+        if self.lacks > 0 && self.low <= byte && byte <= self.high {
+            return (self.lacks > 1).then_some(Self::lacking(self.lacks - 1));
+        }
+        Some(Self::by(byte))
+    }
+
+    /// What a first byte begins. The narrower second bytes rule out overlong forms, surrogates, and what lies beyond
+    /// the last character.
+    fn by(byte: u8) -> Self {
+        match byte {
+            0xc2..=0xdf => Self::lacking(1),
+            0xe0 => Self { low: 0xa0, ..Self::lacking(2) },
+            0xed => Self { high: 0x9f, ..Self::lacking(2) },
+            0xe1..=0xef => Self::lacking(2),
+            0xf0 => Self { low: 0x90, ..Self::lacking(3) },
+            0xf1..=0xf3 => Self::lacking(3),
+            0xf4 => Self { high: 0x8f, ..Self::lacking(3) },
+            _ => Self::NONE,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RepoPath;
+    use crate::units::{decode, encode};
+    use proptest::prelude::*;
+
+    fn is_path(units: &[Unit]) -> bool {
+        let whole = units.iter().try_fold(Shape::Begin, |shape, &unit| shape.with(unit));
+        whole.is_some_and(Shape::is_whole)
+    }
+
+    fn unit() -> impl Strategy<Value = Unit> {
+        prop_oneof![
+            3 => prop_oneof![Just(b'a'), Just(b'.'), Just(b'/')].prop_map(Unit::ascii),
+            1 => Just(Unit::from('é')),
+            6 => (0x80u8..).prop_map(Unit::invalid),
+            6 => proptest::sample::select(&KINDS_OF_BYTES[..]).prop_map(Unit::invalid),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn a_path_is_what_reads_back_as_one(units in proptest::collection::vec(unit(), 0..7)) {
+            let bytes = encode(units.iter().copied());
+            let reads_back = RepoPath::parse(&bytes).is_ok() && decode(&bytes) == units;
+            prop_assert_eq!(is_path(&units), reads_back);
+        }
+    }
+}

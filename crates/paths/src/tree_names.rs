@@ -1,0 +1,121 @@
+//! The names that a tree has, and names that look like them.
+
+use crate::RepoPath;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use unicode_normalization::UnicodeNormalization;
+
+/// The names of a tree's files and directories.
+#[derive(Debug, Default)]
+pub struct TreeNames<'a> {
+    names: BTreeSet<&'a [u8]>,
+    directories: BTreeSet<&'a [u8]>,
+    /// The names by their folded form; made when the first look-alike is asked for.
+    folded: OnceCell<BTreeMap<Vec<u8>, &'a [u8]>>,
+}
+
+impl<'a> TreeNames<'a> {
+    /// The names of `files`, of their parents, of `directories` and of theirs.
+    pub fn new(
+        files: impl IntoIterator<Item = &'a RepoPath>,
+        directories: impl IntoIterator<Item = &'a RepoPath>,
+    ) -> Self {
+        let mut tree = Self::default();
+        for file in files {
+            tree.names.insert(file.as_bytes());
+            tree.add_directories(file.lineage().filter(|name| name.len() < file.as_bytes().len()));
+        }
+        for directory in directories {
+            tree.add_directories(directory.lineage());
+        }
+        tree
+    }
+
+    fn add_directories(&mut self, lineage: impl Iterator<Item = &'a [u8]>) {
+        for name in lineage {
+            self.names.insert(name);
+            self.directories.insert(name);
+        }
+    }
+
+    /// Whether a file or directory has exactly this name.
+    pub fn has(&self, name: &[u8]) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Whether a directory has exactly this name.
+    pub fn has_directory(&self, name: &[u8]) -> bool {
+        self.directories.contains(name)
+    }
+
+    /// A name of the tree that a person could take for `name`, when the tree does not have `name` itself.
+    pub fn look_alike(&self, name: &[u8]) -> Option<&'a [u8]> {
+        if self.has(name) {
+            return None;
+        }
+        let folded =
+            self.folded.get_or_init(|| self.names.iter().rev().map(|name| (fold(name), *name)).collect());
+        folded.get(&fold(name)).copied()
+    }
+}
+
+/// What is left of a name when differences that are hard to see are gone: `\` is `/`, there is no white space at the
+/// ends, characters are composed (NFC), and letters are small. Bytes that are no characters stay.
+fn fold(name: &[u8]) -> Vec<u8> {
+    let mut folded = Vec::with_capacity(name.len());
+    for chunk in trim(name).utf8_chunks() {
+        let text: String = chunk.valid().replace('\\', "/").nfc().collect();
+        folded.extend(text.to_lowercase().bytes());
+        folded.extend(chunk.invalid());
+    }
+    folded
+}
+
+/// The bytes without white space at both ends.
+fn trim(name: &[u8]) -> &[u8] {
+    let begin =
+        name.utf8_chunks().next().map_or(0, |first| first.valid().len() - first.valid().trim_start().len());
+    let name = &name[begin..];
+    let last = name.utf8_chunks().last().filter(|last| last.invalid().is_empty());
+    let end = last.map_or(0, |last| last.valid().len() - last.valid().trim_end().len());
+    &name[..name.len() - end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(bytes: &[u8]) -> RepoPath {
+        RepoPath::parse(bytes).expect("a path")
+    }
+
+    #[test]
+    fn parents_are_directories() {
+        let (file, directory) = (path(b"src/auth/a.py"), path(b"build/out"));
+        let tree = TreeNames::new([&file], [&directory]);
+        for name in [&b"src"[..], b"src/auth", b"build", b"build/out"] {
+            assert!(tree.has(name) && tree.has_directory(name));
+        }
+        assert!(tree.has(b"src/auth/a.py") && !tree.has_directory(b"src/auth/a.py"));
+        assert!(!tree.has(b"auth"));
+    }
+
+    #[test]
+    fn finds_what_a_person_would_mix_up() {
+        let files = [&b"README.md"[..], b"src/a.py", "café".as_bytes(), b"Dir/\xff ", b" x"].map(path);
+        let tree = TreeNames::new(&files, []);
+        for (name, alike) in [
+            (&b"readme.md"[..], Some(&b"README.md"[..])),
+            (b"README.md\n", Some(b"README.md")),
+            (b"src\\A.py", Some(b"src/a.py")),
+            ("cafe\u{301}".as_bytes(), Some("café".as_bytes())),
+            (b"dir/\xff", Some(b"Dir/\xff ")),
+            (b"X", Some(b" x")),
+            (b"SRC", Some(b"src")),
+            (b"README.md", None),
+            (b"other.md", None),
+        ] {
+            assert_eq!(tree.look_alike(name), alike, "{}", name.escape_ascii());
+        }
+    }
+}
