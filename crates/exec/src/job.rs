@@ -37,6 +37,8 @@ pub enum Input {
 pub enum Output {
     /// To this process's own standard output and error.
     Inherit,
+    /// Both to this process's standard error, because its standard output is kept for data.
+    ToStderr,
     /// Straight into two files, so that nothing is lost whatever ends the job.
     Files {
         /// For standard output.

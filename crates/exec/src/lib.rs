@@ -51,5 +51,7 @@ pub use capture::{CaptureError, Captured, Limits, capture};
 pub use containment::Containment;
 pub use environment::{ALLOWED, Environment};
 pub use job::{Ended, Input, Job, NotStarted, Outcome, Output, Survivor};
+#[cfg(target_os = "linux")]
+pub use process::parent_of;
 pub use supervisor::{GRACE, Supervisor};
 pub use sweep::MAX_LISTED_SURVIVORS;

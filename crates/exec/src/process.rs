@@ -37,6 +37,11 @@ fn pids() -> Vec<Pid> {
     names.filter_map(|name| Pid::from_raw(name.to_str()?.parse().ok()?)).collect()
 }
 
+/// The process that started `pid`, or that took it in when its own parent ended.
+pub fn parent_of(pid: Pid) -> Option<Pid> {
+    Pid::from_raw(read(pid)?.parent)
+}
+
 fn read(pid: Pid) -> Option<Process> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     parse(pid, &stat)

@@ -86,9 +86,15 @@ fn start(job: &Job, tree: &mut dyn Tree) -> Result<Pid, NotStarted> {
     if job.stdin == Input::Null {
         command.stdin(Stdio::null());
     }
-    if let Output::Files { stdout, stderr, .. } = &job.output {
-        command.stdout(stdout.try_clone().map_err(refused)?);
-        command.stderr(stderr.try_clone().map_err(refused)?);
+    match &job.output {
+        Output::Inherit => {}
+        Output::ToStderr => {
+            command.stdout(io::stderr());
+        }
+        Output::Files { stdout, stderr, .. } => {
+            command.stdout(stdout.try_clone().map_err(refused)?);
+            command.stderr(stderr.try_clone().map_err(refused)?);
+        }
     }
     tree.start(&mut command).map_err(refused)
 }
@@ -160,7 +166,7 @@ impl Attendance<'_> {
         let until_timeout = self.job.timeout.map(|timeout| timeout.saturating_sub(self.begun.elapsed()));
         let until_check = match self.job.output {
             Output::Files { .. } => OUTPUT_CHECK,
-            Output::Inherit => LONGEST_SLEEP,
+            Output::Inherit | Output::ToStderr => LONGEST_SLEEP,
         };
         until_timeout.map_or(until_check, |until_timeout| until_timeout.min(until_check))
     }

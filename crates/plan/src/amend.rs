@@ -29,6 +29,16 @@ pub enum AmendmentError {
     Pattern(#[from] PatternError),
 }
 
+impl AmendmentError {
+    /// The stable code.
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::Empty(_) => Reason::AmendIncomplete,
+            Self::Pattern(error) => error.reason,
+        }
+    }
+}
+
 impl Amendment {
     /// Makes an amendment that says everything it must and whose patterns are valid.
     pub fn new(add: Globs, by: &str, why: &str, at: &str) -> Result<Self, AmendmentError> {
