@@ -1,0 +1,118 @@
+//! A run to test with: two changes, one of a name that is no text, two gates, one amendment.
+
+use canon::Digest;
+use paths::RepoPath;
+use plan::{Amendment, GateStatus, Globs, Plan, Policy, Request, compute};
+use probity_evidence::{
+    Budget, Change, ChangeKind, Command, Details, Finding, GateResult, Manifest, RefChange, SecretKey, Tool,
+    Trust,
+};
+use std::collections::BTreeMap;
+
+const POLICY: &str = r#"
+[versions]
+policy = "3"
+[[gate]]
+id = "lint"
+run = ["ruff", "check", "src/"]
+timeout = "30s"
+[[gate]]
+id = "size"
+run = ["sizecheck"]
+required = false
+[profile.team]
+signature = "required"
+"#;
+
+pub(crate) fn path(name: &[u8]) -> RepoPath {
+    RepoPath::parse(name).expect("a path")
+}
+
+pub(crate) fn plan() -> Plan {
+    let policy = Policy::from_toml(POLICY).expect("a policy");
+    let scope = Globs::new(["src/**", "!src/gen/**"]);
+    compute(&policy, &Request { profile: "team".into(), scope, ..Request::default() }).expect("a plan")
+}
+
+pub(crate) fn key() -> SecretKey {
+    SecretKey::from_random(&[42; 32])
+}
+
+pub(crate) fn change(name: &[u8]) -> Change {
+    let (before, after) = (None, Some(Digest::of(name)));
+    Change { path: path(name), change: ChangeKind::Added, before, after }
+}
+
+pub(crate) fn gate(id: &str, status: GateStatus, exit_code: Option<i64>) -> GateResult {
+    let log_paths = if status == GateStatus::Skip { vec![] } else { vec![format!("logs/{id}.stdout")] };
+    GateResult { gate_id: id.into(), status, exit_code, duration_ms: 12, log_paths }
+}
+
+/// A run that passed.
+pub(crate) fn manifest() -> Manifest {
+    Manifest {
+        run_id: "0190c1a2-0000-7000-8000-000000000001".into(),
+        created_at: "2026-03-01T10:00:05Z".into(),
+        plan: plan(),
+        amendments: vec![
+            Amendment::new(
+                Globs::new(["docs/a.md"]),
+                "ada",
+                "the page names the option",
+                "2026-03-01T10:00:03Z",
+            )
+            .expect("an amendment"),
+        ],
+        before_root: Some(Digest::of(b"before")),
+        after_root: Some(Digest::of(b"after")),
+        delta: Some(vec![change(b"src/a.py"), change(b"src/\xff`\n.py"), change(b"docs/a.md")]),
+        exempt_delta_paths: vec![path(b"target/debug/a")],
+        gate_results: vec![gate("lint", GateStatus::Pass, Some(0)), gate("size", GateStatus::Fail, Some(1))],
+        other_reasons: Vec::new(),
+        details: details(),
+    }
+}
+
+fn details() -> Details {
+    Details {
+        tool: Some(Tool { name: "probity".into(), version: "0.1.0".into() }),
+        started_at: Some("2026-03-01T10:00:00Z".into()),
+        enforcement_detail: Some("two snapshots".into()),
+        seal_hash: Some(Digest::of(b"seal")),
+        policy_digest: Some(Digest::of(b"policy")),
+        build_outputs: Globs::new(["target/**"]),
+        command: Some(Command {
+            argv: vec!["agent".into(), b"--name=\xff".as_slice().into()],
+            exit_code: Some(0),
+            log_paths: Vec::new(),
+        }),
+        budgets: BTreeMap::from([("wall_ms".into(), Budget { limit: Some(60_000), used: 5_000 })]),
+        findings: vec![Finding {
+            code: "SCOPE.BROAD".into(),
+            path: Some(path(b"src")),
+            detail: "the scope covers | most of `the` tree".into(),
+        }],
+        refs: vec![RefChange { name: "refs/heads/main".into(), before: None, after: Some("c0ffee".into()) }],
+        gate_delta_paths: vec![path(b"src/a.py")],
+        ..Details::default()
+    }
+}
+
+pub(crate) fn artifacts() -> BTreeMap<String, Vec<u8>> {
+    BTreeMap::from([
+        ("logs/lint.stdout".into(), b"ok\n".to_vec()),
+        ("logs/size.stdout".into(), b"\xff\x00too big\n".to_vec()),
+    ])
+}
+
+/// What a caller demands who knows the run.
+pub(crate) fn trust() -> Trust {
+    Trust {
+        profile: Some("team".into()),
+        plan_hash: Some(plan().hash()),
+        follows: Some(probity_evidence::Follows::Nothing),
+        required_gates: vec!["lint".into()],
+        signature: plan::SignatureRule::Required,
+        keys: BTreeMap::from([(key().key_id(), key().public())]),
+    }
+}
