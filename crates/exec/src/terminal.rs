@@ -11,8 +11,9 @@ use std::io::{Stdin, stdin};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How long a request to stop oneself may take to work when this process has several threads.
-const SELF_STOP: Duration = Duration::from_millis(20);
+/// How long a request to stop oneself may take to work when this process has several threads. It also slows down a job
+/// that asks again and again for a terminal which nobody can give it.
+const SELF_STOP: Duration = Duration::from_millis(50);
 
 /// The terminal on standard input, while a job may use it. Dropping it takes the terminal back.
 pub(crate) struct Loan {

@@ -65,6 +65,7 @@ fn runs(pid: &str) -> bool {
 }
 
 /// How many processes of the machine have this command line.
+#[cfg(target_os = "linux")]
 fn how_many_run(command_line: &[u8]) -> usize {
     let processes = fs::read_dir("/proc").expect("processes can be listed").flatten();
     processes
@@ -164,6 +165,7 @@ fn too_much_output_ends_the_job() {
     assert!(bench.read("stdout").starts_with("y\ny\n"));
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_daemon_that_left_its_session_is_found_and_ended() {
     let mut bench = Bench::new();
@@ -201,6 +203,7 @@ fn a_stopped_process_is_ended_too() {
     assert!(!runs(&bench.read("stopped")));
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_storm_of_forks_is_ended() {
     let mut bench = Bench::new();
@@ -213,6 +216,7 @@ fn a_storm_of_forks_is_ended() {
     assert_eq!(how_many_run(b"sleep\x0073\0"), 0);
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_process_that_forks_and_leaves_again_and_again_is_ended() {
     let mut bench = Bench::new();
@@ -239,6 +243,7 @@ fn a_helper_beside_a_job_is_left_alone() {
     assert_eq!(helper.join().unwrap().unwrap().stdout, b"whole\n");
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn what_is_weaker_than_it_could_be_is_said() {
     let bench = Bench::new();

@@ -25,17 +25,18 @@ fn main() {
 
 #[expect(clippy::print_stdout, reason = "this is a test harness")]
 fn run_cases(arguments: &[String]) {
-    let cases = signals::CASES.iter().chain(terminal::CASES);
-    if arguments.iter().any(|argument| argument == "--list") {
-        return cases.for_each(|(name, _)| println!("{name}: test"));
-    }
     let wanted: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
-    for (name, case) in
-        cases.filter(|(name, _)| wanted.is_empty() || wanted.iter().any(|part| name.contains(*part)))
-    {
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|part| name.contains(*part));
+    let cases: Vec<&Case> =
+        signals::CASES.iter().chain(terminal::CASES).filter(|(name, _)| is_wanted(name)).collect();
+    if arguments.iter().any(|argument| argument == "--list") {
+        return cases.iter().for_each(|(name, _)| println!("{name}: test"));
+    }
+    for (name, case) in &cases {
         println!("test {name} ...");
         let begun = Instant::now();
         case();
         println!("test {name} ... ok ({} ms)", begun.elapsed().as_millis());
     }
+    println!("test result: ok. {} passed", cases.len());
 }

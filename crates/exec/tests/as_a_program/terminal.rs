@@ -70,7 +70,9 @@ impl Session {
             assert!(!left.is_zero(), "waited for {text:?} in vain; shown: {:?}", self.shown);
             let wait = Timespec::try_from(left).expect("a few seconds fit");
             let mut ends = [PollFd::new(&self.keyboard_and_screen, PollFlags::IN)];
-            let _ = poll(&mut ends, Some(&wait));
+            if poll(&mut ends, Some(&wait)) == Ok(0) {
+                continue;
+            }
             let mut buffer = [0; 4096];
             let count = self.keyboard_and_screen.read(&mut buffer).unwrap_or(0);
             assert!(count > 0, "the terminal closed before {text:?}; shown: {:?}", self.shown);
