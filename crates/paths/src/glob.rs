@@ -183,3 +183,101 @@ fn plain(step: &Step) -> Option<Unit> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(pattern: &[u8]) -> &'static str {
+        Glob::parse(pattern).expect_err("should be refused").code()
+    }
+
+    fn matches(pattern: &str, path: &str) -> bool {
+        Glob::parse(pattern.as_bytes()).expect("a glob").matches(path.as_bytes())
+    }
+
+    #[test]
+    fn every_error_has_its_code() {
+        for (pattern, expected) in [
+            (&b""[..], "SCOPE.EMPTY_PATTERN"),
+            (b"a\0b", "SCOPE.NUL"),
+            (b"/a", "SCOPE.ABSOLUTE"),
+            (b"a//b", "SCOPE.EMPTY_SEGMENT"),
+            (b"a/", "SCOPE.TRAILING_SLASH"),
+            (b"a/../b", "SCOPE.DOT_SEGMENT"),
+            (b"a/**.py", "SCOPE.DOUBLE_STAR_IN_SEGMENT"),
+            (b"***", "SCOPE.DOUBLE_STAR_IN_SEGMENT"),
+            (b"[a", "SCOPE.UNCLOSED_CLASS"),
+            (b"[]", "SCOPE.UNCLOSED_CLASS"),
+            (b"[!]", "SCOPE.UNCLOSED_CLASS"),
+            (b"[a/b]", "SCOPE.UNCLOSED_CLASS"),
+            (b"[z-a]", "SCOPE.BAD_RANGE"),
+            (b"[a--]", "SCOPE.BAD_RANGE"),
+        ] {
+            assert_eq!(code(pattern), expected, "{}", pattern.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn errors_come_in_their_order() {
+        assert_eq!(code(b"/\0"), "SCOPE.NUL", "what concerns the whole comes before the segments");
+        assert_eq!(code(b"[a/../b"), "SCOPE.UNCLOSED_CLASS", "segments from the left");
+        assert_eq!(code(b"[z-a]/["), "SCOPE.BAD_RANGE", "segments from the left");
+        assert_eq!(code(b"[z-a]["), "SCOPE.UNCLOSED_CLASS", "within a segment by kind");
+        assert_eq!(code(b"[a**"), "SCOPE.DOUBLE_STAR_IN_SEGMENT", "within a segment by kind");
+    }
+
+    #[test]
+    fn two_stars_take_any_number_of_segments() {
+        for (pattern, path, expected) in [
+            ("**", "a", true),
+            ("**/**", "a", true),
+            ("a/**", "a", false),
+            ("a/**", "a/b/c", true),
+            ("a/**/**", "a/b", true),
+            ("a/**/b", "a/b", true),
+            ("a/**/b", "a/x/y/b", true),
+            ("a/**/b", "a/xb", false),
+            ("**/a/**/b", "a/a/x/b/b", true),
+            ("**/a/*/b", "a/a/x/b", true),
+            ("**/a*/b", "ax/ay/b", true),
+            ("*/**", "a", false),
+        ] {
+            assert_eq!(matches(pattern, path), expected, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn a_class_takes_what_it_says_and_never_a_slash() {
+        for (pattern, path, expected) in [
+            ("[+-9]", "/", false),
+            ("a[+-9]b", "a/b", false),
+            ("a[!x]b", "a/b", false),
+            ("[a-c-e]", "-", true),
+            ("[a-c-e]", "d", false),
+            ("[]-a]", "^", true),
+            ("[!]-a]", "^", false),
+            ("[^^]", "^", false),
+            ("[a^]", "^", true),
+            ("[--0]", ".", true),
+        ] {
+            assert_eq!(matches(pattern, path), expected, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn what_a_glob_begins_and_ends_with_tells_it_apart() {
+        let glob = |text: &str| Glob::parse(text.as_bytes()).expect("a glob");
+        for (one, other, apart) in [
+            ("src/*", "lib/*", true),
+            ("src/a*", "src/b*", true),
+            ("*.py", "*.rs", true),
+            ("src/**", "src/a", false),
+            ("src/*.py", "src/a*", false),
+            ("a", "ab", false),
+        ] {
+            assert_eq!(glob(one).is_apart_from(&glob(other)), apart, "{one} {other}");
+            assert_eq!(glob(other).is_apart_from(&glob(one)), apart, "{other} {one}");
+        }
+    }
+}

@@ -7,6 +7,7 @@
 //! * [`reconcile`]: the check D ⊆ R; [`delta`]: D from two snapshots.
 //! * [`overlap`]: whether two [`Claim`]s share a path, exactly; [`outside`]: whether one lies within another.
 //! * [`declare_intent`], [`declare_plan`]: what a declared scope says about itself, given the [`TreeNames`].
+//! * [`suggest`]: a readable scope for given paths.
 //! * [`vectors`]: the JSON form of this crate's functions, for `probity conformance`.
 
 mod alphabet;
@@ -23,6 +24,7 @@ mod rule;
 mod scope;
 mod search;
 mod shape;
+mod suggest;
 mod tree_names;
 mod units;
 pub mod vectors;
@@ -32,6 +34,7 @@ pub use overlap::{Claim, outside, overlap};
 pub use reconcile::{Reconciliation, delta, reconcile};
 pub use repo_path::{PathError, RepoPath};
 pub use rule::{Matcher, Rule, UnknownRule};
-pub use scope::{Decision, Pattern, PatternError, Scope};
+pub use scope::{Coverage, Decision, Pattern, PatternError, Scope};
 pub use search::TooComplex;
+pub use suggest::suggest;
 pub use tree_names::TreeNames;

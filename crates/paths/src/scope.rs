@@ -42,6 +42,15 @@ pub struct Decision<'a> {
     pub pattern: &'a Pattern,
 }
 
+/// How much of a tree a scope covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Coverage {
+    /// The paths that the scope lets in.
+    pub covered: usize,
+    /// All paths of the tree.
+    pub total: usize,
+}
+
 impl Pattern {
     pub(crate) fn parse(text: &[u8]) -> Result<Self, Reason> {
         let excludes = text.starts_with(b"!");
@@ -96,6 +105,14 @@ impl Scope {
         self.decision(path).is_some_and(|decision| !decision.pattern.excludes)
     }
 
+    /// How many of the paths of a tree lie inside this scope.
+    pub fn coverage<'a>(&self, tree: impl IntoIterator<Item = &'a RepoPath>) -> Coverage {
+        tree.into_iter().fold(Coverage::default(), |coverage, path| Coverage {
+            covered: coverage.covered + usize::from(self.lets_in(path)),
+            total: coverage.total + 1,
+        })
+    }
+
     /// The last pattern that matches `path`, or `None` when none does: then the path is out.
     pub fn decision(&self, path: &RepoPath) -> Option<Decision<'_>> {
         let path = path.as_bytes();
@@ -113,4 +130,49 @@ impl Scope {
 fn stems(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(index, _)| index + 1);
     [0].into_iter().chain(slashes).chain([path.len()]).map(|end| &path[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> RepoPath {
+        RepoPath::parse(text.as_bytes()).expect("a path")
+    }
+
+    #[test]
+    fn the_last_match_decides_and_can_be_named() {
+        let scope = Scope::parse(&["src/**", "!src/gen/**", "src/gen/keep.rs", "**/*.md"]).expect("a scope");
+        let decided = |text: &str| scope.decision(&path(text)).map(|decision| decision.index);
+        assert_eq!(decided("src/a.rs"), Some(0));
+        assert_eq!(decided("src/gen/a.rs"), Some(1));
+        assert_eq!(decided("src/gen/keep.rs"), Some(2));
+        assert_eq!(decided("src/gen/a.md"), Some(3));
+        assert_eq!(decided("lib/a.rs"), None);
+        assert!(!scope.lets_in(&path("src/gen/a.rs")) && !scope.lets_in(&path("lib/a.rs")));
+        assert!(scope.lets_in(&path("src/gen/a.md")));
+    }
+
+    #[test]
+    fn an_amendment_decides_last_and_leaves_the_scope_as_it_was() {
+        let scope = Scope::parse(&["src/**"]).expect("a scope");
+        let amended = scope.amended(&["!src/a", "lib/*"]).expect("a scope");
+        assert!(scope.lets_in(&path("src/a")) && !amended.lets_in(&path("src/a")));
+        assert!(!scope.lets_in(&path("lib/a")) && amended.lets_in(&path("lib/a")));
+        let error = scope.amended(&["ok", "["]).expect_err("no pattern");
+        assert_eq!((error.reason, error.index), (Reason::ScopeUnclosedClass, 2));
+    }
+
+    #[test]
+    fn an_error_shows_the_pattern_without_deceiving() {
+        let error = Scope::parse(&["a\u{202e}["]).expect_err("no pattern");
+        assert_eq!(error.to_string(), "pattern 0, `a\\u{202e}[`: a `[` has no `]`");
+    }
+
+    #[test]
+    fn coverage_counts_what_is_let_in() {
+        let scope = Scope::parse(&["src/*"]).expect("a scope");
+        let tree = [path("src/a"), path("src/b/c"), path("x")];
+        assert_eq!(scope.coverage(&tree), Coverage { covered: 1, total: 3 });
+    }
 }

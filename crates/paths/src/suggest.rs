@@ -1,0 +1,152 @@
+//! A scope for a change that has already been made, or is known beforehand.
+//!
+//! Promise: the suggested patterns let in every path given, and no other path of the tree. Few paths are listed by name.
+//! Where many lie in one directory that holds nothing else, the directory is named instead.
+
+use crate::RepoPath;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many paths of one directory are listed by name before the directory is named instead.
+const LISTED: usize = 8;
+
+/// A readable scope that lets in `paths`, and nothing else of `tree`.
+pub fn suggest<'a>(paths: &'a [RepoPath], tree: impl IntoIterator<Item = &'a RepoPath>) -> Vec<Vec<u8>> {
+    let wanted: BTreeSet<&[u8]> = paths.iter().map(RepoPath::as_bytes).collect();
+    let others = tree.into_iter().map(RepoPath::as_bytes).filter(|path| !wanted.contains(path)).collect();
+    let survey = Survey::new(wanted, others);
+    let mut seen = BTreeSet::new();
+    let mut patterns: Vec<Vec<u8>> =
+        survey.wanted.iter().flat_map(|path| survey.patterns_for(path)).collect();
+    patterns.retain(|pattern| seen.insert(pattern.clone()));
+    patterns
+}
+
+/// What lies where.
+struct Survey<'a> {
+    wanted: BTreeSet<&'a [u8]>,
+    /// The rest of the tree.
+    others: BTreeSet<&'a [u8]>,
+    /// The directories that hold one of the others.
+    parents_of_others: BTreeSet<&'a [u8]>,
+    /// How many wanted paths each directory holds, and how many lie anywhere below it.
+    held: BTreeMap<&'a [u8], usize>,
+    below: BTreeMap<&'a [u8], usize>,
+}
+
+impl<'a> Survey<'a> {
+    fn new(wanted: BTreeSet<&'a [u8]>, others: BTreeSet<&'a [u8]>) -> Self {
+        let (mut held, mut below) = (BTreeMap::new(), BTreeMap::new());
+        for path in &wanted {
+            *held.entry(parent(path)).or_default() += 1;
+            for directory in directories(path) {
+                *below.entry(directory).or_default() += 1;
+            }
+        }
+        let parents_of_others = others.iter().map(|path| parent(path)).collect();
+        Self { wanted, others, parents_of_others, held, below }
+    }
+
+    /// The patterns that let `path` in: the highest directory that can be named, or the path itself.
+    fn patterns_for(&self, path: &'a [u8]) -> Vec<Vec<u8>> {
+        if path.starts_with(b"!") {
+            return self.banged(path);
+        }
+        let whole = directories(path)
+            .find(|directory| self.below[directory] > LISTED && self.is_all_wanted(directory));
+        if let Some(directory) = whole {
+            return vec![[&escape(directory), &b"/**"[..]].concat()];
+        }
+        let directory = parent(path);
+        if self.held[directory] > LISTED && !self.parents_of_others.contains(directory) {
+            let prefix =
+                if directory.is_empty() { Vec::new() } else { [&escape(directory), &b"/"[..]].concat() };
+            return vec![[&prefix, &b"*"[..]].concat()];
+        }
+        vec![escape(path)]
+    }
+
+    fn is_all_wanted(&self, directory: &[u8]) -> bool {
+        let prefix = [directory, b"/"].concat();
+        self.others.range(prefix.as_slice()..).next().is_none_or(|other| !other.starts_with(&prefix))
+    }
+
+    /// No pattern can begin with a `!` that is part of the name. The class `[ -!]` holds it, and a space beside it; if
+    /// the tree has the name with the space, that one is taken out again.
+    fn banged(&self, path: &[u8]) -> Vec<Vec<u8>> {
+        let rest = &path[1..];
+        let spaced = [b" ", rest].concat();
+        let include = [&b"[ -!]"[..], &escape(rest)].concat();
+        let exclude = self.others.contains(spaced.as_slice()).then(|| [&b"!"[..], &escape(&spaced)].concat());
+        [include].into_iter().chain(exclude).collect()
+    }
+}
+
+/// The directories above a path, from the highest down.
+fn directories(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(slash, _)| &path[..slash])
+}
+
+/// The directory that holds a path; empty at the root.
+fn parent(path: &[u8]) -> &[u8] {
+    directories(path).last().unwrap_or_default()
+}
+
+/// The pattern that matches exactly `name`, which does not begin with `!`.
+fn escape(name: &[u8]) -> Vec<u8> {
+    let mut pattern = Vec::with_capacity(name.len());
+    for &byte in name {
+        match byte {
+            b'*' | b'?' | b'[' => pattern.extend([b'[', byte, b']']),
+            _ => pattern.push(byte),
+        }
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn suggested(paths: &[&str], others: &[&str]) -> Vec<String> {
+        let parse = |text: &&str| RepoPath::parse(text.as_bytes()).expect("a path");
+        let paths: Vec<RepoPath> = paths.iter().map(parse).collect();
+        let tree: Vec<RepoPath> = paths.iter().cloned().chain(others.iter().map(parse)).collect();
+        suggest(&paths, &tree).iter().map(|pattern| String::from_utf8_lossy(pattern).into_owned()).collect()
+    }
+
+    fn numbered(prefix: &str, count: usize) -> Vec<String> {
+        (0..count).map(|index| format!("{prefix}{index}")).collect()
+    }
+
+    fn of(paths: &[String], others: &[&str]) -> Vec<String> {
+        suggested(&paths.iter().map(String::as_str).collect::<Vec<_>>(), others)
+    }
+
+    #[test]
+    fn few_paths_are_listed_by_name() {
+        assert_eq!(suggested(&["src/b", "src/a", "README.md"], &["src/c"]), ["README.md", "src/a", "src/b"]);
+        assert_eq!(of(&numbered("src/", LISTED), &[]).len(), LISTED);
+    }
+
+    #[test]
+    fn a_directory_is_named_when_it_holds_nothing_else() {
+        let many = numbered("src/gen/", LISTED + 1);
+        assert_eq!(of(&many, &["src/a"]), ["src/gen/**"]);
+        assert_eq!(of(&many, &[]), ["src/**"], "the highest that holds nothing else");
+        assert_eq!(of(&many, &["src/gen/deep/x"]), ["src/gen/*"]);
+        assert_eq!(of(&many, &["src/gen/x"]), many);
+    }
+
+    #[test]
+    fn the_root_is_never_named_as_a_whole() {
+        assert_eq!(of(&numbered("", LISTED + 1), &["src/a"]), ["*"]);
+        assert_eq!(of(&numbered("", LISTED + 1), &["x"]), numbered("", LISTED + 1));
+    }
+
+    #[test]
+    fn special_characters_lose_their_meaning() {
+        assert_eq!(suggested(&["app/[id]/**", "what?"], &[]), ["app/[[]id]/[*][*]", "what[?]"]);
+        assert_eq!(suggested(&["!a*"], &[]), ["[ -!]a[*]"]);
+        assert_eq!(suggested(&["!a"], &[" a"]), ["[ -!]a", "! a"]);
+    }
+}
