@@ -1,0 +1,398 @@
+//! From text to words: spaces, quotation marks and punctuation go, what belongs to a name or a number stays.
+//!
+//! One pass over the text. Words that are letters and digits only take the short way; everything else is looked at
+//! character by character.
+
+/// The words of a text, in two spellings: as written, and in lower case.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tokens {
+    pub(super) list: Vec<Token>,
+    lower: String,
+    cased: String,
+    /// Scratch: one chunk without its quotation marks.
+    bare: String,
+    quotes: Quotes,
+    /// Whether every round bracket of the text merely sets off words.
+    plain_brackets: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Token {
+    lower: (usize, usize),
+    cased: (usize, usize),
+    /// Punctuation followed it and was taken off.
+    pub(super) marked: bool,
+    /// Quotation marks stood around this one word: it is spoken about, not used.
+    pub(super) mentioned: bool,
+    /// The rules decided that it carries no meaning.
+    pub(super) dropped: bool,
+}
+
+/// Which quotation marks are open.
+#[derive(Debug, Clone, Copy, Default)]
+struct Quotes {
+    double: bool,
+    single: bool,
+    /// No closing single mark is left in the text.
+    no_single_left: bool,
+}
+
+/// Marks that end a word without belonging to it.
+const MARKS: &[char] = &['.', ',', ';', ':', '!', '?', '…', '。', '，', '；', '：', '！', '？'];
+
+impl Tokens {
+    pub(super) fn lower(&self, at: usize) -> &str {
+        let (start, end) = self.list[at].lower;
+        &self.lower[start..end]
+    }
+
+    pub(super) fn cased(&self, at: usize) -> &str {
+        let (start, end) = self.list[at].cased;
+        &self.cased[start..end]
+    }
+
+    /// Replaces the words by those of `text`.
+    pub(super) fn split(&mut self, text: &str) {
+        self.list.clear();
+        self.lower.clear();
+        self.cased.clear();
+        self.quotes = Quotes::default();
+        self.plain_brackets = text.contains('(') && brackets_are_plain(text);
+        let mut rest = text.trim_start();
+        while !rest.is_empty() {
+            let end = chunk_end(rest);
+            let chunk = &rest[..end];
+            rest = rest[end..].trim_start();
+            if chunk.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+                self.push(chunk, false);
+            } else {
+                self.chunk(chunk, rest);
+            }
+        }
+    }
+
+    /// Replaces the spelling of a word.
+    pub(super) fn respell(&mut self, at: usize, word: &str) {
+        let start = self.lower.len();
+        self.lower.push_str(word);
+        self.list[at].lower = (start, self.lower.len());
+    }
+
+    fn chunk(&mut self, chunk: &str, rest: &str) {
+        let mut bare = std::mem::take(&mut self.bare);
+        bare.clear();
+        let was_quoted = self.unquote(chunk, rest, &mut bare);
+        if bare.is_empty() {
+            // An empty pair of quotes is an empty text, which somebody may well speak about.
+            if was_quoted && !chunk.contains('`') && chunk.chars().count() > 1 {
+                self.push("\"\"", false);
+            } else if chunk == "\"" || chunk == "'" {
+                self.push(chunk, false);
+            }
+        } else if bare.contains(char::is_alphanumeric) {
+            let first = self.list.len();
+            self.word(&bare, rest.is_empty());
+            if was_quoted && is_mention(chunk) && self.list.len() == first + 1 {
+                self.list[first].mentioned = true;
+            }
+        } else {
+            self.marks(&bare, was_quoted);
+        }
+        self.bare = bare;
+    }
+
+    /// Writes `chunk` to `bare` without its quotation marks, and says whether there were any.
+    fn unquote(&mut self, chunk: &str, rest: &str, bare: &mut String) -> bool {
+        let mut was_quoted = false;
+        let mut before = None;
+        let mut chars = chunk.char_indices().peekable();
+        while let Some((at, c)) = chars.next() {
+            let after = chars.peek().map(|&(_, next)| next);
+            let is_quote = match c {
+                '`' | '“' | '”' | '„' | '‟' | '«' | '»' | '‹' | '›' | '「' | '」' | '『' | '』' => {
+                    true
+                }
+                '‘' | '‚' | '‛' => {
+                    self.quotes.single = true;
+                    true
+                }
+                '"' => self.is_double_quote(before, chunk),
+                '\'' | '’' | 'ʼ' => self.is_single_quote(before, after, &chunk[at + c.len_utf8()..], rest),
+                _ => false,
+            };
+            was_quoted |= is_quote;
+            if !is_quote {
+                bare.push(if matches!(c, '’' | 'ʼ') { '\'' } else { c });
+            }
+            before = Some(c);
+        }
+        was_quoted
+    }
+
+    /// A double mark after a digit with nothing open means inches; one on its own quotes a space.
+    fn is_double_quote(&mut self, before: Option<char>, chunk: &str) -> bool {
+        if !self.quotes.double && before.is_some_and(|c| c.is_ascii_digit()) {
+            return false;
+        }
+        if chunk != "\"" {
+            self.quotes.double = !self.quotes.double;
+        }
+        true
+    }
+
+    /// Between letters it is an apostrophe; after a word with nothing open it is a possessive.
+    fn is_single_quote(&mut self, before: Option<char>, after: Option<char>, tail: &str, rest: &str) -> bool {
+        let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        if is_word(before) && is_word(after) {
+            return false;
+        }
+        if self.quotes.single && !is_word(after) {
+            self.quotes.single = false;
+            return true;
+        }
+        if is_word(before) || after.is_none() {
+            return false;
+        }
+        if self.quotes.single || self.closes_later(tail, rest) {
+            self.quotes.single = true;
+            return true;
+        }
+        false
+    }
+
+    fn closes_later(&mut self, tail: &str, rest: &str) -> bool {
+        if self.quotes.no_single_left {
+            return false;
+        }
+        let closes = |text: &str| {
+            let mut chars = text.chars().peekable();
+            std::iter::from_fn(|| chars.next().map(|c| (c, chars.peek().copied())))
+                .any(|(c, next)| matches!(c, '\'' | '’') && !next.is_some_and(char::is_alphanumeric))
+        };
+        let found = closes(tail) || closes(rest);
+        self.quotes.no_single_left = !found;
+        found
+    }
+
+    /// A chunk with at least one letter or digit.
+    fn word(&mut self, bare: &str, is_last: bool) {
+        let mut word = bare;
+        if self.plain_brackets {
+            word = word.trim_start_matches('(');
+        }
+        let (mut body, mut ending) = take_marks(word, is_last);
+        if self.plain_brackets && body.ends_with(')') {
+            let (inner, more) = take_marks(body.trim_end_matches(')'), is_last);
+            body = inner;
+            ending = ending.or(more);
+        }
+        self.split_word(body, ending.is_some());
+        if ending == Some(Ending::Question) {
+            self.push("?", false);
+        }
+    }
+
+    /// Words that a long dash or a comparison glues together are words of their own.
+    fn split_word(&mut self, body: &str, marked: bool) {
+        let mut rest = body;
+        while let Some((left, right)) = rest.split_once('—') {
+            if !left.ends_with(char::is_alphabetic) || !right.starts_with(char::is_alphabetic) {
+                break;
+            }
+            self.push_compared(left, true);
+            rest = right;
+        }
+        self.push_compared(rest, marked);
+    }
+
+    fn push_compared(&mut self, word: &str, marked: bool) {
+        match split_comparison(word) {
+            Some((left, operator, right)) => {
+                if !left.is_empty() {
+                    self.push_word(left, false);
+                }
+                self.push(operator, false);
+                self.push_word(right, marked);
+            }
+            None => self.push_word(word, marked),
+        }
+    }
+
+    fn push_word(&mut self, word: &str, marked: bool) {
+        match contraction(word) {
+            Some((first, second)) => {
+                self.push(first, false);
+                self.push(second, marked);
+            }
+            None => self.push(word, marked),
+        }
+    }
+
+    /// A chunk without any letter or digit.
+    fn marks(&mut self, bare: &str, was_quoted: bool) {
+        let is_only = |set: &[char]| bare.chars().all(|c| set.contains(&c));
+        if was_quoted {
+            self.push(bare, false);
+        } else if is_only(&[',', ';', ':', '!', '…', '。', '，', '；', '：', '！']) && bare != "::" {
+            if let Some(last) = self.list.last_mut() {
+                last.marked = true;
+            }
+        } else if is_only(&['?', '!', '？', '！']) {
+            self.push("?", false);
+        } else {
+            self.push(bare, false);
+        }
+    }
+
+    fn push(&mut self, word: &str, marked: bool) {
+        let (lower, cased) = (self.lower.len(), self.cased.len());
+        self.cased.push_str(word);
+        if word.is_ascii() {
+            self.lower.push_str(word);
+            self.lower[lower..].make_ascii_lowercase();
+        } else {
+            self.lower.extend(word.chars().flat_map(char::to_lowercase));
+        }
+        self.list.push(Token {
+            lower: (lower, self.lower.len()),
+            cased: (cased, self.cased.len()),
+            marked,
+            mentioned: false,
+            dropped: false,
+        });
+        if self.lower.len() - lower == 6 && &self.lower[lower..] == "cannot" {
+            self.list.pop();
+            self.push("can", false);
+            self.push("not", marked);
+        }
+    }
+}
+
+/// Whether quotation marks stand at both ends of a chunk.
+fn is_mention(chunk: &str) -> bool {
+    let is_quote = |c: char| !c.is_alphanumeric() && !MARKS.contains(&c);
+    chunk.starts_with(is_quote) && chunk.trim_end_matches(MARKS).ends_with(is_quote)
+}
+
+fn chunk_end(rest: &str) -> usize {
+    let bytes = rest.as_bytes();
+    let plain = bytes.iter().position(|byte| !byte.is_ascii_graphic()).unwrap_or(bytes.len());
+    match bytes.get(plain) {
+        None | Some(b' ' | b'\n' | b'\t' | b'\r') => plain,
+        Some(_) => rest.find(char::is_whitespace).unwrap_or(rest.len()),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Mark,
+    Question,
+}
+
+/// Takes the marks off the end of a word, unless they belong to it.
+fn take_marks(word: &str, is_last: bool) -> (&str, Option<Ending>) {
+    let body = word.trim_end_matches(MARKS);
+    let marks = &word[body.len()..];
+    let asks = marks.contains(['?', '？']);
+    let belongs = match marks {
+        "" | "::" | ".." => true,
+        // A drive or a label.
+        ":" => body.chars().count() == 1,
+        // `println!` in the middle of a text is a name; at the end of the text it is emphasis.
+        _ => marks.contains(['!', '！']) && !asks && !is_last,
+    };
+    if belongs || body.is_empty() {
+        return (word, None);
+    }
+    (body, Some(if asks { Ending::Question } else { Ending::Mark }))
+}
+
+/// Splits `latency<50` and `>=3`: a comparison with a number reads the same with and without spaces.
+fn split_comparison(body: &str) -> Option<(&str, &str, &str)> {
+    let at = body.find(['<', '>', '≤', '≥'])?;
+    let after = body[at..].trim_start_matches(['<', '>', '≤', '≥', '=']);
+    let operator = &body[at..body.len() - after.len()];
+    let left = &body[..at];
+    let is_name = left.starts_with(char::is_alphabetic) && left.chars().all(char::is_alphanumeric);
+    let is_comparison = matches!(operator, "<" | ">" | "<=" | ">=" | "≤" | "≥");
+    let compares_number = is_comparison && after.starts_with(|c: char| c.is_ascii_digit());
+    (compares_number && (left.is_empty() || is_name)).then_some((left, operator, after))
+}
+
+/// The two words behind a contraction that can mean only one thing.
+fn contraction(word: &str) -> Option<(&str, &'static str)> {
+    let at = word.find('\'')?;
+    let (head, tail) = (&word[..at], &word[at + 1..]);
+    let is = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
+    let among = |list: &[&str]| list.iter().any(|known| is(head, known));
+    if is(tail, "t") && head.ends_with(['n', 'N']) {
+        return match () {
+            () if is(head, "can") => Some((head, "not")),
+            () if is(head, "won") => Some(("will", "not")),
+            () if is(head, "shan") => Some(("shall", "not")),
+            () => {
+                let verb = &head[..head.len() - 1];
+                NEGATABLE.iter().any(|known| is(verb, known)).then_some((verb, "not"))
+            }
+        };
+    }
+    if is(tail, "s") {
+        let second = if is(head, "let") { "us" } else { "is" };
+        return among(IS_SHORTENED).then_some((head, second));
+    }
+    let second = match tail {
+        _ if is(tail, "ll") => "will",
+        _ if is(tail, "re") => "are",
+        _ if is(tail, "ve") => "have",
+        _ if is(tail, "m") && is(head, "i") => "am",
+        _ => return None,
+    };
+    head.chars().all(char::is_alphabetic).then_some((head, second))
+}
+
+/// What "n't" follows, besides the irregular ones.
+const NEGATABLE: &[&str] = &[
+    "do", "does", "did", "is", "are", "was", "were", "would", "should", "could", "must", "need", "has",
+    "have", "had", "might", "may", "ought",
+];
+
+/// Where "'s" is "is" (or, after "let", "us") and never a possessive.
+const IS_SHORTENED: &[&str] =
+    &["it", "that", "there", "here", "what", "who", "where", "how", "he", "she", "let"];
+
+/// Whether all round brackets set off words, so that leaving them out changes nothing: `use x (for y)`, but not
+/// `f(x)`, and not where "and", "or" or a negation could group differently without them.
+fn brackets_are_plain(text: &str) -> bool {
+    let mut is_open = false;
+    let mut before = ' ';
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let after = chars.peek().copied();
+        let is_good = match c {
+            '(' => {
+                let has_content = after.is_some_and(|c| c != ')' && !c.is_whitespace());
+                !std::mem::replace(&mut is_open, true) && before.is_whitespace() && has_content
+            }
+            ')' => {
+                let ends = after.is_none_or(|c| c.is_whitespace() || MARKS.contains(&c));
+                std::mem::replace(&mut is_open, false) && ends
+            }
+            _ => true,
+        };
+        if !is_good {
+            return false;
+        }
+        before = c;
+    }
+    let groups = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\'');
+        GROUPING.iter().any(|known| word.eq_ignore_ascii_case(known)) || word.contains(['\'', '’'])
+    };
+    !is_open && !text.split_whitespace().any(groups)
+}
+
+/// Words whose reach a bracket decides.
+const GROUPING: &[&str] = &[
+    "and", "or", "not", "no", "never", "nor", "neither", "either", "cannot", "except", "unless", "only",
+    "without", "but", "if", "all", "any",
+];

@@ -1,0 +1,403 @@
+//! The state of a ledger, and the few ways in which it changes.
+//!
+//! Nothing outside this file writes to the state. Each primitive keeps the indexes true and, while a journal is open,
+//! notes how to take itself back; appends need no note, they are cut off. So an aborted batch and a rehearsal leave
+//! the state exactly as it was.
+
+use crate::conflicts::Conflicts;
+use crate::identity::{Meaning, Normaliser};
+use crate::index::Names;
+use crate::outcome::Verdict;
+use crate::policy::Policy;
+use crate::record::{Entry, ItemId, Record, Seq, Version};
+use crate::scoreboard::Tally;
+use crate::sources::{Known, Sources, SourcesMark};
+use crate::statements::Statements;
+use crate::texts::{Texts, count};
+use crate::words::{Confidence, Mode, Status};
+use canon::Digest;
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+/// The reconciled state of what agents know and decided.
+#[derive(Debug, Clone, Default)]
+pub struct Ledger {
+    pub(crate) policy: Policy,
+    pub(crate) sources: Sources,
+    pub(crate) items: Vec<Record>,
+    pub(crate) versions: Vec<Version>,
+    pub(crate) texts: Texts,
+    /// All handles, and the item that each names.
+    pub(crate) handles: Names,
+    pub(crate) named: Vec<ItemId>,
+    /// All keys of deltas that took effect, and what they were.
+    pub(crate) keys: Names,
+    pub(crate) delivered: Vec<Delivered>,
+    pub(crate) extras: BTreeMap<ItemId, Extra>,
+    pub(crate) statements: Statements,
+    pub(crate) conflicts: Conflicts,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) authors: Names,
+    pub(crate) tallies: Vec<Tally>,
+    pub(crate) normaliser: Normaliser,
+    journal: Option<Vec<Undo>>,
+}
+
+/// A delta that took effect under a key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Delivered {
+    pub(crate) fingerprint: Digest,
+    pub(crate) item: ItemId,
+}
+
+/// What only a few items have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Extra {
+    /// The alternatives of a branch: that many texts from the first on.
+    Alternatives { first: u32, n: u32 },
+    /// Why a task was reopened as this one.
+    Reopened { reason: u32 },
+}
+
+/// How to take one change back.
+#[derive(Debug, Clone)]
+enum Undo {
+    Record(ItemId, Box<Record>),
+    Listed(ItemId),
+    Unlisted(ItemId),
+    Settled(u32),
+}
+
+/// What to cut back to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    sources: SourcesMark,
+    items: usize,
+    versions: usize,
+    texts: u32,
+    handles: u32,
+    keys: u32,
+    conflicts: usize,
+}
+
+impl Ledger {
+    /// An empty ledger in which everyone may do everything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty ledger under a policy.
+    pub fn with_policy(policy: Policy) -> Self {
+        Self { policy, ..Self::default() }
+    }
+
+    /// Makes a turn known, so that candidates may name it as their source. A blank id names nothing.
+    pub fn add_turn(&mut self, turn: &str) {
+        if !crate::candidate::is_blank(turn) {
+            self.sources.add_turn(turn);
+        }
+    }
+
+    /// The position of the last input.
+    pub fn head(&self) -> Seq {
+        Seq(count(self.entries.len()))
+    }
+
+    pub(crate) fn record(&self, item: ItemId) -> &Record {
+        &self.items[item.at()]
+    }
+
+    pub(crate) fn named(&self, handle: &str) -> Option<ItemId> {
+        self.handles.find(handle).map(|at| self.named[at as usize])
+    }
+
+    pub(crate) fn version(&self, item: ItemId) -> &Version {
+        &self.versions[self.record(item).last_version as usize]
+    }
+
+    pub(crate) fn summary(&self, item: ItemId) -> &str {
+        self.texts.get(self.version(item).text)
+    }
+
+    // The primitives. Each leaves the state consistent.
+
+    /// Adds an item without sources.
+    pub(crate) fn add_item(&mut self, new: &NewItem<'_>, seq: Seq) -> ItemId {
+        let item = ItemId::new(count(self.items.len()));
+        let version = count(self.versions.len());
+        let text = self.texts.push(new.summary);
+        self.versions.push(Version { seq, text, next: 0, confidence: new.confidence, mode: None });
+        self.items.push(Record {
+            meaning: new.meaning,
+            handle: self.handles.len(),
+            first_version: version,
+            last_version: version,
+            first_source: 0,
+            last_source: 0,
+            n_sources: 0,
+            superseded_by: None,
+            first_superseded: None,
+            last_superseded: None,
+            next_superseded: None,
+            last_seq: seq,
+            promoted: None,
+            hardened: NonZeroU32::new(seq.0).filter(|_| new.hard),
+            ended: None,
+            note: None,
+            kind: new.kind,
+            status: new.status,
+        });
+        self.add_handle(new.handle, item);
+        self.list(item);
+        self.raise_conflicts(item, seq);
+        item
+    }
+
+    /// Gives an item one more name.
+    pub(crate) fn add_handle(&mut self, handle: &str, item: ItemId) {
+        self.handles.add(handle);
+        self.named.push(item);
+    }
+
+    pub(crate) fn remember_key(&mut self, key: &str, delivered: Delivered) {
+        self.keys.add(key);
+        self.delivered.push(delivered);
+    }
+
+    /// Adds sources and says whether one of them is new.
+    pub(crate) fn add_sources(&mut self, item: ItemId, sources: &[Known], seq: Seq) -> bool {
+        self.note_record(item);
+        let record = &mut self.items[item.at()];
+        let mut has_news = false;
+        for &source in sources {
+            has_news |= self.sources.add(item, record, source, seq);
+        }
+        if has_news {
+            record.last_seq = seq;
+        }
+        has_news
+    }
+
+    /// Adds a version with a new text.
+    pub(crate) fn reword(&mut self, item: ItemId, new: &Rewording<'_>, seq: Seq) {
+        let text = self.texts.push(new.summary);
+        self.add_version(item, Version { seq, text, next: 0, confidence: new.confidence, mode: new.mode });
+        if self.record(item).meaning == new.meaning {
+            return;
+        }
+        self.unlist(item);
+        self.settle_conflicts(item, seq);
+        // Noted between the two index changes: each must be taken back under the meaning it was made with.
+        self.note_record(item);
+        self.items[item.at()].meaning = new.meaning;
+        self.list(item);
+        self.raise_conflicts(item, seq);
+    }
+
+    /// Adds a version with another confidence.
+    pub(crate) fn set_confidence(&mut self, item: ItemId, confidence: Confidence, seq: Seq) {
+        let Version { text, .. } = *self.version(item);
+        self.add_version(item, Version { seq, text, next: 0, confidence, mode: None });
+    }
+
+    fn add_version(&mut self, item: ItemId, version: Version) {
+        self.note_record(item);
+        let at = count(self.versions.len());
+        let record = &mut self.items[item.at()];
+        self.versions[record.last_version as usize].next = at;
+        record.last_version = at;
+        record.last_seq = version.seq;
+        self.versions.push(version);
+    }
+
+    pub(crate) fn harden(&mut self, item: ItemId, seq: Seq) {
+        self.note_record(item);
+        let record = &mut self.items[item.at()];
+        record.hardened = NonZeroU32::new(seq.0);
+        record.last_seq = seq;
+    }
+
+    pub(crate) fn promote(&mut self, item: ItemId, seq: Seq) {
+        self.set_status(item, Status::Active, seq);
+        self.items[item.at()].promoted = NonZeroU32::new(seq.0);
+        self.raise_conflicts(item, seq);
+    }
+
+    /// Ends an item: superseded or resolved, for the reason that `note` gives.
+    pub(crate) fn end(&mut self, item: ItemId, status: Status, note: Option<&str>, seq: Seq) {
+        self.set_status(item, status, seq);
+        let note = note.and_then(|note| NonZeroU32::new(self.texts.push(note) + 1));
+        let record = &mut self.items[item.at()];
+        record.ended = NonZeroU32::new(seq.0);
+        record.note = note;
+        self.unlist(item);
+        self.settle_conflicts(item, seq);
+    }
+
+    fn set_status(&mut self, item: ItemId, status: Status, seq: Seq) {
+        self.note_record(item);
+        let record = &mut self.items[item.at()];
+        assert!(
+            record.status.may_become(status),
+            "the reconciler checks every transition before it makes one"
+        );
+        record.status = status;
+        record.last_seq = seq;
+    }
+
+    /// Links an item to its successor.
+    pub(crate) fn link(&mut self, old: ItemId, new: ItemId, seq: Seq) {
+        self.note_record(old);
+        self.note_record(new);
+        let last = self.record(new).last_superseded;
+        match last {
+            None => self.items[new.at()].first_superseded = Some(old),
+            Some(last) => {
+                self.note_record(last);
+                self.items[last.at()].next_superseded = Some(old);
+            }
+        }
+        self.items[new.at()].last_superseded = Some(old);
+        self.items[new.at()].last_seq = seq;
+        self.items[old.at()].superseded_by = Some(new);
+        self.items[old.at()].last_seq = seq;
+    }
+
+    pub(crate) fn add_alternatives(&mut self, item: ItemId, alternatives: &[&str]) {
+        let first = self.texts.len();
+        for alternative in alternatives {
+            self.texts.push(alternative);
+        }
+        self.extras.insert(item, Extra::Alternatives { first, n: count(alternatives.len()) });
+    }
+
+    pub(crate) fn add_reopening(&mut self, item: ItemId, reason: &str) {
+        let reason = self.texts.push(reason);
+        self.extras.insert(item, Extra::Reopened { reason });
+    }
+
+    pub(crate) fn log(&mut self, author: u32, entry: Entry) {
+        self.tallies[author as usize].count(entry.verdict);
+        self.entries.push(entry);
+    }
+
+    pub(crate) fn author(&mut self, author: &str) -> u32 {
+        let id = self.authors.intern(author);
+        if self.tallies.len() <= id as usize {
+            self.tallies.push(Tally::default());
+        }
+        id
+    }
+
+    fn list(&mut self, item: ItemId) {
+        self.note(Undo::Listed(item));
+        self.statements.list(item, &self.items);
+    }
+
+    fn unlist(&mut self, item: ItemId) {
+        self.note(Undo::Unlisted(item));
+        self.statements.unlist(item, &self.items);
+    }
+
+    fn raise_conflicts(&mut self, item: ItemId, seq: Seq) {
+        let &Record { meaning, status, .. } = self.record(item);
+        if status != Status::Active {
+            return;
+        }
+        for other in self.statements.opposites(meaning, &self.items) {
+            if self.record(other).status == Status::Active && !self.conflicts.has_open(other, item) {
+                self.conflicts.raise(other, item, seq);
+            }
+        }
+    }
+
+    fn settle_conflicts(&mut self, item: ItemId, seq: Seq) {
+        for at in self.conflicts.open_of(item) {
+            self.note(Undo::Settled(at));
+            self.conflicts.settle(at, seq);
+        }
+    }
+
+    // The journal.
+
+    /// Begins to note how to take changes back.
+    pub(crate) fn open_journal(&mut self) -> Mark {
+        self.journal = Some(Vec::new());
+        Mark {
+            sources: self.sources.mark(),
+            items: self.items.len(),
+            versions: self.versions.len(),
+            texts: self.texts.len(),
+            handles: self.handles.len(),
+            keys: self.keys.len(),
+            conflicts: self.conflicts.list().len(),
+        }
+    }
+
+    /// Keeps what was done.
+    pub(crate) fn close_journal(&mut self) {
+        self.journal = None;
+    }
+
+    /// Takes back everything since the journal was opened.
+    pub(crate) fn roll_back(&mut self, mark: Mark) {
+        for undo in self.journal.take().unwrap_or_default().into_iter().rev() {
+            match undo {
+                Undo::Record(item, record) => self.items[item.at()] = *record,
+                Undo::Listed(item) => self.statements.unlist(item, &self.items),
+                Undo::Unlisted(item) => self.statements.list(item, &self.items),
+                Undo::Settled(at) => self.conflicts.reopen(at),
+            }
+        }
+        self.sources.cut(mark.sources);
+        self.extras.split_off(&ItemId::new(count(mark.items)));
+        self.items.truncate(mark.items);
+        self.versions.truncate(mark.versions);
+        self.texts.truncate(mark.texts);
+        self.handles.truncate(mark.handles);
+        self.named.truncate(mark.handles as usize);
+        self.keys.truncate(mark.keys);
+        self.delivered.truncate(mark.keys as usize);
+        self.conflicts.truncate(mark.conflicts);
+    }
+
+    fn note(&mut self, undo: Undo) {
+        if let Some(journal) = &mut self.journal {
+            journal.push(undo);
+        }
+    }
+
+    fn note_record(&mut self, item: ItemId) {
+        if self.journal.is_some() {
+            self.note(Undo::Record(item, Box::new(*self.record(item))));
+        }
+    }
+}
+
+/// An item to be.
+#[derive(Debug)]
+pub(crate) struct NewItem<'a> {
+    pub(crate) kind: crate::words::ItemKind,
+    pub(crate) status: Status,
+    pub(crate) handle: &'a str,
+    pub(crate) summary: &'a str,
+    pub(crate) meaning: Meaning,
+    pub(crate) confidence: Confidence,
+    pub(crate) hard: bool,
+}
+
+/// Another text for an item.
+#[derive(Debug)]
+pub(crate) struct Rewording<'a> {
+    pub(crate) summary: &'a str,
+    pub(crate) meaning: Meaning,
+    pub(crate) confidence: Confidence,
+    pub(crate) mode: Option<Mode>,
+}
+
+impl Entry {
+    /// Whether the input changed the state or was merged into it.
+    pub(crate) fn took_effect(&self) -> bool {
+        matches!(self.verdict, Verdict::Accepted | Verdict::Merged(_))
+    }
+}

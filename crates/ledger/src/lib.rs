@@ -1,0 +1,49 @@
+//! The ledger: what agents know and decided, reconciled under invariants (seed 002). Pure: no file, no clock.
+//!
+//! Agents propose [`Candidate`]s; the reconciler decides; nothing false or untraceable becomes state, and nothing is
+//! dropped in silence. A [`Ledger`] is a pure function of the batches it was given, in their order: replaying them
+//! gives the same [`Ledger::digest`].
+//!
+//! * [`words`]: kinds, statuses, confidences, and the table of transitions.
+//! * [`candidate`]: what agents may propose. [`Proposal::read`] takes it from any JSON value.
+//! * [`Ledger::reconcile`] and [`Ledger::rehearse`]: what becomes of it, one [`Outcome`] for each.
+//! * [`identity`]: when two summaries are one statement.
+//! * Questions: [`Ledger::changed_since`], [`Ledger::as_of`], [`Ledger::explain`], [`Ledger::supported_by`],
+//!   [`Ledger::conflicts`], [`Ledger::scoreboard`].
+//! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
+//!
+//! Inside: `ledger` holds the state and its primitives, `record`, `texts`, `sources`, `statements` and `index` how it
+//! is kept, `reconcile` the rules.
+
+pub mod candidate;
+pub mod identity;
+pub mod vectors;
+pub mod words;
+
+mod conflicts;
+mod digest;
+mod index;
+mod ledger;
+mod outcome;
+mod policy;
+mod query;
+mod read;
+mod reconcile;
+mod record;
+mod scoreboard;
+mod sources;
+mod statements;
+mod texts;
+mod view;
+
+pub use candidate::{Candidate, Change, Content, Delta, Proposal, Source};
+pub use conflicts::Conflict;
+pub use ledger::Ledger;
+pub use outcome::{MergeCode, Outcome, RejectCode, Verdict};
+pub use policy::Policy;
+pub use query::{Explanation, LogEntry, PositionError};
+pub use reconcile::{BatchMode, LedgerFull};
+pub use record::{ItemId, Seq};
+pub use scoreboard::Score;
+pub use view::{Item, SourceView, VersionView};
+pub use words::{Confidence, DeltaKind, ItemKind, Mode, Status};

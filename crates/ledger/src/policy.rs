@@ -1,0 +1,28 @@
+//! Who may do what: an input of the reconciler, never part of what candidates say.
+
+use std::collections::BTreeSet;
+
+/// Who may change or withdraw a hard constraint. Without a rule everyone may.
+///
+/// Any change needs the right, not only one that calls itself a relaxation: the mode of a revision is its author's
+/// word (law 1).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Policy {
+    hard_constraints: Option<BTreeSet<String>>,
+}
+
+impl Policy {
+    /// Everyone may do everything.
+    pub fn open() -> Self {
+        Self::default()
+    }
+
+    /// Only these authors may revise, supersede or change the confidence of a hard constraint.
+    pub fn guard_hard_constraints(authors: impl IntoIterator<Item = String>) -> Self {
+        Self { hard_constraints: Some(authors.into_iter().collect()) }
+    }
+
+    pub(crate) fn may_change_hard_constraints(&self, author: &str) -> bool {
+        self.hard_constraints.as_ref().is_none_or(|authors| authors.contains(author))
+    }
+}

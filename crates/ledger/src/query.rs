@@ -1,0 +1,154 @@
+//! Questions to the ledger, answered from its indexes.
+//!
+//! *What changed since N* looks at the inputs after N and at nothing else. *State as of N* reads every list up to N.
+//! *Why* and *what replaced it* follow an item's own chains, *what does this turn support* the turn's.
+
+use crate::conflicts::Conflict;
+use crate::ledger::Ledger;
+use crate::outcome::Verdict;
+use crate::record::{ItemId, Seq};
+use crate::texts::count;
+use crate::view::Item;
+use crate::words::DeltaKind;
+use serde::Serialize;
+
+/// A position that the ledger does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PositionError {
+    /// It lies beyond the last input.
+    #[error("position {asked} is ahead of the head, {head}")]
+    Ahead {
+        /// The position that was asked for.
+        asked: i64,
+        /// The last position there is.
+        head: Seq,
+    },
+    /// Positions count from zero, which is before the first input.
+    #[error("{asked} is no position")]
+    Invalid {
+        /// The position that was asked for.
+        asked: i64,
+    },
+}
+
+impl PositionError {
+    /// The stable code.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Ahead { .. } => "position_ahead",
+            Self::Invalid { .. } => "invalid_position",
+        }
+    }
+}
+
+/// One input of the ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogEntry<'a> {
+    /// Its position.
+    pub seq: Seq,
+    /// Who proposed it.
+    pub author: &'a str,
+    /// What it proposed; `None` for an unknown kind.
+    pub kind: Option<DeltaKind>,
+    /// What was decided.
+    pub verdict: Verdict,
+    /// The item that it touched.
+    pub item: Option<ItemId>,
+}
+
+/// Why an item is here, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Explanation<'a> {
+    /// The item with its sources and versions.
+    pub item: Item<'a>,
+    /// All its handles, the first one first.
+    pub handles: Vec<&'a str>,
+    /// Handles of what replaced it, one after the other up to the last.
+    pub replaced_by: Vec<&'a str>,
+    /// Handles of the items it is in open conflict with.
+    pub contradicts: Vec<&'a str>,
+}
+
+impl Ledger {
+    /// Checks a position that came from outside.
+    pub fn position(&self, asked: i64) -> Result<Seq, PositionError> {
+        let seq = u64::try_from(asked).map_err(|_| PositionError::Invalid { asked })?;
+        match u32::try_from(seq) {
+            Ok(seq) if Seq(seq) <= self.head() => Ok(Seq(seq)),
+            _ => Err(PositionError::Ahead { asked, head: self.head() }),
+        }
+    }
+
+    /// The items whose last change came after `since`, ordered by that change, then by handle.
+    pub fn changed_since(&self, since: Seq) -> Vec<ItemId> {
+        let mut changed = Vec::new();
+        for (at, entry) in self.entries.iter().enumerate().skip(since.0 as usize) {
+            let seq = Seq(count(at + 1));
+            let mut touched: Vec<_> = [entry.item, entry.other]
+                .into_iter()
+                .flatten()
+                .filter(|&item| entry.took_effect() && self.record(item).last_seq == seq)
+                .collect();
+            touched.sort_by_key(|&item| self.handle(item));
+            changed.append(&mut touched);
+        }
+        changed
+    }
+
+    /// Every item as it was when `at` was the head.
+    pub fn as_of(&self, at: Seq) -> impl Iterator<Item = Item<'_>> {
+        let n = self.items.partition_point(|record| self.created(record) <= at);
+        self.ids().take(n).filter_map(move |item| self.item_at(item, at))
+    }
+
+    /// The input at a position.
+    pub fn entry(&self, seq: Seq) -> Option<LogEntry<'_>> {
+        let entry = self.entries.get((seq.0 as usize).checked_sub(1)?)?;
+        let author = self.authors.get(entry.author);
+        Some(LogEntry { seq, author, kind: entry.kind, verdict: entry.verdict, item: entry.item })
+    }
+
+    /// Why an item is here: where it comes from, what it said, what replaced it, what contradicts it.
+    pub fn explain(&self, item: ItemId) -> Option<Explanation<'_>> {
+        let view = self.item(item)?;
+        let handles = (0..self.handles.len()).filter(|&at| self.named[at as usize] == item);
+        Some(Explanation {
+            handles: handles.map(|at| self.handles.get(at)).collect(),
+            replaced_by: self.successors(item).map(|new| self.handle(new)).collect(),
+            contradicts: self.contradictions_of(item).map(|other| self.handle(other)).collect(),
+            item: view,
+        })
+    }
+
+    /// What replaced an item, one after the other. Links never form a cycle: a successor is live or new when it is
+    /// linked, and what was linked to it is final.
+    pub fn successors(&self, item: ItemId) -> impl Iterator<Item = ItemId> {
+        let next = |item: ItemId| self.items.get(item.at()).and_then(|record| record.superseded_by);
+        std::iter::successors(next(item), move |&item| next(item))
+    }
+
+    /// The items that a turn supports, in order of creation.
+    pub fn supported_by(&self, turn: &str) -> Vec<ItemId> {
+        let Some(turn) = self.sources.turns.find(turn) else {
+            return Vec::new();
+        };
+        let mut items: Vec<_> = self.sources.of_turn(turn).map(|source| source.item).collect();
+        items.sort_unstable();
+        items.dedup();
+        items
+    }
+
+    /// All contradictions, settled ones included, in the order in which they arose.
+    pub fn conflicts(&self) -> &[Conflict] {
+        self.conflicts.list()
+    }
+
+    /// The items that an item is in open conflict with.
+    pub fn contradictions_of(&self, item: ItemId) -> impl Iterator<Item = ItemId> {
+        let list = self.conflicts.list();
+        self.conflicts.open_of(item).into_iter().map(move |at| {
+            let Conflict { older, newer, .. } = list[at as usize];
+            if older == item { newer } else { older }
+        })
+    }
+}

@@ -1,0 +1,236 @@
+//! Reads a candidate from JSON. Whatever the value is, something is read: the reconciler decides what becomes of it.
+//!
+//! Fields that a kind does not have are refused, as are missing ones and other types: nothing is coerced.
+
+use crate::candidate::{Change, Content, Delta, MAX_SOURCES, Proposal, Source, is_blank};
+use crate::words::{Confidence, DeltaKind, Mode};
+use serde_json::{Map, Value};
+
+/// The name of the field that is wrong.
+type Fault = &'static str;
+
+impl<'a> Proposal<'a> {
+    /// Reads a proposal from any JSON value.
+    pub fn read(value: &'a Value) -> Self {
+        let Some(object) = value.as_object() else {
+            return Self { key: None, kind: None, sources: Some(Vec::new()), delta: Err("kind") };
+        };
+        let kind = object.get("kind").and_then(Value::as_str).and_then(DeltaKind::from_word);
+        let (sources, well_formed) = read_sources(object.get("sources"));
+        let delta = match kind {
+            None => Err("kind"),
+            Some(_) if !well_formed => Err("sources"),
+            Some(_) if has_bad_key(object) => Err("key"),
+            Some(kind) => read_delta(object, kind),
+        };
+        Self { key: object.get("key").and_then(Value::as_str), kind, sources, delta }
+    }
+}
+
+fn has_bad_key(object: &Map<String, Value>) -> bool {
+    object.get("key").is_some_and(|key| key.as_str().is_none_or(is_blank))
+}
+
+/// The sources as far as they can be read (`None`: there is something, but no source in it), and whether all of them
+/// are well formed. A turn that is no text is read as a blank one, which nobody knows.
+fn read_sources(value: Option<&Value>) -> (Option<Vec<Source<'_>>>, bool) {
+    let list = match value {
+        None | Some(Value::Null) => return (Some(Vec::new()), true),
+        Some(Value::Array(list)) => list,
+        Some(_) => return (None, false),
+    };
+    let mut well_formed = list.len() <= MAX_SOURCES;
+    let mut sources = Vec::with_capacity(list.len().min(MAX_SOURCES));
+    for entry in list.iter().take(MAX_SOURCES) {
+        let (source, is_good) = read_source(entry);
+        sources.extend(source);
+        well_formed &= is_good;
+    }
+    let unreadable = sources.is_empty() && !list.is_empty();
+    ((!unreadable).then_some(sources), well_formed)
+}
+
+fn read_source(entry: &Value) -> (Option<Source<'_>>, bool) {
+    let Some(object) = entry.as_object() else {
+        return (None, false);
+    };
+    let turn = object.get("turn").and_then(Value::as_str).unwrap_or("");
+    let range = object.get("range").map(read_range);
+    let has_extra = object.keys().any(|name| name != "turn" && name != "range");
+    (Some(Source { turn, range: range.flatten() }), !has_extra && range != Some(None))
+}
+
+fn read_range(value: &Value) -> Option<(u64, u64)> {
+    match value.as_array()?.as_slice() {
+        [start, end] => {
+            let range = (start.as_u64()?, end.as_u64()?);
+            (range.0 < range.1).then_some(range)
+        }
+        _ => None,
+    }
+}
+
+fn read_delta(object: &Map<String, Value>, kind: DeltaKind) -> Result<Delta<'_>, Fault> {
+    let common = ["kind", "sources", "key"].iter().filter(|name| object.contains_key(**name)).count();
+    let mut fields = Fields { object, used: common };
+    let delta = fields.delta(kind)?;
+    if fields.used != object.len() {
+        return Err("extra");
+    }
+    match delta.fault() {
+        None => Ok(delta),
+        Some(field) => Err(field),
+    }
+}
+
+/// Takes fields out of an object and counts them, so that extra ones are noticed.
+struct Fields<'a> {
+    object: &'a Map<String, Value>,
+    used: usize,
+}
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, name: &str) -> Option<&'a Value> {
+        let value = self.object.get(name)?;
+        self.used += 1;
+        Some(value)
+    }
+
+    fn text(&mut self, name: Fault) -> Result<&'a str, Fault> {
+        self.take(name).and_then(Value::as_str).ok_or(name)
+    }
+
+    fn optional_text(&mut self, name: Fault) -> Result<Option<&'a str>, Fault> {
+        self.take(name).map(|value| value.as_str().ok_or(name)).transpose()
+    }
+
+    fn confidence(&mut self) -> Result<Confidence, Fault> {
+        self.optional_confidence()?.ok_or("confidence")
+    }
+
+    fn optional_confidence(&mut self) -> Result<Option<Confidence>, Fault> {
+        let word = self.optional_text("confidence")?;
+        word.map(|word| Confidence::from_word(word).ok_or("confidence")).transpose()
+    }
+
+    fn mode(&mut self) -> Result<Option<Mode>, Fault> {
+        self.optional_text("mode")?.map(|word| Mode::from_word(word).ok_or("mode")).transpose()
+    }
+
+    fn alternatives(&mut self) -> Result<Vec<&'a str>, Fault> {
+        let list = self.take("alternatives").and_then(Value::as_array).ok_or("alternatives")?;
+        list.iter().map(|value| value.as_str().ok_or("alternatives")).collect()
+    }
+
+    fn delta(&mut self, kind: DeltaKind) -> Result<Delta<'a>, Fault> {
+        match self.content(kind)? {
+            Some(content) => Ok(Delta::Create { handle: self.text("handle")?, content }),
+            None => Ok(Delta::Change { target: self.text("target")?, change: self.change(kind)? }),
+        }
+    }
+
+    fn content(&mut self, kind: DeltaKind) -> Result<Option<Content<'a>>, Fault> {
+        Ok(Some(match kind {
+            DeltaKind::GoalSet => {
+                Content::Goal { summary: self.text("summary")?, confidence: self.confidence()? }
+            }
+            DeltaKind::DecisionMade => {
+                Content::Decision { summary: self.text("summary")?, confidence: self.confidence()? }
+            }
+            DeltaKind::FactLearned => {
+                Content::Fact { summary: self.text("summary")?, confidence: self.confidence()? }
+            }
+            DeltaKind::HypothesisIntroduced => {
+                Content::Hypothesis { summary: self.text("summary")?, confidence: self.confidence()? }
+            }
+            DeltaKind::ConstraintAdded => {
+                let hard = self.take("hard").and_then(Value::as_bool).ok_or("hard")?;
+                Content::Constraint { summary: self.text("summary")?, hard }
+            }
+            DeltaKind::TaskOpened => Content::Task { summary: self.text("summary")? },
+            DeltaKind::BranchCreated => Content::Branch { alternatives: self.alternatives()? },
+            _ => return Ok(None),
+        }))
+    }
+
+    fn change(&mut self, kind: DeltaKind) -> Result<Change<'a>, Fault> {
+        Ok(match kind {
+            DeltaKind::DecisionRevised => Change::ReviseDecision {
+                summary: self.text("summary")?,
+                confidence: self.optional_confidence()?,
+            },
+            DeltaKind::ConstraintRevised => {
+                Change::ReviseConstraint { summary: self.text("summary")?, mode: self.mode()? }
+            }
+            DeltaKind::ConfidenceChanged => Change::Confidence { confidence: self.confidence()? },
+            DeltaKind::TaskClosed => Change::CloseTask { resolution: self.text("resolution")? },
+            DeltaKind::GoalClosed => Change::CloseGoal { resolution: self.text("resolution")? },
+            DeltaKind::ItemSuperseded => {
+                Change::Supersede { reason: self.text("reason")?, by: self.optional_text("by")? }
+            }
+            DeltaKind::HypothesisPromoted => Change::Promote { confidence: self.optional_confidence()? },
+            DeltaKind::BranchResolved => Change::ResolveBranch {
+                handle: self.text("handle")?,
+                chosen: self.text("chosen")?,
+                confidence: self.optional_confidence()?,
+            },
+            DeltaKind::TaskReopened => {
+                Change::ReopenTask { handle: self.text("handle")?, reason: self.text("reason")? }
+            }
+            DeltaKind::FactCorrected => Change::CorrectFact {
+                handle: self.text("handle")?,
+                summary: self.text("summary")?,
+                confidence: self.optional_confidence()?,
+            },
+            _ => return Err("kind"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn fault(value: &Value) -> Option<&'static str> {
+        Proposal::read(value).faulty_field()
+    }
+
+    #[test]
+    fn reads_a_good_one() {
+        let value = json!({"kind": "task_opened", "handle": "k", "summary": "Docs", "sources": [{"turn": "t1"}], "key": "1"});
+        let proposal = Proposal::read(&value);
+        assert_eq!(proposal.faulty_field(), None);
+        assert_eq!(proposal.key, Some("1"));
+        assert_eq!(proposal.sources, Some(vec![Source::turn("t1")]));
+    }
+
+    #[test]
+    fn names_the_field_that_is_wrong() {
+        let base = json!({"kind": "fact_learned", "handle": "f", "summary": "x", "confidence": "high", "sources": [{"turn": "t1"}]});
+        let with = |name: &str, value: Value| {
+            let mut changed = base.clone();
+            changed[name] = value;
+            changed
+        };
+        assert_eq!(fault(&base), None);
+        for (name, value) in [
+            ("handle", json!(7)),
+            ("summary", json!(null)),
+            ("confidence", json!("High")),
+            ("key", json!("")),
+            ("key", json!(null)),
+            ("sources", json!("t1")),
+            ("sources", json!(["t1"])),
+            ("sources", json!([{"turn": "t1", "page": 3}])),
+            ("sources", json!([{"turn": "t1", "range": [3, 3]}])),
+            ("sources", json!([{"turn": "t1", "range": [-1, 3]}])),
+            ("sources", json!([{"turn": "t1", "range": [0, 1.5]}])),
+            ("sources", json!([{"turn": "t1", "range": [0]}])),
+        ] {
+            assert_eq!(fault(&with(name, value)), Some(name), "{name}");
+        }
+        assert_eq!(fault(&with("status", json!("active"))), Some("extra"));
+        assert_eq!(fault(&json!([1])), Some("kind"));
+    }
+}

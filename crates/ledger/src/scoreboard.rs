@@ -1,0 +1,71 @@
+//! How good an author's proposals are: what became of them, counted by code.
+
+use crate::ledger::Ledger;
+use crate::outcome::{MergeCode, RejectCode, Verdict};
+use std::collections::BTreeMap;
+
+const N_MERGE: usize = MergeCode::ALL.len();
+const N_REJECT: usize = RejectCode::ALL.len();
+
+/// What became of an author's inputs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tally {
+    accepted: u64,
+    merged: [u64; N_MERGE],
+    rejected: [u64; N_REJECT],
+}
+
+impl Tally {
+    pub(crate) fn count(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Accepted => self.accepted += 1,
+            Verdict::Merged(code) => self.merged[code as usize] += 1,
+            Verdict::Rejected(code) => self.rejected[code as usize] += 1,
+        }
+    }
+}
+
+/// One line of the scoreboard.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Score {
+    /// Who proposed; empty for the nameless.
+    pub author: String,
+    /// How many inputs there were.
+    pub inputs: u64,
+    /// How many changed the state.
+    pub accepted: u64,
+    /// How many said what was there already.
+    pub merged: u64,
+    /// How many were refused.
+    pub rejected: u64,
+    /// Refused among all, in thousandths, rounded down; `None` without inputs.
+    pub rejection_rate_permille: Option<u64>,
+    /// Merges and rejections by code; codes that did not occur are left out.
+    pub codes: BTreeMap<&'static str, u64>,
+}
+
+impl Score {
+    fn of(author: &str, tally: &Tally) -> Self {
+        let merged: u64 = tally.merged.iter().sum();
+        let rejected: u64 = tally.rejected.iter().sum();
+        let inputs = tally.accepted + merged + rejected;
+        let by_merge = MergeCode::ALL.iter().zip(tally.merged).map(|(code, n)| (code.word(), n));
+        let by_rejection = RejectCode::ALL.iter().zip(tally.rejected).map(|(code, n)| (code.word(), n));
+        Self {
+            author: author.to_owned(),
+            inputs,
+            accepted: tally.accepted,
+            merged,
+            rejected,
+            rejection_rate_permille: (rejected * 1000).checked_div(inputs),
+            codes: by_merge.chain(by_rejection).filter(|&(_, n)| n > 0).collect(),
+        }
+    }
+}
+
+impl Ledger {
+    /// One score for each author, in the order of their first input.
+    pub fn scoreboard(&self) -> Vec<Score> {
+        self.authors.iter().zip(&self.tallies).map(|(author, tally)| Score::of(author, tally)).collect()
+    }
+}

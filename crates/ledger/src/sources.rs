@@ -1,0 +1,160 @@
+//! Sources of items: (turn, range) pairs that are only ever added, found by item and by turn.
+//!
+//! Each source is a link in two chains: the sources of its item, in order of arrival, and the sources that its turn
+//! gives. Whether a pair is already there is looked up in the chain for the first few and in an index for the rest,
+//! so an item with twenty thousand sources takes the next one as fast as an item with one.
+
+use crate::index::{Index, Names, hash_of};
+use crate::record::{ItemId, Record, Seq};
+use crate::texts::count;
+
+/// How many sources of an item are compared one by one.
+const FEW: u32 = 8;
+
+/// A source whose turn is known.
+pub(crate) type Known = (u32, Option<(u64, u64)>);
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SourceRecord {
+    pub(crate) seq: Seq,
+    pub(crate) item: ItemId,
+    pub(crate) turn: u32,
+    /// One more than the place in `ranges`; zero for the whole turn.
+    range: u32,
+    next_in_item: u32,
+    /// The source of this turn that was added before it; meaningless for the first.
+    previous_in_turn: u32,
+}
+
+/// The sources that a turn gives: the last one, and how many there are.
+#[derive(Debug, Clone, Copy, Default)]
+struct Given {
+    last: u32,
+    n: u32,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sources {
+    pub(crate) turns: Names,
+    given: Vec<Given>,
+    list: Vec<SourceRecord>,
+    ranges: Vec<(u64, u64)>,
+    /// The sources of each item after its first few.
+    index: Index,
+}
+
+/// What to cut back to when appended sources are taken back.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SourcesMark {
+    list: usize,
+    ranges: usize,
+}
+
+impl Sources {
+    /// Makes a turn known.
+    pub(crate) fn add_turn(&mut self, turn: &str) {
+        if self.turns.find(turn).is_none() {
+            self.turns.add(turn);
+            self.given.push(Given::default());
+        }
+    }
+
+    pub(crate) fn range(&self, source: &SourceRecord) -> Option<(u64, u64)> {
+        (source.range as usize).checked_sub(1).map(|at| self.ranges[at])
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The sources of an item, in order of arrival.
+    pub(crate) fn of_item(&self, record: &Record) -> impl Iterator<Item = &SourceRecord> {
+        let mut at = record.first_source;
+        (0..record.n_sources).map(move |_| {
+            let source = &self.list[at as usize];
+            at = source.next_in_item;
+            source
+        })
+    }
+
+    /// The sources that a turn gives, the newest first.
+    pub(crate) fn of_turn(&self, turn: u32) -> impl Iterator<Item = &SourceRecord> {
+        let given = self.given[turn as usize];
+        let mut at = given.last;
+        (0..given.n).map(move |_| {
+            let source = &self.list[at as usize];
+            at = source.previous_in_turn;
+            source
+        })
+    }
+
+    /// Adds a source to an item unless it has that very pair. Says whether it is new.
+    pub(crate) fn add(&mut self, item: ItemId, record: &mut Record, (turn, range): Known, seq: Seq) -> bool {
+        if self.has(item, record, turn, range) {
+            return false;
+        }
+        let at = count(self.list.len());
+        if record.n_sources == 0 {
+            record.first_source = at;
+        } else {
+            self.list[record.last_source as usize].next_in_item = at;
+        }
+        record.last_source = at;
+        let given = &mut self.given[turn as usize];
+        let previous_in_turn = std::mem::replace(&mut given.last, at);
+        given.n += 1;
+        let range_at = range.map_or(0, |range| {
+            self.ranges.push(range);
+            count(self.ranges.len())
+        });
+        self.list.push(SourceRecord { seq, item, turn, range: range_at, next_in_item: 0, previous_in_turn });
+        if record.n_sources >= FEW {
+            self.index.insert(pair_hash(item, turn, range), at);
+        }
+        record.n_sources += 1;
+        true
+    }
+
+    fn has(&self, item: ItemId, record: &Record, turn: u32, range: Option<(u64, u64)>) -> bool {
+        let is_it = |source: &SourceRecord| source.turn == turn && self.range(source) == range;
+        if self.of_item(record).take(FEW as usize).any(is_it) {
+            return true;
+        }
+        record.n_sources > FEW
+            && self
+                .index
+                .find(pair_hash(item, turn, range), |at| {
+                    let source = &self.list[at as usize];
+                    source.item == item && is_it(source)
+                })
+                .is_some()
+    }
+
+    pub(crate) fn mark(&self) -> SourcesMark {
+        SourcesMark { list: self.list.len(), ranges: self.ranges.len() }
+    }
+
+    /// Takes back every source added since `mark`. The records of the items are restored by the caller.
+    pub(crate) fn cut(&mut self, mark: SourcesMark) {
+        while self.list.len() > mark.list {
+            let at = count(self.list.len() - 1);
+            let source = self.list[at as usize];
+            self.index.remove(pair_hash(source.item, source.turn, self.range(&source)), at);
+            self.list.pop();
+            let given = &mut self.given[source.turn as usize];
+            given.last = source.previous_in_turn;
+            given.n -= 1;
+        }
+        self.ranges.truncate(mark.ranges);
+    }
+}
+
+fn pair_hash(item: ItemId, turn: u32, range: Option<(u64, u64)>) -> u64 {
+    let (start, end) = range.unwrap_or((0, 0));
+    let mut bytes = [0; 24];
+    bytes[..4].copy_from_slice(&count(item.at()).to_le_bytes());
+    bytes[4..8].copy_from_slice(&turn.to_le_bytes());
+    bytes[8..16].copy_from_slice(&start.to_le_bytes());
+    bytes[16..].copy_from_slice(&end.to_le_bytes());
+    hash_of(&bytes)
+}

@@ -1,0 +1,95 @@
+//! Finds the live items that say the same as a statement, or the opposite.
+//!
+//! For each neutral statement (negations left out) one live item is the *leader* and stands in the hash index; all
+//! others, which are rare, stand in an ordered set. Nothing depends on which of them is the leader.
+
+use crate::identity::{Meaning, Polarity};
+use crate::index::Index;
+use crate::record::{ItemId, Record};
+use crate::texts::count;
+use std::collections::BTreeSet;
+
+/// How many different statements with one neutral form are looked through for an opposite.
+const MAX_RELATED: usize = 64;
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Statements {
+    leaders: Index,
+    twins: BTreeSet<(u64, u64, ItemId)>,
+}
+
+impl Statements {
+    /// Adds a live item. `records` must hold its meaning.
+    pub(crate) fn list(&mut self, item: ItemId, records: &[Record]) {
+        let meaning = records[item.at()].meaning;
+        if self.leader(meaning.neutral, records).is_some() {
+            self.twins.insert((meaning.neutral, meaning.full, item));
+        } else {
+            self.leaders.insert(meaning.neutral, count(item.at()));
+        }
+    }
+
+    /// Takes an item out: it is final, or about to say something else.
+    pub(crate) fn unlist(&mut self, item: ItemId, records: &[Record]) {
+        let Meaning { neutral, full, .. } = records[item.at()].meaning;
+        if self.twins.remove(&(neutral, full, item)) {
+            return;
+        }
+        self.leaders.remove(neutral, count(item.at()));
+        let heir = self.twins.range((neutral, 0, ItemId::new(0))..).next().copied();
+        if let Some(heir) = heir.filter(|heir| heir.0 == neutral) {
+            self.twins.remove(&heir);
+            self.leaders.insert(neutral, count(heir.2.at()));
+        }
+    }
+
+    /// The oldest live item with this meaning for which `says_it` confirms the words.
+    pub(crate) fn find(
+        &self,
+        meaning: Meaning,
+        records: &[Record],
+        mut says_it: impl FnMut(ItemId) -> bool,
+    ) -> Option<ItemId> {
+        let Meaning { neutral, full, .. } = meaning;
+        let leader = self.leader(neutral, records)?;
+        let leader = (records[leader.at()].meaning.full == full && says_it(leader)).then_some(leader);
+        let twin = self
+            .twins
+            .range((neutral, full, ItemId::new(0))..)
+            .take_while(|twin| (twin.0, twin.1) == (neutral, full))
+            .map(|twin| twin.2)
+            .find(|&twin| says_it(twin));
+        leader.into_iter().chain(twin).min()
+    }
+
+    /// Listed items that deny what `meaning` asserts or assert what it denies: the first of each statement.
+    pub(crate) fn opposites(&self, meaning: Meaning, records: &[Record]) -> Vec<ItemId> {
+        if meaning.polarity == Polarity::Unclear {
+            return Vec::new();
+        }
+        let Some(leader) = self.leader(meaning.neutral, records) else {
+            return Vec::new();
+        };
+        let mut found = vec![leader];
+        let mut from = 0;
+        for _ in 0..MAX_RELATED {
+            let next = self.twins.range((meaning.neutral, from, ItemId::new(0))..).next();
+            let Some(&(_, full, item)) = next.filter(|twin| twin.0 == meaning.neutral) else {
+                break;
+            };
+            found.push(item);
+            let Some(after) = full.checked_add(1) else {
+                break;
+            };
+            from = after;
+        }
+        found.retain(|item| records[item.at()].meaning.polarity.is_opposite_of(meaning.polarity));
+        found.sort_unstable();
+        found
+    }
+
+    fn leader(&self, neutral: u64, records: &[Record]) -> Option<ItemId> {
+        let is_it = |at: u32| records[at as usize].meaning.neutral == neutral;
+        self.leaders.find(neutral, is_it).map(ItemId::new)
+    }
+}

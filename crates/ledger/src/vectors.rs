@@ -1,0 +1,72 @@
+//! The JSON form of this crate's functions: kinds `ledger` and `ledger_identity`.
+
+use crate::identity::normal_form;
+use crate::{BatchMode, Ledger, Outcome, Proposal};
+use serde_json::{Value, json};
+
+/// Answers a vector of kind `ledger`.
+pub fn ledger(given: &Value) -> Result<Value, String> {
+    let mut ledger = Ledger::new();
+    for turn in list(given, "turns")? {
+        ledger.add_turn(turn.as_str().ok_or("`turns` must be texts")?);
+    }
+    for delta in list(given, "prior")? {
+        propose(&mut ledger, BatchMode::BestEffort, std::slice::from_ref(delta))?;
+    }
+    let mode = match given.get("mode").and_then(Value::as_str) {
+        Some("best_effort") => BatchMode::BestEffort,
+        Some("atomic") => BatchMode::Atomic,
+        _ => return Err("`mode` must be `best_effort` or `atomic`".into()),
+    };
+    let outcomes = propose(&mut ledger, mode, list(given, "deltas")?)?;
+    let mut answer = json!({
+        "outcomes": outcomes.iter().map(|outcome| outcome_json(&ledger, outcome)).collect::<Vec<_>>(),
+        "head": ledger.head(),
+        "items": ledger.items().map(|item| item.to_json()).collect::<Vec<_>>(),
+    });
+    if let Some(since) = given.get("changed_since").filter(|since| !since.is_null()) {
+        answer["changed"] = changed(&ledger, since.as_i64().ok_or("`changed_since` must be an integer")?);
+    }
+    Ok(answer)
+}
+
+fn propose(ledger: &mut Ledger, mode: BatchMode, deltas: &[Value]) -> Result<Vec<Outcome>, String> {
+    let proposals: Vec<_> = deltas.iter().map(Proposal::read).collect();
+    ledger.reconcile("", mode, &proposals).map_err(|error| error.to_string())
+}
+
+fn outcome_json(ledger: &Ledger, outcome: &Outcome) -> Value {
+    json!({
+        "seq": outcome.seq,
+        "outcome": outcome.verdict.word(),
+        "code": outcome.verdict.code(),
+        "item": outcome.item.map(|item| ledger.handle(item)),
+    })
+}
+
+fn changed(ledger: &Ledger, since: i64) -> Value {
+    match ledger.position(since) {
+        Ok(since) => {
+            let items = ledger.changed_since(since);
+            json!({ "items": items.iter().map(|&item| ledger.handle(item)).collect::<Vec<_>>() })
+        }
+        Err(error) => json!({ "error": error.code() }),
+    }
+}
+
+/// Answers a vector of kind `ledger_identity`.
+pub fn ledger_identity(given: &Value) -> Result<Value, String> {
+    let text = |name: &str| {
+        given.get(name).and_then(Value::as_str).ok_or_else(|| format!("`{name}` must be a text"))
+    };
+    let is_same_kind = text("kind_a")? == text("kind_b")?;
+    Ok(json!({ "same": is_same_kind && normal_form(text("a")?) == normal_form(text("b")?) }))
+}
+
+fn list<'a>(given: &'a Value, name: &str) -> Result<&'a [Value], String> {
+    given
+        .get(name)
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .ok_or_else(|| format!("`{name}` must be a list"))
+}

@@ -1,0 +1,255 @@
+//! Items as others see them: owned by nobody, at the head or as of any earlier position.
+//!
+//! There is one way to look at an item, and it takes a position: the present is the position of the head.
+
+use crate::ledger::{Extra, Ledger};
+use crate::record::{ItemId, Record, Seq, Version};
+use crate::words::{Confidence, ItemKind, Mode, Status};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::num::NonZeroU32;
+
+/// An item at some position.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Item<'a> {
+    /// The name that the engine minted: kind and the position of the creation.
+    pub id: String,
+    /// The first handle.
+    pub handle: &'a str,
+    /// What it is.
+    pub kind: ItemKind,
+    /// Where it is in its life.
+    pub status: Status,
+    /// What it says.
+    pub summary: &'a str,
+    /// How sure.
+    pub confidence: Confidence,
+    /// A constraint that nothing may break.
+    pub hard: bool,
+    /// Where it comes from, in order of arrival.
+    pub sources: Vec<SourceView<'a>>,
+    /// Handles of what it replaces, in order of linking.
+    pub supersedes: Vec<&'a str>,
+    /// The handle of what replaced it.
+    pub superseded_by: Option<&'a str>,
+    /// The last input that changed anything of it.
+    pub last_seq: Seq,
+    /// Every wording, oldest first.
+    pub versions: Vec<VersionView<'a>>,
+    /// The resolution or reason that ended it.
+    pub note: Option<&'a str>,
+    /// The alternatives of a branch.
+    pub alternatives: Vec<&'a str>,
+    /// Why it was reopened.
+    pub reopened_because: Option<&'a str>,
+}
+
+/// Where something was said, and which input brought it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct SourceView<'a> {
+    /// The turn.
+    pub turn: &'a str,
+    /// The part of the turn.
+    pub range: Option<(u64, u64)>,
+    /// The input that named it.
+    pub seq: Seq,
+    /// Who made that input.
+    pub author: &'a str,
+}
+
+/// One wording of an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct VersionView<'a> {
+    /// The input that brought it.
+    pub seq: Seq,
+    /// What it said.
+    pub summary: &'a str,
+    /// How sure.
+    pub confidence: Confidence,
+    /// How a constraint was revised.
+    pub mode: Option<Mode>,
+    /// Who made that input.
+    pub author: &'a str,
+}
+
+impl Item<'_> {
+    /// The fields that the conformance vectors name.
+    pub fn to_json(&self) -> Value {
+        let source = |source: &SourceView<'_>| match source.range {
+            None => json!({ "turn": source.turn }),
+            Some((start, end)) => json!({ "turn": source.turn, "range": [start, end] }),
+        };
+        let version = |version: &VersionView<'_>| json!({ "seq": version.seq, "summary": version.summary, "confidence": version.confidence });
+        json!({
+            "handle": self.handle,
+            "kind": self.kind,
+            "status": self.status,
+            "summary": self.summary,
+            "confidence": self.confidence,
+            "sources": self.sources.iter().map(source).collect::<Vec<_>>(),
+            "supersedes": self.supersedes,
+            "superseded_by": self.superseded_by,
+            "last_seq": self.last_seq,
+            "versions": self.versions.iter().map(version).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Ledger {
+    /// An item as it is now.
+    pub fn item(&self, item: ItemId) -> Option<Item<'_>> {
+        self.item_at(item, self.head())
+    }
+
+    /// All items as they are now, in order of creation.
+    pub fn items(&self) -> impl Iterator<Item = Item<'_>> {
+        self.ids().filter_map(|item| self.item(item))
+    }
+
+    /// The ids of all items, in order of creation.
+    pub fn ids(&self) -> impl Iterator<Item = ItemId> + use<> {
+        (0..self.items.len()).map(|at| ItemId::new(crate::texts::count(at)))
+    }
+
+    /// The first handle of an item; empty for an item of another ledger.
+    pub fn handle(&self, item: ItemId) -> &str {
+        self.items.get(item.at()).map_or("", |record| self.handles.get(record.handle))
+    }
+
+    /// The item that a handle or a minted id names.
+    pub fn find(&self, name: &str) -> Option<ItemId> {
+        self.named(name).or_else(|| self.find_minted(name))
+    }
+
+    fn find_minted(&self, name: &str) -> Option<ItemId> {
+        let (kind, seq) = name.rsplit_once('-')?;
+        let kind = ItemKind::from_word(kind)?;
+        let created: u32 = seq.parse().ok()?;
+        let at = self.items.partition_point(|record| self.created(record).0 < created);
+        let record = self.items.get(at)?;
+        let is_it = record.kind == kind && self.created(record).0 == created;
+        is_it.then(|| ItemId::new(crate::texts::count(at)))
+    }
+
+    /// An item as it was when `at` was the head; `None` if it did not exist.
+    pub(crate) fn item_at(&self, item: ItemId, at: Seq) -> Option<Item<'_>> {
+        let record = self.items.get(item.at()).filter(|record| self.created(record) <= at)?;
+        let versions: Vec<_> = self
+            .versions_of(record)
+            .take_while(|version| version.seq <= at)
+            .map(|v| self.version_view(v))
+            .collect();
+        let sources: Vec<_> = self.sources_of(record).take_while(|source| source.seq <= at).collect();
+        let supersedes: Vec<_> = self.superseded_by_item(record, at).collect();
+        let status = status_at(record, at);
+        let latest = versions.last()?;
+        Some(Item {
+            id: format!("{}-{}", record.kind, self.created(record)),
+            handle: self.handles.get(record.handle),
+            kind: record.kind,
+            status,
+            summary: latest.summary,
+            confidence: latest.confidence,
+            hard: is_past(record.hardened, at),
+            supersedes: supersedes.iter().map(|&old| self.handle(old)).collect(),
+            superseded_by: self.successor_at(record, at).map(|new| self.handle(new)),
+            last_seq: self.last_seq_at(record, at, latest.seq, sources.last().map(|s| s.seq), &supersedes),
+            sources,
+            versions,
+            note: record.note.filter(|_| !status.is_live()).map(|note| self.texts.get(note.get() - 1)),
+            alternatives: self.alternatives(item).collect(),
+            reopened_because: match self.extras.get(&item) {
+                Some(&Extra::Reopened { reason }) => Some(self.texts.get(reason)),
+                _ => None,
+            },
+        })
+    }
+
+    pub(crate) fn created(&self, record: &Record) -> Seq {
+        self.versions[record.first_version as usize].seq
+    }
+
+    pub(crate) fn author_of(&self, seq: Seq) -> &str {
+        let entry = (seq.0 as usize).checked_sub(1).and_then(|at| self.entries.get(at));
+        entry.map_or("", |entry| self.authors.get(entry.author))
+    }
+
+    pub(crate) fn versions_of(&self, record: &Record) -> impl Iterator<Item = &Version> {
+        let last = record.last_version;
+        let mut next = Some(record.first_version);
+        std::iter::from_fn(move || {
+            let at = next?;
+            let version = &self.versions[at as usize];
+            next = (at != last).then_some(version.next);
+            Some(version)
+        })
+    }
+
+    fn version_view(&self, version: &Version) -> VersionView<'_> {
+        let &Version { seq, text, confidence, mode, .. } = version;
+        VersionView { seq, summary: self.texts.get(text), confidence, mode, author: self.author_of(seq) }
+    }
+
+    fn sources_of(&self, record: &Record) -> impl Iterator<Item = SourceView<'_>> {
+        self.sources.of_item(record).map(|source| SourceView {
+            turn: self.sources.turns.get(source.turn),
+            range: self.sources.range(source),
+            seq: source.seq,
+            author: self.author_of(source.seq),
+        })
+    }
+
+    /// What an item supersedes, in order of linking.
+    fn superseded_by_item(&self, record: &Record, at: Seq) -> impl Iterator<Item = ItemId> {
+        let mut next = record.first_superseded;
+        let last = record.last_superseded;
+        let all = std::iter::from_fn(move || {
+            let item = next?;
+            next = if Some(item) == last { None } else { self.record(item).next_superseded };
+            Some(item)
+        });
+        all.take_while(move |&old| self.linked(self.record(old)).is_some_and(|seq| seq <= at))
+    }
+
+    fn successor_at(&self, record: &Record, at: Seq) -> Option<ItemId> {
+        record.superseded_by.filter(|_| self.linked(record).is_some_and(|seq| seq <= at))
+    }
+
+    /// When an item was linked to its successor: when it ended, or when the successor was made of what had ended.
+    fn linked(&self, record: &Record) -> Option<Seq> {
+        let created = self.created(self.record(record.superseded_by?));
+        Some(created.max(Seq(record.ended?.get())))
+    }
+
+    fn last_seq_at(
+        &self,
+        record: &Record,
+        at: Seq,
+        version: Seq,
+        source: Option<Seq>,
+        supersedes: &[ItemId],
+    ) -> Seq {
+        if record.last_seq <= at {
+            return record.last_seq;
+        }
+        let marks =
+            [record.promoted, record.hardened, record.ended].into_iter().flatten().map(|seq| Seq(seq.get()));
+        let links = supersedes.iter().filter_map(|&old| self.linked(self.record(old)));
+        let own_link = self.linked(record);
+        let all = marks.chain(links).chain(own_link).chain(source).filter(|&seq| seq <= at);
+        all.fold(version, Seq::max)
+    }
+}
+
+fn is_past(seq: Option<NonZeroU32>, at: Seq) -> bool {
+    seq.is_some_and(|seq| seq.get() <= at.0)
+}
+
+fn status_at(record: &Record, at: Seq) -> Status {
+    let is_promotable = matches!(record.kind, ItemKind::Hypothesis | ItemKind::Branch);
+    match () {
+        () if is_past(record.ended, at) => record.status,
+        () if is_promotable && !is_past(record.promoted, at) => Status::Tentative,
+        () => Status::Active,
+    }
+}

@@ -1,0 +1,179 @@
+//! The closed vocabularies of the ledger, each with the word that documents and programs use.
+//!
+//! A word that is not in its list is refused by the reader; nothing is guessed or coerced.
+
+/// Declares an enum whose variants each have one stable word.
+macro_rules! vocabulary {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$doc])* $variant,)+ }
+
+        impl $name {
+            /// All of them, in the order of their declaration.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The stable word.
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+
+            /// The one that is spelled exactly `word`.
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.word())
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+    };
+}
+pub(crate) use vocabulary;
+
+vocabulary! {
+    /// What an item is. It never changes.
+    ItemKind {
+        /// What the project is after.
+        Goal = "goal",
+        /// What was decided.
+        Decision = "decision",
+        /// What must hold whatever is decided.
+        Constraint = "constraint",
+        /// What is to be done.
+        Task = "task",
+        /// What was found to be so.
+        Fact = "fact",
+        /// What may be so.
+        Hypothesis = "hypothesis",
+        /// A choice that is still open.
+        Branch = "branch",
+    }
+}
+
+vocabulary! {
+    /// Where an item is in its life. `superseded` and `resolved` are final.
+    Status {
+        /// Proposed, not believed yet.
+        Tentative = "tentative",
+        /// In force.
+        Active = "active",
+        /// Replaced or withdrawn.
+        Superseded = "superseded",
+        /// Done, reached or chosen.
+        Resolved = "resolved",
+    }
+}
+
+impl Status {
+    /// Whether the item still counts: tentative or active.
+    pub const fn is_live(self) -> bool {
+        matches!(self, Self::Tentative | Self::Active)
+    }
+
+    /// The whole table of transitions. What is not in it does not happen.
+    pub const fn may_become(self, next: Self) -> bool {
+        matches!(
+            (self, next),
+            (Self::Tentative, Self::Active | Self::Superseded | Self::Resolved)
+                | (Self::Active, Self::Superseded | Self::Resolved)
+        )
+    }
+}
+
+vocabulary! {
+    /// How sure one is. Ordered from the weakest.
+    Confidence {
+        /// A guess.
+        Low = "low",
+        /// Likely.
+        Medium = "medium",
+        /// Said firmly.
+        High = "high",
+        /// Beyond doubt.
+        Certain = "certain",
+    }
+}
+
+vocabulary! {
+    /// In which direction a constraint was revised, as its author sees it.
+    Mode {
+        /// It now allows more.
+        Relaxed = "relaxed",
+        /// It now allows less.
+        Tightened = "tightened",
+        /// It changed in another way.
+        Amended = "amended",
+    }
+}
+
+vocabulary! {
+    /// What a candidate delta proposes.
+    DeltaKind {
+        /// A new goal.
+        GoalSet = "goal_set",
+        /// A new decision.
+        DecisionMade = "decision_made",
+        /// A new fact.
+        FactLearned = "fact_learned",
+        /// A new hypothesis.
+        HypothesisIntroduced = "hypothesis_introduced",
+        /// A new constraint.
+        ConstraintAdded = "constraint_added",
+        /// A new task.
+        TaskOpened = "task_opened",
+        /// A new open choice.
+        BranchCreated = "branch_created",
+        /// Another wording or confidence of a decision.
+        DecisionRevised = "decision_revised",
+        /// Another wording of a constraint.
+        ConstraintRevised = "constraint_revised",
+        /// Another confidence, of any item.
+        ConfidenceChanged = "confidence_changed",
+        /// A task is done or dropped.
+        TaskClosed = "task_closed",
+        /// A goal is reached or dropped.
+        GoalClosed = "goal_closed",
+        /// Any item is withdrawn, perhaps in favour of another.
+        ItemSuperseded = "item_superseded",
+        /// A hypothesis is believed from now on.
+        HypothesisPromoted = "hypothesis_promoted",
+        /// An open choice is made.
+        BranchResolved = "branch_resolved",
+        /// A resolved task gets a successor.
+        TaskReopened = "task_reopened",
+        /// A fact was wrong; here is the right one.
+        FactCorrected = "fact_corrected",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_reads_back() {
+        for &kind in DeltaKind::ALL {
+            assert_eq!(DeltaKind::from_word(kind.word()), Some(kind));
+        }
+        assert_eq!(DeltaKind::from_word("Goal_Set"), None);
+    }
+
+    #[test]
+    fn final_statuses_lead_nowhere() {
+        for &from in Status::ALL {
+            for &to in Status::ALL {
+                assert!(from.is_live() || !from.may_become(to), "{from} to {to}");
+                assert!(!from.may_become(Status::Tentative), "{from} to tentative");
+            }
+        }
+    }
+}
