@@ -12,6 +12,7 @@ use crate::cgroup::Cgroup;
 use crate::children;
 use crate::process::{self, Process};
 use crate::tree::{Look, Member, Tree};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, waitid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -74,11 +75,14 @@ impl Tree for Descendants<'_> {
         let helpers = children::helpers();
         let all = process::all();
         let children: Vec<Process> = all.iter().copied().filter(|child| self.owns(child, &helpers)).collect();
+        // Where others' processes are hidden, a child that changed its user is seen by nobody but the kernel.
+        let nobody_else = helpers.is_empty() && self.before.is_empty();
+        let hidden = children.is_empty() && nobody_else && !is_childless();
         let member = |process: &Process| process.member;
         let dead = children.iter().filter(|child| !child.runs).map(member).collect();
         let living =
             with_descendants(children, &all).iter().filter(|process| process.runs).map(member).collect();
-        Look { living, dead }
+        Look { living, dead, hidden }
     }
 
     fn bury(&self, dead: Member) {
@@ -109,6 +113,12 @@ impl Tree for Descendants<'_> {
         // Bounded, and over as soon as there is nothing to hit.
         let _ = (0..STRIKES).find(|_| strike_newest() == 0);
     }
+}
+
+/// Whether this process has no child at all, dead or alive.
+fn is_childless() -> bool {
+    let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    matches!(waitid(WaitId::All, peek), Err(Errno::CHILD))
 }
 
 /// Adds all processes whose parents are in the set, generation by generation.

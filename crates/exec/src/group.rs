@@ -26,7 +26,7 @@ impl Tree for Group {
     fn look(&self) -> Look {
         let group = self.leader.filter(|&leader| test_kill_process_group(leader).is_ok());
         let living = group.map(|pid| Member { pid, started: 0 }).into_iter().collect();
-        Look { living, dead: Vec::new() }
+        Look { living, ..Look::default() }
     }
 
     fn bury(&self, _: Member) {}

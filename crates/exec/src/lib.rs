@@ -23,7 +23,8 @@
 //!
 //! * Work that a job hands to a server that already ran (a container daemon, a job scheduler, a terminal multiplexer) is
 //!   not the job's any more: its processes descend from the server.
-//! * A process that may not be signalled (it changed its user) or that the kernel holds stays; `all_gone` is then false.
+//! * A process that may not be signalled or seen (it changed its user) or that the kernel holds stays; `all_gone` is then
+//!   false.
 //! * While a job runs, children that are started without this crate count as the job's: nothing tells them from orphans.
 //!   For the same reason one process runs one job at a time; further supervisors wait.
 //! * If this process itself is killed, its job goes on.

@@ -86,7 +86,7 @@ fn until_gone(tree: &dyn Tree, mut goes_on: impl FnMut(&Look) -> bool) -> bool {
         if !again {
             return false;
         }
-        if !look.living.is_empty() {
+        if look.dead.is_empty() {
             sleep(PAUSE);
         }
     }

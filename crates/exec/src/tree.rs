@@ -25,11 +25,13 @@ pub(crate) struct Look {
     pub(crate) living: Vec<Member>,
     /// Those that have ended and wait to be buried.
     pub(crate) dead: Vec<Member>,
+    /// Whether there are processes that this user may not see.
+    pub(crate) hidden: bool,
 }
 
 impl Look {
     pub(crate) fn is_empty(&self) -> bool {
-        self.living.is_empty() && self.dead.is_empty()
+        self.living.is_empty() && self.dead.is_empty() && !self.hidden
     }
 }
 
