@@ -307,6 +307,9 @@ fn carries(sentence: &Sentence<'_, '_>, start: usize) -> bool {
 /// "does not introduce any", "without causing", "did not find": a verb that brings its object, turned round.
 fn brings(sentence: &Sentence<'_, '_>, start: usize) -> Option<usize> {
     let clause = sentence.clause_start(start);
+    if start > clause && sentence.is(start, lx::ANY) && sentence.is(start - 1, lx::NEG) {
+        return Some(start - 1);
+    }
     let mut verb = None;
     for index in (clause.max(start.saturating_sub(6))..start).rev() {
         if verb.is_some() && sentence.is(index, lx::NEG | lx::WITHOUT) {

@@ -31,7 +31,7 @@ pub(super) struct Token<'a> {
     pub(super) text: &'a str,
     pub(super) kind: Kind,
     pub(super) class: Class,
-    /// Whether it stood in back-ticks or quotation marks.
+    /// Whether its form says that it is a name: back-ticks, quotation marks, a slash at its end.
     pub(super) marked: bool,
 }
 
@@ -239,7 +239,8 @@ impl<'a> Lexer<'a, '_> {
             _ if is_literal(core) => {
                 let class = lexicon::class_of(core);
                 let kind = if class == Class::NONE { Kind::Literal } else { Kind::Word };
-                self.push(core.trim_end_matches('/'), kind, class, false);
+                let name = core.trim_end_matches('/');
+                self.push(name, kind, class, name.len() < core.len());
             }
             _ => core.split('-').filter(|part| !part.is_empty()).for_each(|part| self.word(part)),
         }

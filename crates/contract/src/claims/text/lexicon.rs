@@ -269,7 +269,7 @@ const VOCABULARY: &[(Class, &str)] = &[
     (TOUCH_BASE, "touch change modify edit update alter affect"),
     (LIMITED, "limited confined restricted contained constrained scoped isolated"),
     (DOCS, "docs documentation doc docstrings documents"),
-    (FILES, "file files path paths directory directories folder folders module modules source sources"),
+    (FILES, "file files path paths directory directories folder folders module modules source sources thing things"),
     (EXCEPT, "except excluding besides barring save apart aside bar"),
     (OUTSIDE, "outside beyond"),
     (FIX, "fixed fixes resolved resolves eliminated eliminates removed removes closed closes repaired \

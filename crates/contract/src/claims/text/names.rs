@@ -39,14 +39,15 @@ impl Names<'_, '_, '_> {
             || sentence.is(at + 1, lx::TOUCH) && sentence.tokens[at + 1].text.ends_with('s');
         let has_subject = before.is_some_and(|index| index >= sentence.clause_start(at));
         let touches_base = sentence.is(at + 1, lx::TOUCH_BASE) && has_subject;
-        let is_start = sentence.clause_start(at);
         if touches || touches_base {
-            self.take_list(is_start, at + 2, found);
+            if !self.take_list(at, at + 2, found) {
+                self.the_only_file(at, found);
+            }
         } else if touched_before {
-            self.take_list(is_start, at + 1, found);
+            self.take_list(at - 1, at + 1, found);
         } else if let Some((paths, end)) = self.path_list(at + 1) {
             if let Some(verb) = self.touched_behind(end) {
-                found.push(only(is_start, verb, at, paths));
+                found.push(only(at, verb, at, paths));
             }
         } else if sentence.is(at + 1, lx::FILES | lx::CHANGE | lx::TOUCH) {
             self.the_only_file(at, found);
@@ -80,7 +81,7 @@ impl Names<'_, '_, '_> {
             return;
         }
         if let Some((paths, end)) = self.path_list(index) {
-            return found.push(only(sentence.clause_start(at), end - 1, at, paths));
+            return found.push(only(at, end - 1, at, paths));
         }
         let mut copula = at;
         while copula > 0 && sentence.is(copula - 1, lx::DET | lx::AUX) {
@@ -113,9 +114,9 @@ impl Names<'_, '_, '_> {
         if !sentence.is(at + 1, lx::TO | lx::PREP) {
             return;
         }
-        self.take_list(clause, at + 2, found);
+        self.take_list(subject, at + 2, found);
         if let Some(docs) = self.docs_from(at + 2) {
-            found.push(Statement { start: clause, end: docs, at, claim: Claim::DocsOnly });
+            found.push(Statement { start: subject, end: docs, at, claim: Claim::DocsOnly });
         }
     }
 
@@ -158,14 +159,18 @@ impl Names<'_, '_, '_> {
                 None => return,
             },
         };
-        let Some(none) = self.none_before(at) else { return };
-        let touched = (none..at).any(|index| sentence.is(index, lx::TOUCH | lx::TOUCH_BASE))
-            || self.touched_behind(end).is_some();
+        let behind =
+            Some(end).filter(|&end| sentence.is(end, lx::NOTHING) && self.touched_behind(end + 1).is_some());
+        let Some(none) = self.none_before(at).or(behind) else { return };
+        let touched = (none.saturating_sub(2)..at)
+            .any(|index| sentence.is(index, lx::TOUCH | lx::TOUCH_BASE))
+            || self.touched_behind(end).is_some()
+            || behind.is_some();
         if !touched {
             return;
         }
         let claim = paths.map_or(Claim::DocsOnly, |paths| Claim::OnlyTouched { paths });
-        found.push(Statement { start: none, end: end - 1, at: none, claim });
+        found.push(Statement { start: none.min(at), end: end - 1, at: none, claim });
     }
 
     fn recently(&self, at: usize, class: Class) -> bool {
@@ -187,10 +192,12 @@ impl Names<'_, '_, '_> {
         self.sentence.is(index, lx::TOUCH).then_some(index)
     }
 
-    fn take_list(&self, start: usize, from: usize, found: &mut Vec<Statement>) {
-        if let Some((paths, end)) = self.path_list(from) {
-            found.push(only(start, end - 1, start, paths));
-        }
+    /// Takes the list of paths from `from` on for a statement that begins at `start`.
+    fn take_list(&self, start: usize, from: usize, found: &mut Vec<Statement>) -> bool {
+        let list = self.path_list(from);
+        let taken = list.is_some();
+        found.extend(list.map(|(paths, end)| only(start, end - 1, start, paths)));
+        taken
     }
 
     /// The paths from `from` on, and the token behind them.
@@ -270,13 +277,13 @@ impl Names<'_, '_, '_> {
         let start = sentence.clause_start(at);
         if sentence.is(last + 1, lx::ONLY) {
             if self.ends_docs(last + 2) {
-                add(start, last + 1);
+                add(at, last + 1);
             }
             return;
         }
         let pure = at > 0 && sentence.says(at - 1, "pure");
         if pure && last > at && self.ends_docs(last + 1) {
-            return add(start, last);
+            return add(at - 1, last);
         }
         let from = start.max(at.saturating_sub(4));
         let Some(word) = (from..at).rev().find(|&index| sentence.is(index, lx::ONLY)) else { return };
@@ -292,7 +299,7 @@ impl Names<'_, '_, '_> {
             && (touched || behind.is_some() || last > at)
             && self.ends_docs(behind.map_or(last, |it| it) + 1)
         {
-            add(start, behind.unwrap_or(last));
+            add(word, behind.unwrap_or(last));
         }
     }
 

@@ -57,6 +57,8 @@ pub(super) fn noun_phrase(sentence: &Sentence<'_, '_>, head: usize, plain: Class
     let before = phrase.start.wrapping_sub(1);
     if phrase.is_total && sentence.is(before, lx::NEG) {
         phrase.is_partial = true;
+    }
+    if (phrase.is_total || phrase.is_negated) && sentence.says(before, "not") {
         phrase.start = before;
     }
     phrase
@@ -73,9 +75,8 @@ fn extend(sentence: &Sentence<'_, '_>, phrase: &mut NounPhrase, index: usize, pl
         phrase.is_negated = true;
         return true;
     }
-    if (at_end("single") || at_end("one") || at_end("a")) && index > 0 && sentence.says(index - 1, "not") {
+    if (at_end("one") || at_end("a")) && index > 0 && sentence.says(index - 1, "not") {
         phrase.is_negated = true;
-        phrase.start = index - 1;
         return true;
     }
     if sentence.is(index, lx::PARTIAL | lx::ONLY) || at_end("one") {
@@ -149,7 +150,9 @@ pub(super) fn predicate(sentence: &Sentence<'_, '_>, head: usize, is_negated: bo
             return if hands_over(sentence, index) { None } else { end(negations % 2 == 0) };
         } else if sentence.is(index, lx::FAIL) {
             return end(negations % 2 == 1);
-        } else if sentence.is(index, lx::NEG) || sentence.reads(index, &["no", "longer"]) {
+        } else if sentence.is(index, lx::NEG) && !sentence.is(index, lx::OR)
+            || sentence.reads(index, &["no", "longer"])
+        {
             negations += 1;
         } else if token.kind == Kind::Break && matches!(token.text, "(" | "[") {
             in_aside = true;
@@ -178,12 +181,16 @@ fn fills(sentence: &Sentence<'_, '_>, index: usize, head: usize) -> bool {
         && is_subject(sentence, head)
         && (sentence.is(index + 1, lx::DET | lx::ALL | lx::TEST | lx::CHECK)
             || is_thing(sentence, index + 1));
+    let and_passed = sentence.is(index, lx::AND)
+        && sentence.is(index - 1, lx::AUX)
+        && sentence.is(index + 1, lx::PASS | lx::ADVERB);
     let thing = index > head + 1 && is_thing(sentence, index) && !sentence.is(head + 1, lx::AUX);
     sentence.is(index, lx::AUX | lx::ADVERB | lx::ALL | lx::DET | lx::TEST | lx::CHECK | lx::TEST_KIND)
         || token.kind == Kind::Number
         || continues
         || key_value
         || listed
+        || and_passed
         || thing
 }
 

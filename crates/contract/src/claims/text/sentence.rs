@@ -127,8 +127,12 @@ impl<'s, 'a> Sentence<'s, 'a> {
     }
 
     fn push_clause(&mut self, start: usize, end: usize, opener: Opener) {
-        let verbs = lx::AUX | lx::MODAL | lx::FUTURE | lx::PASS | lx::FAIL | lx::WORSEN | lx::TOUCH | lx::FIX;
-        let has_verb = (start..end).any(|index| self.is(index, verbs | lx::BRING | lx::VERIFIED));
+        const FINITE: &[&str] =
+            &["pass", "passes", "passed", "fail", "fails", "failed", "succeed", "succeeds", "succeeded"];
+        let verbs =
+            lx::AUX | lx::MODAL | lx::FUTURE | lx::WORSEN | lx::TOUCH | lx::FIX | lx::BRING | lx::VERIFIED;
+        let has_verb = (start..end)
+            .any(|index| self.is(index, verbs) || FINITE.iter().any(|word| self.says(index, word)));
         self.clauses.push(Clause { start, end, opener, has_verb });
     }
 
@@ -168,8 +172,9 @@ impl<'s, 'a> Sentence<'s, 'a> {
             let reach = self.markers(clause);
             self.blocked[index] |= onward || inherits || reach.is_some();
             onward |= reach == Some(Reach::Onward);
-            if reach.is_some() && clause.opener == Opener::Comma && self.trails(clause) {
-                self.block_back(index, clause.end == self.tokens.len() && clause.end - clause.start <= 5);
+            let far = self.reads(clause.start, &["as", "far", "as"]);
+            if reach.is_some() && (clause.opener == Opener::Comma && self.trails(clause) || far) {
+                self.block_back(index, clause.end == self.tokens.len() && clause.end - clause.start <= 6);
             }
         }
     }
@@ -224,11 +229,11 @@ impl<'s, 'a> Sentence<'s, 'a> {
             return Some(Reach::Clause);
         }
         if class.is(lx::MAYBE) {
-            return if self.is(index, lx::MAYBE) && self.reads(index, &["looks", "good"]) {
-                None
-            } else {
-                front
-            };
+            let vanished = index > 0 && (self.says(index - 1, "longer") || self.says(index - 1, "not"));
+            return if vanished { None } else { front };
+        }
+        if class.is(lx::WANTED) && self.is(index + 1, lx::AUX) {
+            return Some(Reach::Onward);
         }
         if class.is(lx::BELIEF) && !self.is_expected_result(index) {
             return Some(Reach::Onward);
@@ -279,7 +284,6 @@ impl<'s, 'a> Sentence<'s, 'a> {
             &["on", "condition"],
             &["in", "theory"],
             &["yet", "to"],
-            &["as", "far", "as"],
             &["to", "my", "knowledge"],
             &["to", "the", "best"],
             &["would", "like"],
@@ -289,6 +293,7 @@ impl<'s, 'a> Sentence<'s, 'a> {
             &["up", "to", "you"],
         ];
         const HERE: &[&[&str]] = &[
+            &["as", "far", "as"],
             &["used", "to"],
             &["have", "to"],
             &["has", "to"],
