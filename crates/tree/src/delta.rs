@@ -67,7 +67,7 @@ pub struct Side {
 }
 
 impl Side {
-    fn of(record: &Record) -> Self {
+    pub(crate) fn of(record: &Record) -> Self {
         Self {
             kind: record.held.kind(),
             mode: record.facts.mode.into(),

@@ -66,7 +66,7 @@ fn put_record(dir: &Dir, record: &Record, dirs: &[Dir], bytes: &mut Vec<u8>) {
         Held::Directory(Some(id)) => bytes.extend_from_slice(dirs[*id as usize].hash.as_bytes()),
         Held::File(None) | Held::Symlink(None) | Held::Directory(None) => put_unread(bytes, &record.facts),
         Held::CharDevice(number) | Held::BlockDevice(number) => {
-            bytes.extend_from_slice(&number.to_be_bytes())
+            bytes.extend_from_slice(&number.to_be_bytes());
         }
         Held::Fifo | Held::Socket => {}
     }

@@ -3,7 +3,8 @@
 use canon::Digest;
 
 /// What an entry is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A regular file.
     File,
@@ -52,6 +53,8 @@ pub(crate) struct Stat {
     pub(crate) special: u64,
     /// The mount it lies on, where the system tells.
     pub(crate) mount: Option<u64>,
+    /// When it was made, where the system tells; else 0.
+    pub(crate) born_ns: i64,
 }
 
 impl Stat {
@@ -68,6 +71,7 @@ impl Stat {
             ctime_ns: 0,
             special: 0,
             mount: None,
+            born_ns: 0,
         }
     }
 

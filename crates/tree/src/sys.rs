@@ -90,7 +90,7 @@ pub(crate) fn read_link(dir: impl AsFd, name: &[u8]) -> Result<Vec<u8>> {
 #[cfg(target_os = "linux")]
 fn stat(dir: BorrowedFd<'_>, name: &[u8], flags: AtFlags) -> Result<Stat> {
     use rustix::fs::StatxFlags;
-    let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
+    let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID | StatxFlags::BTIME;
     let found = match rustix::fs::statx(dir, name, flags | AtFlags::NO_AUTOMOUNT, wanted) {
         Err(Errno::NOSYS) => return portable::stat(dir, name, flags),
         found => found?,
@@ -107,6 +107,7 @@ fn stat(dir: BorrowedFd<'_>, name: &[u8], flags: AtFlags) -> Result<Stat> {
         ctime_ns: nanoseconds(found.stx_ctime.tv_sec, found.stx_ctime.tv_nsec),
         special: pair(found.stx_rdev_major, found.stx_rdev_minor),
         mount: (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id),
+        born_ns: nanoseconds(found.stx_btime.tv_sec, found.stx_btime.tv_nsec),
     })
 }
 
@@ -160,6 +161,7 @@ mod portable {
             ctime_ns: nanoseconds(found.st_ctime as i64, found.st_ctime_nsec as u32),
             special: found.st_rdev as u64,
             mount: None,
+            born_ns: 0,
         })
     }
 

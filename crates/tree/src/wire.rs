@@ -182,8 +182,12 @@ fn read(input: &mut Input<'_>) -> Option<Snapshot> {
     if input.take(MAGIC.len())? != MAGIC || u16::from_le_bytes(input.array()?) != VERSION {
         return None;
     }
-    let [tag] = input.array()?;
-    let git_ids = format(tag)?;
+    let git_ids = match input.array()? {
+        [0] => None,
+        [1] => Some(ObjectFormat::Sha1),
+        [2] => Some(ObjectFormat::Sha256),
+        _ => return None,
+    };
     let started_ns = input.i64()?;
     let dirs = read_dirs(input, git_ids.map_or(0, ObjectFormat::id_len))?;
     let n_findings = input.count(12)?;
@@ -319,14 +323,5 @@ const fn format_tag(format: Option<ObjectFormat>) -> u8 {
         None => 0,
         Some(ObjectFormat::Sha1) => 1,
         Some(ObjectFormat::Sha256) => 2,
-    }
-}
-
-const fn format(tag: u8) -> Option<Option<ObjectFormat>> {
-    match tag {
-        0 => Some(None),
-        1 => Some(Some(ObjectFormat::Sha1)),
-        2 => Some(Some(ObjectFormat::Sha256)),
-        _ => None,
     }
 }

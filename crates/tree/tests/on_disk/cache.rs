@@ -153,6 +153,12 @@ fn apply(tree: &Tree, step: &Step) {
     };
 }
 
+fn apply_all(tree: &Tree, steps: &[Step]) {
+    for step in steps {
+        apply(tree, step);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -161,10 +167,10 @@ proptest! {
     fn a_snapshot_with_a_cache_equals_one_without(before in prop::collection::vec(step(), 0..20),
                                                   after in prop::collection::vec(step(), 0..20)) {
         let tree = Tree::new();
-        before.iter().for_each(|step| apply(&tree, step));
+        apply_all(&tree, &before);
         let known = believed(&take(&tree, &with_ids(), None));
         std::thread::sleep(Duration::from_millis(12));
-        after.iter().for_each(|step| apply(&tree, step));
+        apply_all(&tree, &after);
         let with = take(&tree, &with_ids(), Some(&known));
         let without = take(&tree, &with_ids(), None);
         prop_assert_eq!(told(&with), told(&without));
@@ -175,9 +181,9 @@ proptest! {
     fn roots_are_equal_exactly_when_the_delta_is_empty(before in prop::collection::vec(step(), 0..20),
                                                        after in prop::collection::vec(step(), 0..4)) {
         let tree = Tree::new();
-        before.iter().for_each(|step| apply(&tree, step));
+        apply_all(&tree, &before);
         let one = tree.see();
-        after.iter().for_each(|step| apply(&tree, step));
+        apply_all(&tree, &after);
         let other = tree.see();
         let differing = delta(&one, &other);
         prop_assert_eq!(one.root() == other.root(), differing.is_empty(), "{:?}", differing);
@@ -192,7 +198,7 @@ proptest! {
     #[test]
     fn bytes_bring_a_snapshot_back(steps in prop::collection::vec(step(), 0..20)) {
         let tree = Tree::new();
-        steps.iter().for_each(|step| apply(&tree, step));
+        apply_all(&tree, &steps);
         let snapshot = take(&tree, &with_ids(), None);
         prop_assert_eq!(Snapshot::from_bytes(&snapshot.to_bytes()), Ok(snapshot));
     }

@@ -3,4 +3,6 @@
 mod cache;
 mod common;
 mod delta;
+mod git;
+mod restore;
 mod unsafe_things;

@@ -1,0 +1,102 @@
+//! Reading small files of a git directory. Links are not followed, pipes are not waited for.
+
+use crate::record::{Kind, Stat};
+use crate::sys;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::{Errno, Result};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Reads the file at `path`, if it is one and has at most `limit` bytes.
+pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    read_at(CWD, path.as_os_str().as_bytes(), limit)
+}
+
+/// Reads the file `name` below `dir`, if it is one and has at most `limit` bytes.
+pub(super) fn read_at(dir: impl AsFd, name: &[u8], limit: u64) -> Result<Vec<u8>> {
+    let file = sys::open_file(dir, name)?;
+    let stat = sys::stat_fd(&file)?;
+    if stat.kind != Kind::File {
+        return Err(Errno::INVAL);
+    }
+    if stat.size > limit {
+        return Err(Errno::FBIG);
+    }
+    let mut bytes = vec![0; usize::try_from(stat.size).map_err(|_| Errno::FBIG)?];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match rustix::io::read(&file, &mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
+}
+
+/// Opens the directory at `path`; what leads there is trusted, it was resolved before.
+pub(super) fn open_dir(path: &Path) -> Result<OwnedFd> {
+    rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// How deep a git directory may be. Git itself makes none that comes near.
+const MAX_DEPTH: usize = 128;
+
+/// One entry on a walk.
+pub(super) struct Seen<'a> {
+    pub(super) dir: &'a OwnedFd,
+    pub(super) name: &'a [u8],
+    /// From the top of the walk.
+    pub(super) path: &'a [u8],
+    pub(super) stat: Stat,
+}
+
+/// Goes through everything below `top`, parents first.
+pub(super) fn walk<V: Visit>(top: &OwnedFd, visit: &mut V) {
+    let mut todo = vec![Vec::new()];
+    while let Some(path) = todo.pop() {
+        if let Err(error) = walk_one(top, &path, &mut todo, visit) {
+            visit.fail(&path, error);
+        }
+    }
+}
+
+/// What a walk calls.
+pub(super) trait Visit {
+    /// A directory has these names.
+    fn list(&mut self, path: &[u8], names: &[&[u8]]);
+    /// An entry was seen. For a directory: whether to enter it.
+    fn see(&mut self, seen: &Seen<'_>) -> bool;
+    /// Something could not be read.
+    fn fail(&mut self, path: &[u8], error: Errno);
+}
+
+fn walk_one<V: Visit>(top: &OwnedFd, path: &[u8], todo: &mut Vec<Vec<u8>>, visit: &mut V) -> Result<()> {
+    let mut dir = sys::open_dir(top, b".")?;
+    if path.iter().filter(|&&byte| byte == b'/').count() >= MAX_DEPTH {
+        return Err(Errno::NAMETOOLONG);
+    }
+    for name in path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()) {
+        dir = sys::open_dir(&dir, name)?;
+    }
+    let names = sys::list(&dir, &mut Vec::with_capacity(16 * 1024))?;
+    visit.list(path, &names.listed.iter().map(|&listed| names.name(listed)).collect::<Vec<_>>());
+    for &listed in &names.listed {
+        let name = names.name(listed);
+        let path = if path.is_empty() { name.to_vec() } else { [path, name].join(&b'/') };
+        match sys::stat_at(&dir, name) {
+            // What vanished since it was listed is not there.
+            Err(Errno::NOENT) => {}
+            Err(error) => visit.fail(&path, error),
+            Ok(stat) => {
+                if visit.see(&Seen { dir: &dir, name, path: &path, stat }) && stat.kind == Kind::Directory {
+                    todo.push(path);
+                }
+            }
+        }
+    }
+    Ok(())
+}

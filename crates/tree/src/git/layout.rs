@@ -1,0 +1,113 @@
+//! Where a repository keeps its parts, found as git finds it but without asking git.
+//!
+//! `.git` is a directory, or a file that names one (a linked worktree, a submodule, `--separate-git-dir`). A linked
+//! worktree has a directory of its own and shares the rest through `commondir`.
+
+use super::files;
+use crate::object::ObjectFormat;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// A file that says where a directory is holds one path.
+const MAX_POINTER_BYTES: u64 = 64 * 1024;
+const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
+
+/// The parts of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitLayout {
+    /// The root of the working tree.
+    pub root: PathBuf,
+    /// The directory with `HEAD` and the index.
+    pub git_dir: PathBuf,
+    /// The directory with the objects, the refs, the configuration and the hooks: the same as `git_dir`, except in a
+    /// linked worktree.
+    pub common_dir: PathBuf,
+    /// How objects are named.
+    pub object_format: ObjectFormat,
+    /// How refs are kept.
+    pub ref_storage: RefStorage,
+}
+
+/// How a repository keeps its refs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RefStorage {
+    /// In files below `refs`, and in `packed-refs`.
+    Files,
+    /// In a way that is not read here, as `reftable`.
+    Other(String),
+}
+
+impl GitLayout {
+    /// The repository whose working tree has its root at `root`; `None` if there is none. To search upwards, ask for
+    /// each directory above.
+    pub fn find(root: &Path) -> Option<Self> {
+        let root = root.canonicalize().ok()?;
+        let dot_git = root.join(".git");
+        let git_dir =
+            if dot_git.is_dir() { dot_git.canonicalize().ok()? } else { pointed_to(&root, &dot_git)? };
+        if git_dir.join("HEAD").symlink_metadata().is_err() {
+            return None;
+        }
+        let common_dir = match files::read(&git_dir.join("commondir"), MAX_POINTER_BYTES) {
+            Ok(text) => git_dir.join(as_path(text.trim_ascii_end())).canonicalize().ok()?,
+            Err(_) => git_dir.clone(),
+        };
+        let config = files::read(&common_dir.join("config"), MAX_CONFIG_BYTES).unwrap_or_default();
+        let (object_format, ref_storage) = extensions(&config);
+        Some(Self { root, git_dir, common_dir, object_format, ref_storage })
+    }
+
+    /// Whether this is a linked worktree: one with a git directory of its own beside the shared one.
+    pub fn is_linked(&self) -> bool {
+        self.git_dir != self.common_dir
+    }
+}
+
+/// The directory that the file `.git` names: `gitdir: <path>`.
+fn pointed_to(root: &Path, dot_git: &Path) -> Option<PathBuf> {
+    let text = files::read(dot_git, MAX_POINTER_BYTES).ok()?;
+    let path = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+    root.join(as_path(path)).canonicalize().ok()
+}
+
+fn as_path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
+/// Reads the two settings that say how a repository is written. Everything else in the configuration is ignored.
+fn extensions(config: &[u8]) -> (ObjectFormat, RefStorage) {
+    let (mut format, mut storage) = (ObjectFormat::Sha1, RefStorage::Files);
+    let mut is_extensions = false;
+    for line in String::from_utf8_lossy(config).lines() {
+        let line = line.split(['#', ';']).next().unwrap_or_default().trim().to_ascii_lowercase();
+        let mut rest = line.as_str();
+        if let Some((section, after)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
+            is_extensions = section.trim() == "extensions";
+            rest = after.trim();
+        }
+        let (key, value) = rest.split_once('=').map_or((rest, ""), |(key, value)| (key.trim(), value.trim()));
+        let value = value.trim_matches('"');
+        match (is_extensions, key) {
+            (true, "objectformat") if value == "sha256" => format = ObjectFormat::Sha256,
+            (true, "refstorage") if value != "files" => storage = RefStorage::Other(value.to_owned()),
+            _ => {}
+        }
+    }
+    (format, storage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_only_the_two_settings_that_say_how_a_repository_is_written() {
+        let plain = (ObjectFormat::Sha1, RefStorage::Files);
+        assert_eq!(extensions(b""), plain);
+        assert_eq!(extensions(b"[core]\n\tobjectformat = sha256\n"), plain);
+        let config = b"[core]\n repositoryformatversion = 1\n[Extensions] ; why\n\tobjectFormat = sha256\n refStorage=\"reftable\"\n";
+        assert_eq!(extensions(config), (ObjectFormat::Sha256, RefStorage::Other("reftable".into())));
+        assert_eq!(extensions(b"[extensions] objectformat=sha256 # on one line\n").0, ObjectFormat::Sha256);
+    }
+}
