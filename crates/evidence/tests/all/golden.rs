@@ -44,3 +44,19 @@ fn keys_and_attestations_of_version_1_are_read() {
     let manifest = json::parse(&read("bundle-v1/manifest.json")).expect("JSON");
     assert_eq!(attestation.manifest, manifest);
 }
+
+/// The schemas in `docs/schemas` describe the documents field by field.
+#[test]
+fn the_published_schemas_know_every_field() {
+    for (schema, document) in [
+        ("seal.v1", "seal-v1.json"),
+        ("manifest.v1", "bundle-v1/manifest.json"),
+        ("trust.v1", "trust-v1.json"),
+    ] {
+        let schema = json::parse(&read(&format!("../../../../docs/schemas/{schema}.json"))).expect("JSON");
+        let document = json::parse(&read(document)).expect("JSON");
+        let known: Vec<&String> = schema["properties"].as_object().expect("properties").keys().collect();
+        let written: Vec<&String> = document.as_object().expect("an object").keys().collect();
+        assert_eq!(known, written, "{}", schema["title"]);
+    }
+}
