@@ -3,6 +3,8 @@
 mod cache;
 mod common;
 mod delta;
+mod elsewhere;
 mod git;
+mod hostile;
 mod restore;
 mod unsafe_things;
