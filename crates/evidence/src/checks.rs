@@ -159,14 +159,11 @@ impl<'a> Subject<'a> {
     /// 9.
     pub(crate) fn gates(&self) -> Vec<Fault> {
         let demanded = self.trust.required_gates.iter().map(String::as_str);
-        let required: BTreeSet<&str> = self.manifest.plan.required_gates().chain(demanded).collect();
-        let mut found: BTreeMap<Reason, Vec<&[u8]>> = BTreeMap::new();
-        for gate in required {
-            for reason in judge::gate_reasons(gate, &self.manifest.gate_results) {
-                found.entry(reason).or_default().push(gate.as_bytes());
-            }
-        }
-        found.into_iter().filter_map(|(reason, gates)| Fault::about(reason, gates)).collect()
+        let required = self.manifest.plan.required_gates().chain(demanded);
+        judge::gate_reasons(required, &self.manifest.gate_results)
+            .into_iter()
+            .filter_map(|(reason, gates)| Fault::about(reason, gates.into_iter().map(str::as_bytes)))
+            .collect()
     }
 
     /// 10. A recorded failure is a failure; a recorded pass must not contradict the facts.

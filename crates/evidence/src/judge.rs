@@ -3,17 +3,27 @@
 use crate::GateResult;
 use canon::Reason;
 use plan::GateStatus;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// What the results of one required gate say against it: every result counts, not the last.
-pub(crate) fn gate_reasons(gate: &str, results: &[GateResult]) -> Vec<Reason> {
-    let mut of_gate = results.iter().filter(|result| result.gate_id == gate).peekable();
-    if of_gate.peek().is_none() {
-        return vec![Reason::GateMissing];
+/// What speaks against the required gates, and against which: every result of a gate counts, not the last.
+pub(crate) fn gate_reasons<'a>(
+    required: impl IntoIterator<Item = &'a str>,
+    results: &[GateResult],
+) -> BTreeMap<Reason, BTreeSet<&'a str>> {
+    let mut by_gate: BTreeMap<&str, Vec<&GateResult>> = BTreeMap::new();
+    for result in results {
+        by_gate.entry(&result.gate_id).or_default().push(result);
     }
-    let mut reasons: Vec<Reason> = of_gate.filter_map(result_reason).collect();
-    reasons.sort_unstable();
-    reasons.dedup();
-    reasons
+    let mut found: BTreeMap<Reason, BTreeSet<&str>> = BTreeMap::new();
+    for gate in required {
+        let of_gate = by_gate.get(gate);
+        let missing = of_gate.is_none().then_some(Reason::GateMissing);
+        for reason in of_gate.into_iter().flatten().filter_map(|result| result_reason(result)).chain(missing)
+        {
+            found.entry(reason).or_default().insert(gate);
+        }
+    }
+    found
 }
 
 fn result_reason(result: &GateResult) -> Option<Reason> {
@@ -33,23 +43,24 @@ mod tests {
         GateResult { gate_id: "lint".into(), status, exit_code, duration_ms: 1, log_paths: Vec::new() }
     }
 
+    fn reasons(results: &[GateResult]) -> Vec<Reason> {
+        gate_reasons(["lint"], results).into_keys().collect()
+    }
+
     #[test]
     fn every_result_counts() {
         let pass = result(GateStatus::Pass, Some(0));
         let fail = result(GateStatus::Fail, Some(1));
         let skip = result(GateStatus::Skip, None);
-        assert_eq!(gate_reasons("lint", std::slice::from_ref(&pass)), []);
-        assert_eq!(gate_reasons("lint", &[fail.clone(), pass.clone()]), [Reason::GateFailed]);
-        assert_eq!(
-            gate_reasons("lint", &[skip, fail, pass.clone()]),
-            [Reason::GateFailed, Reason::GateSkipped]
-        );
-        assert_eq!(gate_reasons("test", &[pass]), [Reason::GateMissing]);
+        assert_eq!(reasons(std::slice::from_ref(&pass)), []);
+        assert_eq!(reasons(&[fail.clone(), pass.clone()]), [Reason::GateFailed]);
+        assert_eq!(reasons(&[skip, fail, pass]), [Reason::GateFailed, Reason::GateSkipped]);
+        assert_eq!(reasons(&[]), [Reason::GateMissing]);
     }
 
     #[test]
     fn a_pass_needs_the_exit_code_0() {
-        assert_eq!(gate_reasons("lint", &[result(GateStatus::Pass, Some(1))]), [Reason::GateFailed]);
-        assert_eq!(gate_reasons("lint", &[result(GateStatus::Pass, None)]), [Reason::GateFailed]);
+        assert_eq!(reasons(&[result(GateStatus::Pass, Some(1))]), [Reason::GateFailed]);
+        assert_eq!(reasons(&[result(GateStatus::Pass, None)]), [Reason::GateFailed]);
     }
 }

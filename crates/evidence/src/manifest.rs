@@ -88,7 +88,7 @@ impl Manifest {
         let is_untracked = self.untracked().is_some_and(|paths| !paths.is_empty());
         let has_snapshots = self.before_root.is_some() && self.after_root.is_some() && self.delta.is_some();
         let scope = amended_scope(&self.plan.scope, &self.amendments);
-        let gates = self.plan.required_gates().flat_map(|gate| judge::gate_reasons(gate, &self.gate_results));
+        let gates = judge::gate_reasons(self.plan.required_gates(), &self.gate_results).into_keys();
         let mut reasons: Vec<Reason> = Vec::new();
         let all = is_untracked
             .then_some(Reason::ReconUntrackedDelta)
@@ -157,7 +157,8 @@ impl Manifest {
         if let Some(name) = artifacts.keys().find(|name| is_bad(name)) {
             return Err(AssembleError::BadName(name.clone()));
         }
-        let mut logs = self.gate_results.iter().flat_map(|result| &result.log_paths);
+        let of_command = self.details.command.iter().flat_map(|command| &command.log_paths);
+        let mut logs = self.gate_results.iter().flat_map(|result| &result.log_paths).chain(of_command);
         match logs.find(|log| !artifacts.contains_key(*log)) {
             Some(log) => Err(AssembleError::MissingLog(log.clone())),
             None => Ok(()),

@@ -136,3 +136,100 @@ fn requested(request: &Request, packs: &[&Pack]) -> Globs {
 fn ids(packs: &[&Pack]) -> Vec<String> {
     packs.iter().map(|pack| pack.id.clone()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    /// A policy and a request with one thing wrong in every place where something can be.
+    fn wrong() -> (Value, Request) {
+        let policy = json!({
+            "packs": [
+                {"id": "a", "scope": ["src/"], "gates": ["nobody"]},
+                {"id": "b", "scope": ["b/**"], "when": ["**"]},
+                {"id": "b", "scope": ["c/**"], "when": ["**"]},
+            ],
+            "gates": [{"id": "lint", "tier": "1", "run": ["x"]}],
+            "profiles": [{"id": "team", "pack_cap": 1}],
+        });
+        let request = Request {
+            profile: "Team".into(),
+            changed_files: vec![b"/etc/passwd".to_vec()],
+            tier: Some("high".into()),
+            packs: vec!["nobody".into()],
+            scope: Globs::new(["src/**.py"]),
+        };
+        (policy, request)
+    }
+
+    fn code(policy: &Value, request: &Request) -> &'static str {
+        let policy = Policy::from_json(policy).expect("a policy");
+        compute(&policy, request).map_or_else(|error| error.reason().code(), |_| "a plan")
+    }
+
+    #[test]
+    fn errors_come_in_their_order() {
+        let (mut policy, mut request) = wrong();
+        let mut found = vec![code(&policy, &request)];
+        let mut then = |policy: &Value, request: &Request| found.push(code(policy, request));
+        policy["packs"][2]["id"] = "c".into();
+        then(&policy, &request);
+        policy["packs"][0]["gates"] = json!(["lint"]);
+        then(&policy, &request);
+        policy["gates"][0]["tier"] = "T1".into();
+        then(&policy, &request);
+        policy["packs"][0]["scope"] = json!(["src/**"]);
+        then(&policy, &request);
+        request.profile = "team".into();
+        then(&policy, &request);
+        request.changed_files = vec![b"x".to_vec()];
+        then(&policy, &request);
+        request.scope = Globs::new(["src/**"]);
+        then(&policy, &request);
+        request.packs = vec!["a".into()];
+        then(&policy, &request);
+        policy["profiles"][0]["pack_cap"] = 3.into();
+        then(&policy, &request);
+        request.tier = None;
+        then(&policy, &request);
+        let expected = [
+            "PLAN.DUPLICATE_ID",
+            "PLAN.UNKNOWN_GATE",
+            "PLAN.BAD_TIER",
+            "SCOPE.TRAILING_SLASH",
+            "PLAN.UNKNOWN_PROFILE",
+            "PATH.INVALID",
+            "SCOPE.DOUBLE_STAR_IN_SEGMENT",
+            "PLAN.UNKNOWN_PACK",
+            "PLAN.PACK_CAP_EXCEEDED",
+            "PLAN.BAD_TIER",
+            "a plan",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn packs_gates_and_profiles_have_names_of_their_own() {
+        let policy = json!({
+            "packs": [{"id": "x", "scope": []}], "gates": [{"id": "x", "run": ["x"]}], "profiles": [{"id": "x"}],
+        });
+        assert_eq!(code(&policy, &Request { profile: "x".into(), ..Request::default() }), "a plan");
+    }
+
+    #[test]
+    fn a_pack_may_only_exclude() {
+        let policy = json!({
+            "packs": [
+                {"id": "code", "scope": ["src/**"]},
+                {"id": "keys", "scope": ["!src/keys/**"], "when": ["**"], "precedence": 9},
+            ],
+            "profiles": [{"id": "team"}],
+        });
+        let policy = Policy::from_json(&policy).expect("a policy");
+        let request =
+            Request { profile: "team".into(), changed_files: vec![b"src/a".to_vec()], ..Request::default() };
+        let plan = compute(&policy, &request).expect("a plan");
+        assert_eq!(plan.scope, Globs::new(["src/**", "!src/keys/**"]));
+    }
+}

@@ -5,3 +5,4 @@ mod bundles;
 mod common;
 mod golden;
 mod properties;
+mod verifier;
