@@ -4,12 +4,14 @@
 //! * [`Owner`], [`ownership`]: who holds an intent, and what a reader may conclude about it.
 //! * [`start_decision`]: whether a start is granted.
 //! * [`hygiene_finish`]: whose the dirty paths of a shared tree are.
+//! * [`registry`]: the registry of intents as a fold of its log: `decide` and `apply`.
 //! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
 
 mod check;
 pub mod hygiene;
 mod owner;
 mod record;
+pub mod registry;
 mod relations;
 mod scope;
 pub mod start;
@@ -19,6 +21,7 @@ pub use check::{ScopeCheck, ScopeCheckStatus, scope_check};
 pub use hygiene::{FinishHygiene, FinishState, hygiene_finish};
 pub use owner::{Held, Lease, Owner, Ownership, Probe, Timestamp, ownership};
 pub use record::{BadId, CommandId, ForeignDirtyOverlap, IntentId, Peer, Status};
+pub use registry::Registry;
 pub use relations::{OverlapType, Relation, RelationKind, overlap, relations};
 pub use scope::{Entries, Entry, IntentScope, Patterns, ScopeRelation, covered};
 pub use start::{StartDecision, StartState, start_decision};
