@@ -7,8 +7,8 @@
 use crate::finding::TreeFinding;
 use crate::record::{DirId, Held, Kind};
 use crate::snapshot::{Note, Snapshot};
+use crate::walk::ROOT;
 use canon::{Reason, bytes};
-use paths::RepoPath;
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -17,7 +17,7 @@ use std::path::Path;
 const MAX_LINKS: usize = 40;
 
 /// How many names a path may have, all links written out, before it is given up as leaving the tree.
-const MAX_STEPS: usize = 16 * 1024;
+const MAX_STEPS: usize = 4096;
 
 /// Reports every way out.
 pub(crate) fn judge(snapshot: &mut Snapshot, root: &Path) {
@@ -62,9 +62,7 @@ fn symlinks(snapshot: &Snapshot, root: &[u8], findings: &mut Vec<TreeFinding>, n
     for (id, dir) in (0..).zip(&snapshot.dirs) {
         for (place, target) in &dir.targets {
             let path = || snapshot.path(id, *place as usize);
-            let home = path().parent();
-            let home = home.iter().flat_map(RepoPath::segments).collect();
-            match follow(snapshot, root, home, target) {
+            match Walker::new(snapshot, root, id).follow(target) {
                 Way::Out => findings.push(TreeFinding {
                     path: path(),
                     reason: Reason::UnsafeLinkEscapes,
@@ -84,55 +82,89 @@ enum Way {
     Out,
 }
 
-/// Follows `target` from the directory `at`.
-fn follow<'a>(snapshot: &'a Snapshot, root: &[u8], mut at: Vec<&'a [u8]>, target: &'a [u8]) -> Way {
-    let mut ahead = Vec::new();
-    let mut n_links = 1;
-    if !enter(root, target, &mut at, &mut ahead) {
-        return Way::Out;
+/// Goes along the text of links.
+struct Walker<'a> {
+    snapshot: &'a Snapshot,
+    root: &'a [u8],
+    /// The directories from the root (which is not among them) to here. `None`: something that is no directory of the
+    /// snapshot; below it there can only be names.
+    at: Vec<Option<DirId>>,
+    /// The names to go, the next one last.
+    ahead: Vec<&'a [u8]>,
+}
+
+impl<'a> Walker<'a> {
+    fn new(snapshot: &'a Snapshot, root: &'a [u8], dir: DirId) -> Self {
+        let mut at = Vec::new();
+        let mut above = dir;
+        while above != ROOT {
+            at.push(Some(above));
+            above = snapshot.dir(above).parent.0;
+        }
+        at.reverse();
+        Self { snapshot, root, at, ahead: Vec::new() }
     }
-    for _ in 0..MAX_STEPS {
-        let Some(name) = ahead.pop() else { return Way::Inside };
-        match name {
-            b"" | b"." => {}
-            b".." => {
-                if at.pop().is_none() {
-                    return Way::Out;
-                }
-            }
-            name => match link_at(snapshot, &at, name) {
-                None => at.push(name),
-                Some(_) if n_links == MAX_LINKS => return Way::Inside,
-                Some(target) => {
-                    n_links += 1;
-                    if !enter(root, target, &mut at, &mut ahead) {
-                        return Way::Out;
+
+    fn follow(mut self, target: &'a [u8]) -> Way {
+        let mut n_links = 1;
+        if !self.enter(target) {
+            return Way::Out;
+        }
+        for _ in 0..MAX_STEPS {
+            match self.ahead.pop() {
+                None => return Way::Inside,
+                Some(b"" | b".") => {}
+                Some(b"..") if self.at.is_empty() => return Way::Out,
+                Some(b"..") => drop(self.at.pop()),
+                Some(name) => match self.step(name) {
+                    None => {}
+                    // The system gives up here, so nothing can be written through this link.
+                    Some(_) if n_links == MAX_LINKS => return Way::Inside,
+                    Some(target) => {
+                        n_links += 1;
+                        if !self.enter(target) {
+                            return Way::Out;
+                        }
                     }
-                }
-            },
+                },
+            }
+        }
+        Way::Out
+    }
+
+    /// Goes to `name`; if it is a link it stays, and gives the link's target.
+    fn step(&mut self, name: &[u8]) -> Option<&'a [u8]> {
+        let here = self.at.last().copied().unwrap_or(Some(ROOT));
+        let dir = here.map(|id| self.snapshot.dir(id));
+        let found = dir.and_then(|dir| Some((dir, dir.find(name)?)));
+        let held = found.map(|(dir, place)| (dir, place, dir.records[place].held));
+        match held {
+            Some((dir, place, Held::Symlink(Some(_)))) => dir.target(u32::try_from(place).ok()?),
+            Some((_, _, Held::Directory(id))) => {
+                self.at.push(id);
+                None
+            }
+            _ => {
+                self.at.push(None);
+                None
+            }
         }
     }
-    Way::Out
-}
 
-/// Puts the names of `target` ahead, the first on top; `false` if it is absolute and not below the root.
-fn enter<'a>(root: &[u8], target: &'a [u8], at: &mut Vec<&'a [u8]>, ahead: &mut Vec<&'a [u8]>) -> bool {
-    let mut names: Vec<&[u8]> = target.split(|&byte| byte == b'/').collect();
-    if target.first() == Some(&b'/') {
-        names.retain(|name| !matches!(*name, b"" | b"."));
-        let root: Vec<&[u8]> = root.split(|&byte| byte == b'/').filter(|name| !name.is_empty()).collect();
-        if !names.starts_with(&root) {
-            return false;
+    /// Puts the names of `target` ahead; `false` if it is absolute and not below the root.
+    fn enter(&mut self, target: &'a [u8]) -> bool {
+        let mut names: Vec<&[u8]> = target.split(|&byte| byte == b'/').collect();
+        if target.first() == Some(&b'/') {
+            names.retain(|name| !matches!(*name, b"" | b"."));
+            let root: Vec<&[u8]> =
+                self.root.split(|&byte| byte == b'/').filter(|name| !name.is_empty()).collect();
+            if !names.starts_with(&root) {
+                return false;
+            }
+            names.drain(..root.len());
+            self.at.clear();
         }
-        names.drain(..root.len());
-        at.clear();
+        self.ahead.extend(names.into_iter().rev());
+        true
     }
-    ahead.extend(names.into_iter().rev());
-    true
-}
-
-/// The target of the link `name` in the directory `at`, if it is one.
-fn link_at<'a>(snapshot: &'a Snapshot, at: &[&[u8]], name: &[u8]) -> Option<&'a [u8]> {
-    let (dir, place) = snapshot.find(at.iter().copied().chain([name]))?;
-    matches!(dir.records[place].held, Held::Symlink(_)).then(|| dir.target(u32::try_from(place).ok()?))?
 }

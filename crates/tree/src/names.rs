@@ -62,6 +62,7 @@ fn folded(name: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::{Facts, Held};
 
     #[test]
     fn knows_what_other_systems_take_for_git() {
@@ -94,6 +95,41 @@ mod tests {
             assert!(!passes_for_git(name.as_bytes()), "{name:?}");
         }
         assert!(!passes_for_git(b".git\xff"));
+    }
+
+    /// A directory with children of these names, inodes and link counts.
+    fn dir(children: &[(&str, u64, u32)]) -> Dir {
+        let mut names = Vec::new();
+        let record = |&(name, inode, links): &(&str, u64, u32)| {
+            let start = u32::try_from(names.len()).expect("short");
+            names.extend_from_slice(name.as_bytes());
+            let facts = Facts { device: 1, inode, size: 0, mtime_ns: 0, ctime_ns: 0, links, mode: 0o644 };
+            let len = u16::try_from(name.len()).expect("short");
+            Record { name: (start, len), facts, held: Held::File(None) }
+        };
+        let records = children.iter().map(record).collect();
+        Dir {
+            parent: (0, 0),
+            records,
+            names: names.into(),
+            targets: Box::default(),
+            git_ids: Box::default(),
+            hash: canon::Digest::of(b""),
+        }
+    }
+
+    #[test]
+    fn one_object_under_two_spellings_is_a_collision() {
+        assert_eq!(collisions(&dir(&[("README", 7, 1), ("Readme", 7, 1), ("x", 8, 1)])), [(0, 1)]);
+        assert_eq!(collisions(&dir(&[("e\u{301}", 7, 1), ("\u{e9}", 7, 1)])), [(0, 1)]);
+    }
+
+    #[test]
+    fn two_objects_and_honest_hard_links_are_none() {
+        assert_eq!(collisions(&dir(&[("README", 7, 1), ("Readme", 8, 1)])), []);
+        assert_eq!(collisions(&dir(&[("README", 7, 2), ("Readme", 7, 2)])), []);
+        assert_eq!(collisions(&dir(&[("a", 7, 1), ("b", 7, 1)])), []);
+        assert_eq!(collisions(&dir(&[("A", 0, 1), ("a", 0, 1)])), []);
     }
 
     #[test]

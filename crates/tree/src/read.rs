@@ -162,3 +162,37 @@ pub(crate) fn link(dir: impl AsFd, name: &[u8]) -> Result<(Stat, Vec<u8>), Troub
     })?;
     if sys::stat_at(&dir, name)? == before { Ok((before, target)) } else { Err(Trouble::Changed) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Settles on something that changes `n_changes` times, and counts the attempts.
+    fn settle(n_changes: u32) -> (Result<(), Trouble>, u32) {
+        let mut n_attempts = 0;
+        let result = Patience::default().settle(|| {
+            n_attempts += 1;
+            if n_attempts > n_changes { Ok(()) } else { Err(Trouble::Changed) }
+        });
+        (result, n_attempts)
+    }
+
+    #[test]
+    fn what_comes_to_rest_is_read_and_what_does_not_is_given_up() {
+        assert_eq!(settle(0), (Ok(()), 1));
+        assert_eq!(settle(ATTEMPTS - 1), (Ok(()), ATTEMPTS));
+        assert_eq!(settle(ATTEMPTS), (Err(Trouble::Changed), ATTEMPTS));
+    }
+
+    #[test]
+    fn what_is_gone_or_refused_is_not_tried_again() {
+        for trouble in [Trouble::Gone, Trouble::Refused(Errno::ACCESS)] {
+            let mut n_attempts = 0;
+            let result: Result<(), _> = Patience::default().settle(|| {
+                n_attempts += 1;
+                Err(trouble)
+            });
+            assert_eq!((result, n_attempts), (Err(trouble), 1));
+        }
+    }
+}

@@ -24,6 +24,8 @@ const RACY_NS: i64 = 2_000_000_000;
 pub struct Options {
     /// The top-level names under which Probity keeps its own state: they are no part of the content.
     pub own_state: Vec<Vec<u8>>,
+    /// Whether `.git` at the top is content too. It is when the tree is no repository: then nobody else looks there.
+    pub dot_git_is_content: bool,
     /// Whether to compute the git blob id of every file, and in which format. It costs a second hash.
     pub git_ids: Option<ObjectFormat>,
     /// How many threads to use; `None` for one a core.
@@ -87,7 +89,9 @@ impl Snapshot {
         let real_root = root.canonicalize().map_err(refused)?;
         let ground = ground(&real_root, options, known).map_err(|error| refused(error.into()))?;
         let mut left_out = options.own_state.clone();
-        left_out.push(b".git".to_vec());
+        if !options.dot_git_is_content {
+            left_out.push(b".git".to_vec());
+        }
         let reader = || Reader::new(options.git_ids);
         let walked = walk::walk(&ground, &left_out, reader, n_threads(options));
         if let Some(finding) = walked.findings.iter().find(|finding| matches!(finding.at, At::Dir(ROOT))) {

@@ -135,8 +135,8 @@ pub(crate) fn list(dir: &OwnedFd, _buffer: &mut Vec<u8>) -> Result<Names> {
     portable::list(dir)
 }
 
-/// What every Unix has. Compiled for tests on Linux too, so that it is held against the Linux calls.
-#[cfg_attr(target_os = "linux", allow(dead_code, reason = "`list` is used by the tests only"))]
+/// What every Unix has.
+#[cfg_attr(target_os = "linux", allow(dead_code, reason = "on Linux only the tests call `list`"))]
 mod portable {
     use super::{AtFlags, BorrowedFd, FileType, Names, OwnedFd, Result, Stat, kind, nanoseconds};
 
@@ -199,5 +199,44 @@ fn kind(kind: FileType) -> Kind {
         FileType::Socket => Kind::Socket,
         FileType::BlockDevice => Kind::BlockDevice,
         FileType::CharacterDevice | FileType::Unknown => Kind::CharDevice,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::CWD;
+    use std::os::unix::ffi::OsStrExt;
+
+    #[test]
+    fn what_every_unix_has_tells_the_same_as_what_linux_has() {
+        let home = tempfile::tempdir().expect("a directory");
+        let path = home.path();
+        std::fs::write(path.join("file"), "f").expect("written");
+        std::fs::create_dir(path.join("dir")).expect("made");
+        std::os::unix::fs::symlink("file", path.join("link")).expect("linked");
+        let dir = open_dir(CWD, path.as_os_str().as_bytes()).expect("opened");
+        let names = list(&dir, &mut Vec::with_capacity(4096)).expect("listed");
+        let portably = portable::list(&dir).expect("listed");
+        let show = |names: &Names| -> Vec<_> {
+            names.listed.iter().map(|&listed| (names.name(listed).to_vec(), listed.kind)).collect()
+        };
+        assert_eq!(show(&names), show(&portably));
+        assert_eq!(names.listed.len(), 3);
+        for &listed in &names.listed {
+            let name = names.name(listed);
+            let portably = portable::stat(dir.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW).expect("seen");
+            let linux = stat_at(&dir, name).expect("seen");
+            // Devices are numbered in another way, mounts and births are not told at all.
+            let common = Stat { device: portably.device, mount: None, born_ns: 0, ..linux };
+            assert_eq!(portably, common);
+        }
+    }
+
+    #[test]
+    fn a_time_that_does_not_fit_becomes_the_nearest_that_does() {
+        assert_eq!(nanoseconds(1, 5), 1_000_000_005);
+        assert_eq!(nanoseconds(i64::MAX, 0), i64::MAX);
+        assert_eq!(nanoseconds(i64::MIN, 0), i64::MIN);
     }
 }

@@ -185,6 +185,9 @@ fn our_own_state_is_left_out_at_the_top_only() {
     let options = Options { own_state: vec![b".probity".to_vec()], ..Options::default() };
     let snapshot = Snapshot::take(&tree.root(), &options, None).expect("a snapshot");
     assert_eq!(paths(&snapshot), ["a", "sub", "sub/.probity", "sub/.probity/state"]);
+    let options = Options { dot_git_is_content: true, ..options };
+    let snapshot = Snapshot::take(&tree.root(), &options, None).expect("a snapshot");
+    assert_eq!(paths(&snapshot)[..2], [".git", ".git/x"]);
 }
 
 #[test]
