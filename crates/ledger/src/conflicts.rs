@@ -41,6 +41,9 @@ impl Conflicts {
 
     /// The open conflicts of an item.
     pub(crate) fn open_of(&self, item: ItemId) -> Vec<u32> {
+        if self.open.is_empty() {
+            return Vec::new();
+        }
         self.open.range((item, 0)..=(item, u32::MAX)).map(|&(_, at)| at).collect()
     }
 

@@ -126,15 +126,16 @@ impl Ledger {
         let item = ItemId::new(count(self.items.len()));
         let version = count(self.versions.len());
         let text = self.texts.push(new.summary);
-        self.versions.push(Version { seq, text, next: 0, confidence: new.confidence, mode: None });
+        self.versions.push(Version { seq, text, previous: 0, confidence: new.confidence, mode: None });
         self.items.push(Record {
             meaning: new.meaning,
             handle: self.handles.len(),
-            first_version: version,
+            created: seq,
             last_version: version,
-            first_source: 0,
             last_source: 0,
             n_sources: 0,
+            first_source: 0,
+            first_turn: 0,
             superseded_by: None,
             first_superseded: None,
             last_superseded: None,
@@ -146,6 +147,7 @@ impl Ledger {
             note: None,
             kind: new.kind,
             status: new.status,
+            confidence: new.confidence,
         });
         self.add_handle(new.handle, item);
         self.list(item);
@@ -181,7 +183,10 @@ impl Ledger {
     /// Adds a version with a new text.
     pub(crate) fn reword(&mut self, item: ItemId, new: &Rewording<'_>, seq: Seq) {
         let text = self.texts.push(new.summary);
-        self.add_version(item, Version { seq, text, next: 0, confidence: new.confidence, mode: new.mode });
+        self.add_version(
+            item,
+            Version { seq, text, previous: 0, confidence: new.confidence, mode: new.mode },
+        );
         if self.record(item).meaning == new.meaning {
             return;
         }
@@ -197,15 +202,16 @@ impl Ledger {
     /// Adds a version with another confidence.
     pub(crate) fn set_confidence(&mut self, item: ItemId, confidence: Confidence, seq: Seq) {
         let Version { text, .. } = *self.version(item);
-        self.add_version(item, Version { seq, text, next: 0, confidence, mode: None });
+        self.add_version(item, Version { seq, text, previous: 0, confidence, mode: None });
     }
 
-    fn add_version(&mut self, item: ItemId, version: Version) {
+    fn add_version(&mut self, item: ItemId, mut version: Version) {
         self.note_record(item);
         let at = count(self.versions.len());
         let record = &mut self.items[item.at()];
-        self.versions[record.last_version as usize].next = at;
+        version.previous = record.last_version;
         record.last_version = at;
+        record.confidence = version.confidence;
         record.last_seq = version.seq;
         self.versions.push(version);
     }

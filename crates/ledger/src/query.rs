@@ -97,7 +97,7 @@ impl Ledger {
 
     /// Every item as it was when `at` was the head.
     pub fn as_of(&self, at: Seq) -> impl Iterator<Item = Item<'_>> {
-        let n = self.items.partition_point(|record| self.created(record) <= at);
+        let n = self.items.partition_point(|record| record.created <= at);
         self.ids().take(n).filter_map(move |item| self.item_at(item, at))
     }
 

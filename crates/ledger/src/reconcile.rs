@@ -325,7 +325,7 @@ impl Ledger {
         change: &'a Change<'a>,
         normaliser: &mut Normaliser,
     ) -> Result<Plan<'a>, RejectCode> {
-        let now = self.version(item);
+        let now = self.record(item);
         Ok(match *change {
             Change::ReviseDecision { summary, confidence } => {
                 self.plan_rewording(item, summary, confidence.unwrap_or(now.confidence), None, normaliser)
@@ -356,16 +356,21 @@ impl Ledger {
         mode: Option<Mode>,
         normaliser: &mut Normaliser,
     ) -> Plan<'a> {
-        let is_same_text = summary == self.summary(item);
-        if is_same_text && confidence == self.version(item).confidence {
-            return Plan::Repeat { item };
-        }
-        if is_same_text {
-            return Plan::Alter { item, how: Alteration::Reweigh(confidence) };
-        }
         normaliser.read(summary);
         let meaning = normaliser.meaning(self.record(item).kind);
-        Plan::Alter { item, how: Alteration::Reword(Rewording { summary, meaning, confidence, mode }) }
+        // The old text is only fetched when its meaning is the same: most revisions say something else.
+        let is_same_text = meaning == self.record(item).meaning && summary == self.summary(item);
+        if !is_same_text {
+            return Plan::Alter {
+                item,
+                how: Alteration::Reword(Rewording { summary, meaning, confidence, mode }),
+            };
+        }
+        if confidence == self.record(item).confidence {
+            Plan::Repeat { item }
+        } else {
+            Plan::Alter { item, how: Alteration::Reweigh(confidence) }
+        }
     }
 
     fn check_by(&self, item: ItemId, by: &str) -> Result<ItemId, RejectCode> {
@@ -385,7 +390,7 @@ impl Ledger {
         change: &'a Change<'a>,
         normaliser: &mut Normaliser,
     ) -> Result<Successor<'a>, RejectCode> {
-        let now = self.version(item);
+        let now = self.record(item);
         let (kind, handle, summary, confidence, old_status, reason) = match *change {
             Change::ResolveBranch { handle, chosen, confidence } => {
                 if !self.alternatives(item).any(|alternative| alternative == chosen) {
@@ -426,10 +431,10 @@ impl Ledger {
 
     fn carry_out(&mut self, plan: Plan<'_>, proposal: &Proposal<'_>, sources: &[Known], seq: Seq) -> Ruling {
         let (verdict, item, other) = self.apply(plan, sources, seq);
-        let is_redelivery = verdict == Verdict::Merged(MergeCode::Redelivered);
-        if let Some((key, fingerprint)) = proposal.key.filter(|_| !is_redelivery).zip(proposal.fingerprint())
-        {
-            self.remember_key(key, Delivered { fingerprint, item });
+        if let Some(key) = proposal.key.filter(|_| verdict != Verdict::Merged(MergeCode::Redelivered)) {
+            // Only well-formed proposals get here, so there always is a fingerprint.
+            let delivered = proposal.fingerprint().map(|fingerprint| Delivered { fingerprint, item });
+            delivered.into_iter().for_each(|delivered| self.remember_key(key, delivered));
         }
         Ruling { verdict, item: Some(item), other }
     }
@@ -478,7 +483,7 @@ impl Ledger {
             Alteration::Reweigh(confidence) => self.set_confidence(item, confidence, seq),
             Alteration::Resolve { note } => self.end(item, Status::Resolved, Some(note), seq),
             Alteration::Promote(confidence) => {
-                let news = confidence.filter(|&confidence| confidence != self.version(item).confidence);
+                let news = confidence.filter(|&confidence| confidence != self.record(item).confidence);
                 if let Some(confidence) = news {
                     self.set_confidence(item, confidence, seq);
                 }
@@ -516,7 +521,7 @@ impl Ledger {
         if hard && self.record(item).hardened.is_none() {
             self.harden(item, seq);
         }
-        if confidence > self.version(item).confidence {
+        if confidence > self.record(item).confidence {
             self.set_confidence(item, confidence, seq);
         }
     }

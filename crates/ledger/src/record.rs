@@ -1,8 +1,8 @@
 //! How items are kept: small records of ids that point into shared, append-only lists.
 //!
 //! Every list carries the position of what it holds, so the state as of any earlier position can be read off without
-//! a copy. Chains end at the id that the owner remembers as last, never at a mark inside the chain: taking back an
-//! append is therefore a truncation.
+//! a copy. Chains lead backwards, from the newest to the oldest: adding to one touches nothing that is already there,
+//! and taking an addition back is a truncation.
 
 use crate::identity::Meaning;
 use crate::outcome::Verdict;
@@ -53,11 +53,13 @@ pub(crate) struct Record {
     pub(crate) meaning: Meaning,
     /// The first handle.
     pub(crate) handle: u32,
-    pub(crate) first_version: u32,
+    pub(crate) created: Seq,
     pub(crate) last_version: u32,
-    pub(crate) first_source: u32,
     pub(crate) last_source: u32,
     pub(crate) n_sources: u32,
+    pub(crate) first_source: u32,
+    /// The turn of the first source.
+    pub(crate) first_turn: u32,
     pub(crate) superseded_by: Option<ItemId>,
     /// What this item supersedes: a chain through `next_superseded`, from first to last.
     pub(crate) first_superseded: Option<ItemId>,
@@ -74,6 +76,8 @@ pub(crate) struct Record {
     pub(crate) note: Option<NonZeroU32>,
     pub(crate) kind: ItemKind,
     pub(crate) status: Status,
+    /// As in the last version.
+    pub(crate) confidence: Confidence,
 }
 
 /// One wording of an item.
@@ -81,7 +85,8 @@ pub(crate) struct Record {
 pub(crate) struct Version {
     pub(crate) seq: Seq,
     pub(crate) text: u32,
-    pub(crate) next: u32,
+    /// The version before it; meaningless for the first.
+    pub(crate) previous: u32,
     pub(crate) confidence: Confidence,
     pub(crate) mode: Option<Mode>,
 }

@@ -1,15 +1,12 @@
 //! Sources of items: (turn, range) pairs that are only ever added, found by item and by turn.
 //!
-//! Each source is a link in two chains: the sources of its item, in order of arrival, and the sources that its turn
-//! gives. Whether a pair is already there is looked up in the chain for the first few and in an index for the rest,
-//! so an item with twenty thousand sources takes the next one as fast as an item with one.
+//! Each source is a link in two chains: the sources of its item, and the sources that its turn gives, newest first.
+//! Whether a pair is already there is looked up in an index (all but the first source of an item stand in it), so an
+//! item with twenty thousand sources takes the next one as fast as an item with two.
 
 use crate::index::{Index, Names, hash_of};
 use crate::record::{ItemId, Record, Seq};
 use crate::texts::count;
-
-/// How many sources of an item are compared one by one.
-const FEW: u32 = 8;
 
 /// A source whose turn is known.
 pub(crate) type Known = (u32, Option<(u64, u64)>);
@@ -21,7 +18,8 @@ pub(crate) struct SourceRecord {
     pub(crate) turn: u32,
     /// One more than the place in `ranges`; zero for the whole turn.
     range: u32,
-    next_in_item: u32,
+    /// The source of this item that was added before it; meaningless for the first.
+    previous_in_item: u32,
     /// The source of this turn that was added before it; meaningless for the first.
     previous_in_turn: u32,
 }
@@ -39,7 +37,7 @@ pub(crate) struct Sources {
     given: Vec<Given>,
     list: Vec<SourceRecord>,
     ranges: Vec<(u64, u64)>,
-    /// The sources of each item after its first few.
+    /// All sources but the first of each item.
     index: Index,
 }
 
@@ -67,12 +65,12 @@ impl Sources {
         self.list.len()
     }
 
-    /// The sources of an item, in order of arrival.
+    /// The sources of an item, the newest first.
     pub(crate) fn of_item(&self, record: &Record) -> impl Iterator<Item = &SourceRecord> {
-        let mut at = record.first_source;
+        let mut at = record.last_source;
         (0..record.n_sources).map(move |_| {
             let source = &self.list[at as usize];
-            at = source.next_in_item;
+            at = source.previous_in_item;
             source
         })
     }
@@ -96,10 +94,12 @@ impl Sources {
         let at = count(self.list.len());
         if record.n_sources == 0 {
             record.first_source = at;
+            record.first_turn = turn;
         } else {
-            self.list[record.last_source as usize].next_in_item = at;
+            self.index.insert(pair_hash(item, turn, range), at);
         }
-        record.last_source = at;
+        let previous_in_item = std::mem::replace(&mut record.last_source, at);
+        record.n_sources += 1;
         let given = &mut self.given[turn as usize];
         let previous_in_turn = std::mem::replace(&mut given.last, at);
         given.n += 1;
@@ -107,27 +107,21 @@ impl Sources {
             self.ranges.push(range);
             count(self.ranges.len())
         });
-        self.list.push(SourceRecord { seq, item, turn, range: range_at, next_in_item: 0, previous_in_turn });
-        if record.n_sources >= FEW {
-            self.index.insert(pair_hash(item, turn, range), at);
-        }
-        record.n_sources += 1;
+        self.list.push(SourceRecord { seq, item, turn, range: range_at, previous_in_item, previous_in_turn });
         true
     }
 
     fn has(&self, item: ItemId, record: &Record, turn: u32, range: Option<(u64, u64)>) -> bool {
         let is_it = |source: &SourceRecord| source.turn == turn && self.range(source) == range;
-        if self.of_item(record).take(FEW as usize).any(is_it) {
-            return true;
+        if record.n_sources == 0 {
+            return false;
         }
-        record.n_sources > FEW
-            && self
-                .index
-                .find(pair_hash(item, turn, range), |at| {
-                    let source = &self.list[at as usize];
-                    source.item == item && is_it(source)
-                })
-                .is_some()
+        let is_indexed = self.index.find(pair_hash(item, turn, range), |at| {
+            let source = &self.list[at as usize];
+            source.item == item && is_it(source)
+        });
+        // The first source is fetched only if its turn is the one asked for.
+        is_indexed.is_some() || (record.first_turn == turn && is_it(&self.list[record.first_source as usize]))
     }
 
     pub(crate) fn mark(&self) -> SourcesMark {

@@ -36,6 +36,9 @@ impl Statements {
             return;
         }
         self.leaders.remove(neutral, count(item.at()));
+        if self.twins.is_empty() {
+            return;
+        }
         let heir = self.twins.range((neutral, 0, ItemId::new(0))..).next().copied();
         if let Some(heir) = heir.filter(|heir| heir.0 == neutral) {
             self.twins.remove(&heir);

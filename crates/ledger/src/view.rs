@@ -4,6 +4,7 @@
 
 use crate::ledger::{Extra, Ledger};
 use crate::record::{ItemId, Record, Seq, Version};
+use crate::sources::SourceRecord;
 use crate::words::{Confidence, ItemKind, Mode, Status};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -125,26 +126,25 @@ impl Ledger {
         let (kind, seq) = name.rsplit_once('-')?;
         let kind = ItemKind::from_word(kind)?;
         let created: u32 = seq.parse().ok()?;
-        let at = self.items.partition_point(|record| self.created(record).0 < created);
+        let at = self.items.partition_point(|record| record.created.0 < created);
         let record = self.items.get(at)?;
-        let is_it = record.kind == kind && self.created(record).0 == created;
+        let is_it = record.kind == kind && record.created.0 == created;
         is_it.then(|| ItemId::new(crate::texts::count(at)))
     }
 
     /// An item as it was when `at` was the head; `None` if it did not exist.
     pub(crate) fn item_at(&self, item: ItemId, at: Seq) -> Option<Item<'_>> {
-        let record = self.items.get(item.at()).filter(|record| self.created(record) <= at)?;
-        let versions: Vec<_> = self
-            .versions_of(record)
-            .take_while(|version| version.seq <= at)
-            .map(|v| self.version_view(v))
-            .collect();
-        let sources: Vec<_> = self.sources_of(record).take_while(|source| source.seq <= at).collect();
+        let record = self.items.get(item.at()).filter(|record| record.created <= at)?;
+        let versions: Vec<_> =
+            self.versions_of(record).into_iter().map(|version| self.version_view(version)).collect();
+        let versions: Vec<_> = versions.into_iter().take_while(|version| version.seq <= at).collect();
+        let sources: Vec<_> =
+            self.sources_of(record).into_iter().take_while(|source| source.seq <= at).collect();
         let supersedes: Vec<_> = self.superseded_by_item(record, at).collect();
         let status = status_at(record, at);
         let latest = versions.last()?;
         Some(Item {
-            id: format!("{}-{}", record.kind, self.created(record)),
+            id: format!("{}-{}", record.kind, record.created),
             handle: self.handles.get(record.handle),
             kind: record.kind,
             status,
@@ -165,24 +165,20 @@ impl Ledger {
         })
     }
 
-    pub(crate) fn created(&self, record: &Record) -> Seq {
-        self.versions[record.first_version as usize].seq
-    }
-
     pub(crate) fn author_of(&self, seq: Seq) -> &str {
         let entry = (seq.0 as usize).checked_sub(1).and_then(|at| self.entries.get(at));
         entry.map_or("", |entry| self.authors.get(entry.author))
     }
 
-    pub(crate) fn versions_of(&self, record: &Record) -> impl Iterator<Item = &Version> {
-        let last = record.last_version;
-        let mut next = Some(record.first_version);
-        std::iter::from_fn(move || {
-            let at = next?;
-            let version = &self.versions[at as usize];
-            next = (at != last).then_some(version.next);
-            Some(version)
-        })
+    /// The versions of an item, oldest first.
+    fn versions_of(&self, record: &Record) -> Vec<&Version> {
+        let newest = &self.versions[record.last_version as usize];
+        let older = |version: &&Version| {
+            (version.seq != record.created).then(|| &self.versions[version.previous as usize])
+        };
+        let mut versions: Vec<_> = std::iter::successors(Some(newest), older).collect();
+        versions.reverse();
+        versions
     }
 
     fn version_view(&self, version: &Version) -> VersionView<'_> {
@@ -190,13 +186,17 @@ impl Ledger {
         VersionView { seq, summary: self.texts.get(text), confidence, mode, author: self.author_of(seq) }
     }
 
-    fn sources_of(&self, record: &Record) -> impl Iterator<Item = SourceView<'_>> {
-        self.sources.of_item(record).map(|source| SourceView {
+    /// The sources of an item, in order of arrival.
+    fn sources_of(&self, record: &Record) -> Vec<SourceView<'_>> {
+        let view = |source: &SourceRecord| SourceView {
             turn: self.sources.turns.get(source.turn),
             range: self.sources.range(source),
             seq: source.seq,
             author: self.author_of(source.seq),
-        })
+        };
+        let mut sources: Vec<_> = self.sources.of_item(record).map(view).collect();
+        sources.reverse();
+        sources
     }
 
     /// What an item supersedes, in order of linking.
@@ -217,7 +217,7 @@ impl Ledger {
 
     /// When an item was linked to its successor: when it ended, or when the successor was made of what had ended.
     fn linked(&self, record: &Record) -> Option<Seq> {
-        let created = self.created(self.record(record.superseded_by?));
+        let created = self.record(record.superseded_by?).created;
         Some(created.max(Seq(record.ended?.get())))
     }
 

@@ -75,7 +75,7 @@ fn is_negation(word: &str) -> bool {
 /// Writes one word, together with the unit after it if it is a number. Says whether that was a word of its own.
 fn write_word(tokens: &Tokens, at: usize, out: &mut String) -> bool {
     let word = tokens.lower(at);
-    if !word.contains(|c: char| c.is_ascii_digit()) {
+    if !tokens.list[at].has_digit {
         out.push_str(word);
         return false;
     }
@@ -102,6 +102,9 @@ fn write_word(tokens: &Tokens, at: usize, out: &mut String) -> bool {
 
 /// A dash between words sets them off like a comma; between numbers, or in a formula, it is an operator.
 fn drop_dashes(tokens: &mut Tokens) {
+    if !tokens.has_marks {
+        return;
+    }
     let is_operator =
         |word: &str| !word.contains(char::is_alphanumeric) && !matches!(word, "-" | "–" | "—" | "?");
     for at in 1..tokens.list.len().saturating_sub(1) {

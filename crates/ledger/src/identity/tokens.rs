@@ -7,11 +7,15 @@
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tokens {
     pub(super) list: Vec<Token>,
-    lower: String,
+    /// The text, and after it the words that are no plain piece of it.
     cased: String,
+    /// The same in lower case.
+    lower: String,
     /// Scratch: one chunk without its quotation marks.
     bare: String,
     quotes: Quotes,
+    /// Whether some word has no letter and no digit.
+    pub(super) has_marks: bool,
     /// Whether every round bracket of the text merely sets off words.
     plain_brackets: bool,
 }
@@ -20,6 +24,8 @@ pub(super) struct Tokens {
 pub(super) struct Token {
     lower: (usize, usize),
     cased: (usize, usize),
+    /// There is a digit in it.
+    pub(super) has_digit: bool,
     /// Punctuation followed it and was taken off.
     pub(super) marked: bool,
     /// Quotation marks stood around this one word: it is spoken about, not used.
@@ -54,21 +60,37 @@ impl Tokens {
     /// Replaces the words by those of `text`.
     pub(super) fn split(&mut self, text: &str) {
         self.list.clear();
-        self.lower.clear();
         self.cased.clear();
+        self.cased.push_str(text);
+        self.lower.clear();
+        self.lower.push_str(text);
+        self.lower.make_ascii_lowercase();
         self.quotes = Quotes::default();
+        self.has_marks = false;
         self.plain_brackets = text.contains('(') && brackets_are_plain(text);
         let mut rest = text.trim_start();
         while !rest.is_empty() {
-            let end = chunk_end(rest);
-            let chunk = &rest[..end];
-            rest = rest[end..].trim_start();
-            if chunk.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-                self.push(chunk, false);
-            } else {
-                self.chunk(chunk, rest);
-            }
+            rest = self.first_chunk(text, rest).trim_start();
         }
+    }
+
+    /// Takes the first chunk of `rest`, which is a tail of `text`, and gives back what is left.
+    fn first_chunk<'a>(&mut self, text: &str, rest: &'a str) -> &'a str {
+        let mut has_digit = false;
+        let plain = rest.bytes().take_while(|byte| {
+            has_digit |= byte.is_ascii_digit();
+            byte.is_ascii_alphanumeric()
+        });
+        let end = plain.count();
+        if matches!(rest.as_bytes().get(end), None | Some(b' ' | b'\n' | b'\t' | b'\r')) {
+            let start = text.len() - rest.len();
+            let range = (start, start + end);
+            self.push_token(range, range, has_digit, false);
+            return &rest[end..];
+        }
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        self.chunk(&rest[..end], rest[end..].trim_start());
+        &rest[end..]
     }
 
     /// Replaces the spelling of a word.
@@ -230,6 +252,7 @@ impl Tokens {
 
     /// A chunk without any letter or digit.
     fn marks(&mut self, bare: &str, was_quoted: bool) {
+        self.has_marks = true;
         let is_only = |set: &[char]| bare.chars().all(|c| set.contains(&c));
         if was_quoted {
             self.push(bare, false);
@@ -253,18 +276,16 @@ impl Tokens {
         } else {
             self.lower.extend(word.chars().flat_map(char::to_lowercase));
         }
-        self.list.push(Token {
-            lower: (lower, self.lower.len()),
-            cased: (cased, self.cased.len()),
-            marked,
-            mentioned: false,
-            dropped: false,
-        });
-        if self.lower.len() - lower == 6 && &self.lower[lower..] == "cannot" {
-            self.list.pop();
+        let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
+        self.push_token((lower, self.lower.len()), (cased, self.cased.len()), has_digit, marked);
+    }
+
+    fn push_token(&mut self, lower: (usize, usize), cased: (usize, usize), has_digit: bool, marked: bool) {
+        if lower.1 - lower.0 == 6 && &self.lower[lower.0..lower.1] == "cannot" {
             self.push("can", false);
-            self.push("not", marked);
+            return self.push("not", marked);
         }
+        self.list.push(Token { lower, cased, has_digit, marked, mentioned: false, dropped: false });
     }
 }
 
@@ -272,15 +293,6 @@ impl Tokens {
 fn is_mention(chunk: &str) -> bool {
     let is_quote = |c: char| !c.is_alphanumeric() && !MARKS.contains(&c);
     chunk.starts_with(is_quote) && chunk.trim_end_matches(MARKS).ends_with(is_quote)
-}
-
-fn chunk_end(rest: &str) -> usize {
-    let bytes = rest.as_bytes();
-    let plain = bytes.iter().position(|byte| !byte.is_ascii_graphic()).unwrap_or(bytes.len());
-    match bytes.get(plain) {
-        None | Some(b' ' | b'\n' | b'\t' | b'\r') => plain,
-        Some(_) => rest.find(char::is_whitespace).unwrap_or(rest.len()),
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
