@@ -89,3 +89,78 @@ fn mask(listed: &mut [Listed]) -> BTreeSet<Seq> {
     }
     decided.into_keys().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commit::{Commit, CommitId};
+    use crate::op::DocumentId;
+    use crate::state::State;
+    use std::sync::Arc;
+
+    /// A history that exists only as a rule for its nodes.
+    struct Rule(fn(u32) -> Node);
+
+    impl Commits for Rule {
+        fn find(&self, _: &CommitId) -> Result<Option<Seq>, HistoryError> {
+            Ok(None)
+        }
+        fn end(&self) -> Seq {
+            Seq(u32::MAX)
+        }
+        fn node(&self, seq: Seq) -> Result<Node, HistoryError> {
+            Ok((self.0)(seq.0))
+        }
+        fn commit(&self, _: Seq) -> Result<Arc<Commit>, HistoryError> {
+            unreachable!("orders are made of nodes")
+        }
+        fn writers(&self, _: &DocumentId, _: Seq) -> Result<Vec<Seq>, HistoryError> {
+            Ok(Vec::new())
+        }
+        fn snapshot(&self, _: Seq) -> Result<Option<State>, HistoryError> {
+            Ok(None)
+        }
+    }
+
+    fn numbers(rule: fn(u32) -> Node, top: u32, below: Option<u32>) -> Vec<(u32, bool)> {
+        let tail = tail(&Rule(rule), Seq(top), below.map(Seq)).unwrap();
+        tail.listed.iter().map(|entry| (entry.seq.0, entry.on)).collect()
+    }
+
+    #[test]
+    fn a_chain_of_a_million_commits_does_not_exhaust_the_stack() {
+        let chain =
+            |seq: u32| Node { kind: Kind::Mutations, parent: seq.checked_sub(1).map(Seq), target: None };
+        let listed = numbers(chain, 999_999, None);
+        assert_eq!(listed.len(), 1_000_000);
+        assert!(listed.is_sorted());
+        assert_eq!(numbers(chain, 999_999, Some(999_990)).len(), 9);
+    }
+
+    #[test]
+    fn neither_does_a_tower_of_merges() {
+        // 0, then pairs: 2k+1 is a root of its own, 2k+2 merges the merge before it into that root.
+        let tower = |seq: u32| match seq {
+            0 => Node { kind: Kind::Mutations, parent: None, target: None },
+            seq if seq % 2 == 1 => Node { kind: Kind::Mutations, parent: None, target: None },
+            seq => Node { kind: Kind::Merge, parent: Some(Seq(seq - 1)), target: Some(Seq(seq - 2)) },
+        };
+        let listed = numbers(tower, 200_000, None);
+        assert_eq!(listed.len(), 200_001);
+        assert_eq!(listed[0], (199_999, true));
+    }
+
+    #[test]
+    fn a_merge_that_is_off_shuts_what_came_in_through_it() {
+        // 0 ← 1, 0 ← 2; 3 merges 2 into 1; 4 disables 3; 5 enables 2.
+        let rule = |seq: u32| match seq {
+            0 => Node { kind: Kind::Mutations, parent: None, target: None },
+            1 | 2 => Node { kind: Kind::Mutations, parent: Some(Seq(0)), target: None },
+            3 => Node { kind: Kind::Merge, parent: Some(Seq(1)), target: Some(Seq(2)) },
+            4 => Node { kind: Kind::Disable, parent: Some(Seq(3)), target: Some(Seq(3)) },
+            _ => Node { kind: Kind::Enable, parent: Some(Seq(4)), target: Some(Seq(2)) },
+        };
+        assert_eq!(numbers(rule, 4, None), [(0, true), (1, true), (2, false), (3, false), (4, true)]);
+        assert!(numbers(rule, 5, None).contains(&(2, true)));
+    }
+}
