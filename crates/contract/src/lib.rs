@@ -5,20 +5,29 @@
 //! * [`verify`]: the verdict on a patch, inside its scope.
 //! * [`finish_status`]: the answer of the finish pipeline.
 //! * [`claims`]: what an author says about a change, against the facts.
+//! * [`weigh`]: what a verdict leads to under a strictness; [`budget`]: what headroom a change has before it starts.
+//! * [`receipt`]: the document that a finished change leaves; [`markdown`]: the same for a pull request.
 //! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
 
+mod budget;
 pub mod claims;
 mod delta;
 pub mod finish;
+mod markdown;
 mod profile;
+pub mod receipt;
 mod run;
+mod strictness;
 pub mod vectors;
 mod verify;
 mod words;
 
+pub use budget::{Budget, CurrentState, budget};
 pub use delta::{DeltaRefusal, DeltaVerdict, Incomparable, StructuralDelta, structural_delta};
 pub use finish::{FinishStatus, Pipeline, finish_status};
+pub use markdown::markdown;
 pub use profile::{Check, FileClass, Language, Profile, ProfileReport, classify, profile};
 pub use run::{Finding, GatePreview, Run, Severity, WorsenedSymbol};
+pub use strictness::{Blocking, Outcome, Strictness, StrictnessProfile, weigh};
 pub use verify::{Evaluated, Evaluation, IntentState, Patch, PatchIntent, Verdict, verify};
 pub use words::{BaselineTrigger, ContractReason, ContractStatus};

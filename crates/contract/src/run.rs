@@ -70,3 +70,14 @@ pub struct GatePreview {
     /// Whether a gate would fail.
     pub would_fail: bool,
 }
+
+impl std::fmt::Display for Severity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Critical => "critical",
+        })
+    }
+}

@@ -5,7 +5,7 @@ use crate::delta::structural_delta as compare;
 use crate::finish::{Pipeline, ReceiptOutcome, finish_status as answer};
 use crate::profile::{Profile, profile as derive};
 use crate::run::{Finding, Run};
-use crate::verify::{Evaluated, IntentState, Patch, PatchIntent, Verdict, verify};
+use crate::verify::{IntentState, Patch, PatchIntent, verify};
 use crate::words::{ContractReason, ContractStatus};
 use intent::hygiene::FinishBlockReason;
 use intent::{Entries, Entry, ScopeCheckStatus};
@@ -91,7 +91,7 @@ pub fn contract(given: &Value) -> Result<Value, String> {
         after_gate: Option<crate::run::GatePreview>,
     }
     let given: Given = read(given)?;
-    Ok(verdict_payload(&verify(&Patch {
+    Ok(verify(&Patch {
         intent: given.intent,
         changed_files: given.changed_files,
         scope_check: given.scope_check,
@@ -101,42 +101,8 @@ pub fn contract(given: &Value) -> Result<Value, String> {
         worsened: given.worsened,
         before_gate: given.before_gate,
         after_gate: given.after_gate,
-    })))
-}
-
-/// The fields of seed 004 for a verdict; what was not evaluated is `null`.
-pub fn verdict_payload(verdict: &Verdict) -> Value {
-    let evaluation = verdict.evaluation();
-    let delta = match &verdict.evaluated {
-        Evaluated::Nothing => Value::Null,
-        Evaluated::NotApplicable => {
-            json!({ "verdict": verdict.delta_verdict(), "health_delta": null, "regressions": [], "improvements": [] })
-        }
-        Evaluated::Fully(evaluation) => json!({
-            "verdict": evaluation.structural_delta.verdict,
-            "health_delta": evaluation.structural_delta.health_delta,
-            "regressions": evaluation.structural_delta.regressions,
-            "improvements": evaluation.structural_delta.improvements,
-        }),
-    };
-    json!({
-        "status": verdict.status,
-        "reason": verdict.reason,
-        "structural_delta": delta,
-        "intent_regressions": evaluation.map(|it| &it.intent_regressions),
-        "external_regressions": evaluation.map(|it| &it.external_regressions),
-        "intent_worsened": evaluation.map(|it| &it.intent_worsened),
-        "external_worsened": evaluation.map(|it| &it.external_worsened),
-        "gate_worsened": evaluation.map(|it| it.gate_worsened),
-        "intent_caused_gate_failure": evaluation.map(|it| it.intent_caused_gate_failure),
-        "baseline_abuse": evaluation.map(|it| json!({
-            "detected": !it.baseline_triggers.is_empty(),
-            "triggers": it.baseline_triggers,
-        })),
-        "contract_violations": verdict.contract_violations,
-        "health_regression_advisory":
-            verdict.health_regression_advisory().map(|delta| json!({ "health_delta": delta })),
     })
+    .to_json())
 }
 
 /// Answers a vector of kind `finish_status`.

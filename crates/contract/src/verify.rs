@@ -10,6 +10,7 @@ use crate::words::{BaselineTrigger, ContractReason, ContractStatus};
 use intent::{Entries, Entry, IntentId, IntentScope, Patterns, ScopeCheckStatus};
 use paths::RepoPath;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// Whether the intent may be verified.
@@ -114,19 +115,48 @@ impl Verdict {
         }
     }
 
-    /// What the delta says in one word, if there is one.
-    pub fn delta_verdict(&self) -> Option<DeltaVerdict> {
-        match &self.evaluated {
-            Evaluated::Fully(evaluation) => Some(evaluation.structural_delta.verdict),
-            Evaluated::NotApplicable => Some(DeltaVerdict::NotApplicable),
-            Evaluated::Nothing => None,
-        }
-    }
-
     /// The health that a patch lost although it is not violated.
     pub fn health_regression_advisory(&self) -> Option<i64> {
         let delta = self.evaluation()?.structural_delta.health_delta?;
         (self.status != ContractStatus::Violated && delta < 0).then_some(delta)
+    }
+
+    /// The fields of seed 004; what was not evaluated is `null`.
+    pub fn to_json(&self) -> Value {
+        let evaluation = self.evaluation();
+        let delta = match &self.evaluated {
+            Evaluated::Nothing => Value::Null,
+            Evaluated::NotApplicable => json!({
+                "verdict": DeltaVerdict::NotApplicable,
+                "health_delta": null,
+                "regressions": [],
+                "improvements": [],
+            }),
+            Evaluated::Fully(evaluation) => json!({
+                "verdict": evaluation.structural_delta.verdict,
+                "health_delta": evaluation.structural_delta.health_delta,
+                "regressions": evaluation.structural_delta.regressions,
+                "improvements": evaluation.structural_delta.improvements,
+            }),
+        };
+        let advisory = self.health_regression_advisory();
+        json!({
+            "status": self.status,
+            "reason": self.reason,
+            "structural_delta": delta,
+            "intent_regressions": evaluation.map(|it| &it.intent_regressions),
+            "external_regressions": evaluation.map(|it| &it.external_regressions),
+            "intent_worsened": evaluation.map(|it| &it.intent_worsened),
+            "external_worsened": evaluation.map(|it| &it.external_worsened),
+            "gate_worsened": evaluation.map(|it| it.gate_worsened),
+            "intent_caused_gate_failure": evaluation.map(|it| it.intent_caused_gate_failure),
+            "baseline_abuse": evaluation.map(|it| json!({
+                "detected": !it.baseline_triggers.is_empty(),
+                "triggers": it.baseline_triggers,
+            })),
+            "contract_violations": self.contract_violations,
+            "health_regression_advisory": advisory.map(|delta| json!({ "health_delta": delta })),
+        })
     }
 }
 

@@ -21,7 +21,7 @@ struct Score {
 
 impl Score {
     fn percent(part: u32, whole: u32) -> u32 {
-        if whole == 0 { 100 } else { part * 100 / whole }
+        (part * 100).checked_div(whole).unwrap_or(100)
     }
 
     fn precision(&self) -> u32 {

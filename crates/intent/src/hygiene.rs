@@ -8,6 +8,7 @@ use crate::scope::{Entries, IntentScope, ScopeRelation};
 use canon::Digest;
 use paths::RepoPath;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a dirty path differs from what is committed.
@@ -200,6 +201,26 @@ impl FinishHygiene {
     /// Whether the finish must not go on.
     pub fn blocks_finish(&self) -> bool {
         self.finish_block_reason.is_some()
+    }
+
+    /// The fields of seed 001, in full.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "unacknowledged_dirty_in_scope": self.of_class(DirtyClass::MissingEvidence),
+            "preexisting_unscoped_dirty": self.of_class(DirtyClass::PreexistingUnscopedDirty),
+            "unattributed_unscoped_dirty": self.unattributed(),
+            "own_unscoped_dirty": self.unattributed(),
+            "new_unattributed_unscoped_dirty": self.of_class(DirtyClass::NewUnattributedUnscopedDirty),
+            "modified_unattributed_unscoped_dirty": self.of_class(DirtyClass::ModifiedUnattributedUnscopedDirty),
+            "unknown_unattributed_unscoped_dirty": self.of_class(DirtyClass::UnknownUnattributedUnscopedDirty),
+            "foreign_attributed_outside_scope": self.of_class(DirtyClass::ForeignAttributedOutsideScope),
+            "foreign_dirty_overlaps": self.foreign_dirty_overlaps,
+            "dirty_attribution": self.dirty_attribution,
+            "dirty_snapshot_status": self.dirty_snapshot_status,
+            "files_for_scope_check": self.files_for_scope_check,
+            "blocks_finish": self.blocks_finish(),
+            "finish_block_reason": self.finish_block_reason,
+        })
     }
 
     fn paths(&self, wanted: impl Fn(DirtyClass) -> bool) -> Vec<&RepoPath> {

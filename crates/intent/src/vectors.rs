@@ -1,6 +1,6 @@
 //! The JSON form of this crate's functions: kinds `ownership`, `relations`, `hygiene_finish`, `start_decision`.
 
-use crate::hygiene::{DirtyClass, FinishHygiene, FinishState, hygiene_finish as hygiene};
+use crate::hygiene::{FinishState, hygiene_finish as hygiene};
 use crate::owner::{Held, Lease, Owner, Probe, Timestamp, ownership as judge};
 use crate::relations::relations as relate;
 use crate::scope::IntentScope;
@@ -52,27 +52,7 @@ pub fn start_decision(given: &Value) -> Result<Value, String> {
 
 /// Answers a vector of kind `hygiene_finish`.
 pub fn hygiene_finish(given: &Value) -> Result<Value, String> {
-    Ok(hygiene_payload(&hygiene(&read::<FinishState>(given)?)))
-}
-
-/// The fields of seed 001 for the hygiene of a finish.
-pub fn hygiene_payload(hygiene: &FinishHygiene) -> Value {
-    json!({
-        "unacknowledged_dirty_in_scope": hygiene.of_class(DirtyClass::MissingEvidence),
-        "preexisting_unscoped_dirty": hygiene.of_class(DirtyClass::PreexistingUnscopedDirty),
-        "unattributed_unscoped_dirty": hygiene.unattributed(),
-        "own_unscoped_dirty": hygiene.unattributed(),
-        "new_unattributed_unscoped_dirty": hygiene.of_class(DirtyClass::NewUnattributedUnscopedDirty),
-        "modified_unattributed_unscoped_dirty": hygiene.of_class(DirtyClass::ModifiedUnattributedUnscopedDirty),
-        "unknown_unattributed_unscoped_dirty": hygiene.of_class(DirtyClass::UnknownUnattributedUnscopedDirty),
-        "foreign_attributed_outside_scope": hygiene.of_class(DirtyClass::ForeignAttributedOutsideScope),
-        "foreign_dirty_overlaps": hygiene.foreign_dirty_overlaps,
-        "dirty_attribution": hygiene.dirty_attribution,
-        "dirty_snapshot_status": hygiene.dirty_snapshot_status,
-        "files_for_scope_check": hygiene.files_for_scope_check,
-        "blocks_finish": hygiene.blocks_finish(),
-        "finish_block_reason": hygiene.finish_block_reason,
-    })
+    Ok(hygiene(&read::<FinishState>(given)?).to_json())
 }
 
 fn read<T: DeserializeOwned>(given: &Value) -> Result<T, String> {

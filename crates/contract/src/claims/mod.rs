@@ -47,6 +47,17 @@ pub enum Claim {
 }
 
 impl Claim {
+    /// Every word that a claim can have.
+    pub const WORDS: [&'static str; 7] = [
+        "all_checks_passed",
+        "docs_only",
+        "fixed",
+        "no_regressions",
+        "only_touched",
+        "tests_pass",
+        "verified",
+    ];
+
     /// The word for the claim.
     pub const fn word(&self) -> &'static str {
         match self {

@@ -52,9 +52,8 @@ pub(super) fn tests(sentence: &Sentence<'_, '_>, at: usize, found: &mut Vec<Stat
     }
     let verb = phrase.start.wrapping_sub(1);
     let passes = ["pass", "passes", "passed"].iter().any(|word| sentence.says(verb, word));
-    if passes && !phrase.is_negated && !has_exception(sentence, at) {
-        add(verb, at);
-    } else if sentence.is(verb, lx::RUN) && ran_well(sentence, at) {
+    let passed_them = passes && !phrase.is_negated && !has_exception(sentence, at);
+    if passed_them || sentence.is(verb, lx::RUN) && ran_well(sentence, at) {
         add(verb, at);
     }
 }
@@ -179,9 +178,8 @@ pub(super) fn everything(
     let before = (0..at).rev().take(24).find_map(|index| topic_of(sentence, index)).or(topic);
     let claim = match before {
         Some(Topic::Tests) => TESTS_PASS,
-        Some(Topic::Checks) => Claim::AllChecksPassed,
         None if pronoun => return,
-        None => Claim::AllChecksPassed,
+        Some(Topic::Checks) | None => Claim::AllChecksPassed,
     };
     found.push(Statement { start: at, end: said.end, at, claim });
 }
@@ -228,10 +226,10 @@ pub(super) fn regressions(sentence: &Sentence<'_, '_>, at: usize, found: &mut Ve
         if let Some((start, end)) = no_regression_noun(sentence, at) {
             add(start, end);
         }
-    } else if sentence.is(at, lx::WORSEN) {
-        if let Some((start, end)) = no_worsening(sentence, at) {
-            add(start, end);
-        }
+    } else if sentence.is(at, lx::WORSEN)
+        && let Some((start, end)) = no_worsening(sentence, at)
+    {
+        add(start, end);
     }
 }
 
@@ -431,10 +429,11 @@ pub(super) fn verified(sentence: &Sentence<'_, '_>, at: usize, found: &mut Vec<S
         } else if let Some(end) = (at + 1..=at + 3).find(|&index| sentence.says(index, "complete")) {
             add(phrase.start, end);
         }
-    } else if sentence.is(at, lx::VERIFIED) && !sentence.is(at + 1, lx::THAT) {
-        if let Some(start) = verified_subject(sentence, at) {
-            add(start, at);
-        }
+    } else if sentence.is(at, lx::VERIFIED)
+        && !sentence.is(at + 1, lx::THAT)
+        && let Some(start) = verified_subject(sentence, at)
+    {
+        add(start, at);
     }
 }
 

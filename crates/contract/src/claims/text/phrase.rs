@@ -10,6 +10,10 @@ use super::sentence::Sentence;
 const REACH: usize = 12;
 
 /// What stands before a noun.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a question of its own about the words before a noun"
+)]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NounPhrase {
     /// Its first token.

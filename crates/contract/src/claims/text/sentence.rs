@@ -361,7 +361,7 @@ impl<'s, 'a> Sentence<'s, 'a> {
 
     /// "as expected" promises nothing and takes nothing back.
     fn is_expected_result(&self, index: usize) -> bool {
-        index > 0 && self.says(index - 1, "as") || index > 0 && self.is(index - 1, lx::NO)
+        index > 0 && (self.says(index - 1, "as") || self.is(index - 1, lx::NO))
     }
 
     /// Whether a verb of saying is the author's own, or a participle behind what it speaks of.

@@ -1,0 +1,54 @@
+//! The budget of a change before it starts: what headroom the tree has.
+
+use crate::run::{GatePreview, Run, Severity};
+use crate::strictness::{Strictness, StrictnessProfile};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What a change may cost. `None` means that there is no limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Budget {
+    /// The run that it is reckoned from.
+    pub run_id: String,
+    /// How many new findings of each severity may appear in scope.
+    pub new_findings: BTreeMap<Severity, Option<u64>>,
+    /// How far the health may fall.
+    pub health_loss: Option<u64>,
+    /// Whether symbols in scope may get worse.
+    pub may_worsen_symbols: bool,
+    /// What the tree has now.
+    pub current: CurrentState,
+    /// Whether the gates fail already. It withholds nothing: a gate that failed before is not this patch's.
+    pub gate_fails_already: Option<bool>,
+}
+
+/// What a run says in numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CurrentState {
+    /// The health, if it could be told.
+    pub health: Option<i64>,
+    /// How many findings there are, by severity.
+    pub findings: BTreeMap<Severity, u64>,
+}
+
+const SEVERITIES: [Severity; 4] = [Severity::Info, Severity::Warning, Severity::Error, Severity::Critical];
+
+/// Reckons the budget of a change that starts from `run`.
+pub fn budget(run: &Run, strictness: Strictness, gate: Option<GatePreview>) -> Budget {
+    let relaxed = strictness.profile == StrictnessProfile::Relaxed;
+    let strict = strictness.profile == StrictnessProfile::Strict;
+    let free = |severity| relaxed || strictness.severity_floor.is_some_and(|floor| severity < floor);
+    let limit = |severity| (severity, if free(severity) { None } else { Some(0) });
+    let count = |severity| run.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
+    Budget {
+        run_id: run.run_id.clone(),
+        new_findings: SEVERITIES.into_iter().map(limit).collect(),
+        health_loss: strict.then_some(0),
+        may_worsen_symbols: !strict,
+        current: CurrentState {
+            health: run.health,
+            findings: SEVERITIES.into_iter().map(|severity| (severity, count(severity))).collect(),
+        },
+        gate_fails_already: gate.map(|gate| gate.would_fail),
+    }
+}

@@ -1,0 +1,294 @@
+//! The receipt of a finished change: what was declared, what happened, what was checked, and what was not.
+//!
+//! A document `probity/receipt/v1`. Its digest covers everything else in it, so that it can be checked offline and
+//! named by others. It holds facts; only the decision points are for people to judge.
+
+use crate::claims::{Claim, GateFact, GateOutcome, Judgement};
+use crate::profile::Check;
+use crate::strictness::Outcome;
+use crate::verify::{Evaluated, Verdict};
+use crate::words::ContractReason;
+use canon::Digest;
+use intent::registry::Amendment;
+use intent::{FinishHygiene, IntentId, IntentScope, ScopeCheck, ScopeCheckStatus, Timestamp};
+use paths::RepoPath;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// The schema that every receipt names.
+pub const SCHEMA: &str = "probity/receipt/v1";
+
+/// How strongly the rules were enforced while the change was made (law 13).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Enforcement {
+    /// Nothing was prevented; the tree was looked at afterwards.
+    Observe,
+    /// Hooks of the agent asked before each edit.
+    Hook,
+    /// The agent ran in a sandbox.
+    Sandbox,
+    /// The agent wrote to a copy.
+    Overlay,
+}
+
+/// A run, as a receipt names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RunRef {
+    /// Its id.
+    pub run_id: String,
+    /// The digest of its report.
+    pub report_digest: Option<String>,
+    /// The health that it found.
+    pub health: Option<i64>,
+}
+
+/// One path of D, with its content on both sides; `None` where there was none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DeltaEntry {
+    /// The path.
+    pub path: RepoPath,
+    /// Its content before.
+    pub before: Option<Digest>,
+    /// Its content after.
+    pub after: Option<Digest>,
+}
+
+/// The intent that a receipt is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReceiptIntent {
+    /// Its id.
+    pub intent_id: IntentId,
+    /// What it was for.
+    pub description: String,
+    /// What people call its owner.
+    pub agent: String,
+    /// What it was allowed to touch, amendments included.
+    pub scope: IntentScope,
+    /// How that grew.
+    pub amendments: Vec<Amendment>,
+}
+
+/// Everything that a receipt is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct ReceiptInput<'a> {
+    /// When the change was finished.
+    pub at: Timestamp,
+    /// The intent, if there was one.
+    pub intent: Option<&'a ReceiptIntent>,
+    /// The run before.
+    pub before: Option<&'a RunRef>,
+    /// The run after.
+    pub after: Option<&'a RunRef>,
+    /// D.
+    pub delta: &'a [DeltaEntry],
+    /// Whose the dirt was.
+    pub hygiene: Option<&'a FinishHygiene>,
+    /// What the scope check said.
+    pub scope_check: Option<&'a ScopeCheck>,
+    /// The verdict.
+    pub verdict: &'a Verdict,
+    /// What it led to.
+    pub outcome: &'a Outcome,
+    /// The gates and what became of them.
+    pub gates: &'a [GateFact],
+    /// The claims that were checked.
+    pub claims: &'a [Claim],
+    /// What the facts say to them.
+    pub judgement: &'a Judgement,
+    /// How many sentences of the review text assert nothing that could be checked.
+    pub unchecked_sentences: usize,
+    /// The health of the trusted baseline, if there is one.
+    pub baseline_health: Option<i64>,
+    /// How strongly the rules were enforced.
+    pub enforcement: Enforcement,
+}
+
+/// What became of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckOutcome {
+    /// It found nothing.
+    Passed,
+    /// It found something that the contract forbids.
+    Failed,
+    /// It found something that the contract only reports.
+    Reported,
+    /// It does not apply to this patch. That is not passed (law 6).
+    NotApplicable,
+    /// The verdict was reached before it.
+    NotReached,
+}
+
+/// Something that a person should look at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DecisionPoint {
+    /// `D-1`, `D-2`, …
+    pub id: String,
+    /// What kind of thing it is.
+    pub kind: DecisionKind,
+    /// What is meant.
+    pub detail: String,
+}
+
+/// The kinds of decision points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the words say it")]
+pub enum DecisionKind {
+    ScopeAmended,
+    ScopeExpanded,
+    LetThrough,
+    HealthLost,
+    ExternalRegressions,
+    ExternalChanges,
+    FalseClaim,
+    GateNotRun,
+}
+
+/// Why a document is no valid receipt.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReceiptError {
+    /// It is another document.
+    #[error("the document is no {SCHEMA}")]
+    Schema,
+    /// It has no digest, or one that cannot be read.
+    #[error("the receipt has no digest")]
+    NoDigest,
+    /// It was changed after it was made.
+    #[error("the receipt names {stated}, but its content is {found}")]
+    Digest {
+        /// What it says.
+        stated: Digest,
+        /// What it is.
+        found: Digest,
+    },
+}
+
+/// Makes a receipt.
+pub fn receipt(input: &ReceiptInput<'_>) -> Value {
+    let hygiene = input.hygiene.map(|hygiene| {
+        json!({
+            "finish_block_reason": hygiene.finish_block_reason,
+            "dirty_snapshot_status": hygiene.dirty_snapshot_status,
+            "outside_scope": hygiene.outside_scope(),
+            "unattributed": hygiene.unattributed(),
+            "foreign_dirty_overlaps": hygiene.foreign_dirty_overlaps,
+        })
+    });
+    let not_made: Vec<&str> = Claim::WORDS
+        .iter()
+        .copied()
+        .filter(|word| input.claims.iter().all(|it| it.word() != *word))
+        .collect();
+    let health = input.after.and_then(|run| run.health);
+    let mut document = json!({
+        "schema": SCHEMA,
+        "at": input.at,
+        "intent": input.intent,
+        "before": input.before,
+        "after": input.after,
+        "delta": input.delta,
+        "hygiene": hygiene,
+        "scope_check": input.scope_check,
+        "profile": input.verdict.profile,
+        "verdict": input.verdict.to_json(),
+        "outcome": input.outcome,
+        "checks": checks(input).map(|(check, outcome)| json!({ "check": check, "outcome": outcome })),
+        "gates": input.gates,
+        "claims": {
+            "checked": input.claims,
+            "violations": input.judgement.violations,
+            "warnings": input.judgement.warnings,
+            "not_made": not_made,
+            "unchecked_sentences": input.unchecked_sentences,
+        },
+        "decision_points": decision_points(input),
+        "health": {
+            "score": health,
+            "delta": health.zip(input.baseline_health).map(|(now, then)| now.saturating_sub(then)),
+            "patch_health_delta":
+                input.verdict.evaluation().and_then(|it| it.structural_delta.health_delta),
+        },
+        "enforcement": input.enforcement,
+    });
+    let digest = Digest::of_json(&document);
+    document["digest"] = json!(digest);
+    document
+}
+
+/// Checks a receipt offline: that it is one, and that nobody changed it. Answers its digest.
+pub fn verify_receipt(document: &Value) -> Result<Digest, ReceiptError> {
+    if document.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
+        return Err(ReceiptError::Schema);
+    }
+    let mut body = document.clone();
+    let stated = body.as_object_mut().and_then(|members| members.remove("digest"));
+    let stated = stated.and_then(|digest| digest.as_str()?.parse().ok()).ok_or(ReceiptError::NoDigest)?;
+    let found = Digest::of_json(&body);
+    if stated == found { Ok(found) } else { Err(ReceiptError::Digest { stated, found }) }
+}
+
+/// Every check with what became of it.
+fn checks(input: &ReceiptInput<'_>) -> [(Check, CheckOutcome); 6] {
+    let violated = |reason| input.verdict.contract_violations.contains(&reason);
+    let failed_if = |failed| if failed { CheckOutcome::Failed } else { CheckOutcome::Passed };
+    let scope = |failed: fn(&ScopeCheck) -> bool| {
+        input.scope_check.map_or(CheckOutcome::NotApplicable, |check| failed_if(failed(check)))
+    };
+    let structural =
+        |judge: &dyn Fn(&crate::verify::Evaluation) -> CheckOutcome| match &input.verdict.evaluated {
+            Evaluated::Fully(evaluation) => judge(evaluation),
+            Evaluated::NotApplicable => CheckOutcome::NotApplicable,
+            Evaluated::Nothing if !input.verdict.profile.after_run_required => CheckOutcome::NotApplicable,
+            Evaluated::Nothing => CheckOutcome::NotReached,
+        };
+    let worsened = |empty| if empty { CheckOutcome::Passed } else { CheckOutcome::Reported };
+    [
+        (Check::ProfileClassification, failed_if(violated(ContractReason::StateArtifactMutation))),
+        (Check::ScopeCheck, scope(|check| !check.unexpected_files.is_empty())),
+        (Check::ForbiddenPaths, scope(|check| !check.forbidden_touched.is_empty())),
+        (Check::StructuralDelta, structural(&|it| failed_if(!it.intent_regressions.is_empty()))),
+        (Check::GateComparison, structural(&|it| failed_if(it.intent_caused_gate_failure))),
+        (Check::WorsenedSymbols, structural(&|it| worsened(it.intent_worsened.is_empty()))),
+    ]
+}
+
+/// What a person should look at, in a fixed order.
+fn decision_points(input: &ReceiptInput<'_>) -> Vec<DecisionPoint> {
+    let mut found: Vec<(DecisionKind, String)> = Vec::new();
+    for amendment in input.intent.iter().flat_map(|intent| &intent.amendments) {
+        found.push((DecisionKind::ScopeAmended, amendment.why.clone()));
+    }
+    if let Some(check) = input.scope_check.filter(|check| check.status == ScopeCheckStatus::Expanded) {
+        found.push((DecisionKind::ScopeExpanded, list(check.expanded_files.iter())));
+    }
+    for (id, severity) in &input.outcome.findings_let_through {
+        found.push((DecisionKind::LetThrough, format!("{id} ({severity})")));
+    }
+    if let Some(delta) = input.verdict.health_regression_advisory() {
+        found.push((DecisionKind::HealthLost, delta.to_string()));
+    }
+    if let Some(evaluation) = input.verdict.evaluation().filter(|it| !it.external_regressions.is_empty()) {
+        found.push((DecisionKind::ExternalRegressions, list(evaluation.external_regressions.iter())));
+    }
+    let outside = input.hygiene.map(FinishHygiene::outside_scope).unwrap_or_default();
+    if !outside.is_empty() {
+        found.push((DecisionKind::ExternalChanges, list(outside.iter())));
+    }
+    for objection in &input.judgement.violations {
+        found.push((DecisionKind::FalseClaim, objection.claim.to_owned()));
+    }
+    for gate in
+        input.gates.iter().filter(|gate| matches!(gate.result, GateOutcome::Skipped | GateOutcome::NotRun))
+    {
+        found.push((DecisionKind::GateNotRun, gate.id.clone()));
+    }
+    let number = |(index, (kind, detail))| DecisionPoint { id: format!("D-{}", index + 1), kind, detail };
+    found.into_iter().enumerate().map(number).collect()
+}
+
+/// Names in a row.
+fn list(items: impl Iterator<Item = impl ToString>) -> String {
+    items.map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,197 @@
+//! Strictness, budgets and receipts.
+
+use intent::{Entry, IntentScope, ScopeCheckStatus, Timestamp, scope_check};
+use paths::RepoPath;
+use probity_contract::claims::{Claim, Facts, GateFact, GateKind, GateOutcome, judge};
+use probity_contract::receipt::{
+    DeltaEntry, Enforcement, ReceiptError, ReceiptInput, ReceiptIntent, RunRef, receipt, verify_receipt,
+};
+use probity_contract::{
+    Blocking, ContractReason, ContractStatus, Finding, GatePreview, IntentState, Patch, PatchIntent, Run,
+    Severity, Strictness, StrictnessProfile, Verdict, budget, markdown, verify, weigh,
+};
+use serde_json::{Value, json};
+
+fn path(text: &str) -> RepoPath {
+    RepoPath::parse(text.as_bytes()).expect("a path")
+}
+
+fn run(id: &str, health: i64, findings: &[(&str, Severity, &str)]) -> Run {
+    let finding = |(id, severity, at): &(&str, Severity, &str)| Finding {
+        id: (*id).into(),
+        severity: *severity,
+        paths: [path(at)].into(),
+    };
+    Run {
+        run_id: id.into(),
+        report_digest: Some("r".into()),
+        settings: "s".into(),
+        analyser: "1".into(),
+        health: Some(health),
+        baseline_digest: None,
+        findings: findings.iter().map(finding).collect(),
+    }
+}
+
+fn scope() -> IntentScope {
+    IntentScope { allowed_files: [Entry::new("src/a.py")].into(), ..IntentScope::default() }
+}
+
+fn patch(after: Run, scope_check: ScopeCheckStatus) -> Patch {
+    Patch {
+        intent: Some(PatchIntent {
+            intent_id: intent::IntentId::parse("i-1").expect("an id"),
+            status: IntentState::Active,
+            report_digest: Some("r".into()),
+            scope: scope(),
+        }),
+        changed_files: [Entry::new("src/a.py")].into(),
+        scope_check: Some(scope_check),
+        before: Some(run("before", 90, &[])),
+        after: Some(after),
+        tree_run_id: None,
+        worsened: Vec::new(),
+        before_gate: Some(GatePreview { would_fail: false }),
+        after_gate: Some(GatePreview { would_fail: false }),
+    }
+}
+
+fn strictness(profile: StrictnessProfile, severity_floor: Option<Severity>) -> Strictness {
+    Strictness { profile, severity_floor }
+}
+
+#[test]
+fn relaxed_accepts_and_names_what_it_lets_through() {
+    let patch = patch(run("after", 88, &[("F2", Severity::Error, "src/a.py")]), ScopeCheckStatus::Clean);
+    let verdict = verify(&patch);
+    let ci = weigh(&verdict, patch.after.as_ref(), Strictness::default());
+    assert_eq!((ci.status, ci.let_through.len()), (ContractStatus::Violated, 0));
+    let relaxed = weigh(&verdict, patch.after.as_ref(), strictness(StrictnessProfile::Relaxed, None));
+    assert_eq!(relaxed.status, ContractStatus::Accepted);
+    assert_eq!(relaxed.let_through, [Blocking::Contract(ContractReason::StructuralRegressions)]);
+    assert_eq!(relaxed.findings_let_through.get("F2"), Some(&Severity::Error));
+}
+
+#[test]
+fn relaxed_never_lets_a_broken_scope_through() {
+    let patch = patch(run("after", 90, &[]), ScopeCheckStatus::Violated);
+    let relaxed = weigh(&verify(&patch), patch.after.as_ref(), strictness(StrictnessProfile::Relaxed, None));
+    assert_eq!(relaxed.status, ContractStatus::Violated);
+    assert_eq!(relaxed.blocking_violations, [Blocking::Contract(ContractReason::ScopeViolation)]);
+}
+
+#[test]
+fn a_severity_floor_lets_lesser_findings_through_and_no_others() {
+    let floor = strictness(StrictnessProfile::Ci, Some(Severity::Warning));
+    let info = patch(run("after", 90, &[("F1", Severity::Info, "src/a.py")]), ScopeCheckStatus::Clean);
+    assert_eq!(weigh(&verify(&info), info.after.as_ref(), floor).status, ContractStatus::Accepted);
+    let both = [("F1", Severity::Info, "src/a.py"), ("F2", Severity::Warning, "src/a.py")];
+    let both = patch(run("after", 90, &both), ScopeCheckStatus::Clean);
+    let outcome = weigh(&verify(&both), both.after.as_ref(), floor);
+    assert_eq!(outcome.status, ContractStatus::Violated);
+    assert_eq!(outcome.findings_let_through.keys().collect::<Vec<_>>(), ["F1"]);
+}
+
+#[test]
+fn strict_blocks_what_the_contract_only_reports() {
+    let patch = patch(run("after", 88, &[]), ScopeCheckStatus::Clean);
+    let verdict = verify(&patch);
+    assert_eq!(verdict.status, ContractStatus::Accepted);
+    let strict = weigh(&verdict, patch.after.as_ref(), strictness(StrictnessProfile::Strict, None));
+    assert_eq!((strict.status, strict.reason), (ContractStatus::Violated, Some(Blocking::HealthRegression)));
+}
+
+#[test]
+fn a_budget_says_what_may_be_added() {
+    let run = run("now", 77, &[("F1", Severity::Warning, "a.py")]);
+    let floor = strictness(StrictnessProfile::Ci, Some(Severity::Warning));
+    let budget = budget(&run, floor, Some(GatePreview { would_fail: true }));
+    assert_eq!(budget.new_findings[&Severity::Info], None);
+    assert_eq!(budget.new_findings[&Severity::Error], Some(0));
+    assert_eq!(budget.current.findings[&Severity::Warning], 1);
+    assert_eq!((budget.current.health, budget.gate_fails_already), (Some(77), Some(true)));
+}
+
+fn facts(verdict: &Verdict) -> Facts {
+    Facts {
+        status: verdict.status,
+        health_delta: Some(-2),
+        intent_regressions: [].into(),
+        external_regressions: [].into(),
+        gates: vec![],
+        delta: [path("src/a.py")].into(),
+        before_findings: [].into(),
+        after_findings: [].into(),
+        checks_not_applicable: [].into(),
+    }
+}
+
+fn sample() -> Value {
+    let patch = patch(run("after", 88, &[]), ScopeCheckStatus::Clean);
+    let verdict = verify(&patch);
+    let claims = [Claim::NoRegressions];
+    let intent = ReceiptIntent {
+        intent_id: intent::IntentId::parse("i-1").expect("an id"),
+        description: "Split the *parser* <script>".into(),
+        agent: "agent".into(),
+        scope: scope(),
+        amendments: vec![],
+    };
+    let run_ref = |run: &Run| RunRef {
+        run_id: run.run_id.clone(),
+        report_digest: run.report_digest.clone(),
+        health: run.health,
+    };
+    receipt(&ReceiptInput {
+        at: Timestamp(1_000),
+        intent: Some(&intent),
+        before: patch.before.as_ref().map(run_ref).as_ref(),
+        after: patch.after.as_ref().map(run_ref).as_ref(),
+        delta: &[DeltaEntry { path: path("src/a.py"), before: None, after: Some(canon::Digest::of(b"x")) }],
+        hygiene: None,
+        scope_check: Some(&scope_check(&scope(), &patch.changed_files)),
+        verdict: &verdict,
+        outcome: &weigh(&verdict, patch.after.as_ref(), Strictness::default()),
+        gates: &[GateFact { id: "e2e".into(), kind: GateKind::Test, result: GateOutcome::Skipped }],
+        claims: &claims,
+        judgement: &judge(&claims, &facts(&verdict)),
+        unchecked_sentences: 3,
+        baseline_health: Some(91),
+        enforcement: Enforcement::Observe,
+    })
+}
+
+#[test]
+fn a_receipt_shows_every_check_and_both_health_deltas() {
+    let receipt = sample();
+    assert_eq!(receipt["schema"], "probity/receipt/v1");
+    assert_eq!(receipt["health"], json!({"score": 88, "delta": -3, "patch_health_delta": -2}));
+    assert_eq!(receipt["checks"].as_array().map(Vec::len), Some(6));
+    assert_eq!(receipt["checks"][3], json!({"check": "structural_delta", "outcome": "passed"}));
+    let kinds: Vec<&Value> =
+        receipt["decision_points"].as_array().into_iter().flatten().map(|point| &point["kind"]).collect();
+    assert_eq!(kinds, ["health_lost", "false_claim", "gate_not_run"]);
+    let not_made = receipt["claims"]["not_made"].as_array().expect("a list");
+    assert!(not_made.contains(&json!("tests_pass")) && !not_made.contains(&json!("no_regressions")));
+}
+
+#[test]
+fn a_receipt_that_was_changed_is_noticed() {
+    let mut receipt = sample();
+    assert!(verify_receipt(&receipt).is_ok());
+    receipt["health"]["score"] = json!(99);
+    assert!(matches!(verify_receipt(&receipt), Err(ReceiptError::Digest { .. })));
+    assert_eq!(verify_receipt(&json!({"schema": "other"})), Err(ReceiptError::Schema));
+    assert_eq!(verify_receipt(&json!({"schema": "probity/receipt/v1"})), Err(ReceiptError::NoDigest));
+}
+
+#[test]
+fn a_receipt_reads_well_and_the_words_of_others_have_no_effect() {
+    let page = markdown(&sample());
+    assert!(page.starts_with("## Probity: accepted\n"));
+    assert!(page.contains("Split the \\*parser\\* &lt;script&gt; `i-1`, by agent"));
+    assert!(page.contains("| Health, this patch | -2 |"));
+    assert!(page.contains("- structural_delta: **passed**"));
+    assert!(page.contains("- `e2e`: **skipped**"));
+    assert!(page.contains("- D-2 false_claim: no\\_regressions"));
+}
