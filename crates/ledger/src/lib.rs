@@ -10,6 +10,7 @@
 //! * [`identity`]: when two summaries are one statement.
 //! * Questions: [`Ledger::changed_since`], [`Ledger::as_of`], [`Ledger::explain`], [`Ledger::supported_by`],
 //!   [`Ledger::conflicts`], [`Ledger::scoreboard`].
+//! * [`Ledger::export`]: a context for the next prompt, within a budget; [`Ledger::markdown`]: pages for people.
 //! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
 //!
 //! Inside: `ledger` holds the state and its primitives, `record`, `texts`, `sources`, `statements` and `index` how it
@@ -22,8 +23,11 @@ pub mod words;
 
 mod conflicts;
 mod digest;
+mod export;
 mod index;
 mod ledger;
+mod lines;
+mod markdown;
 mod outcome;
 mod policy;
 mod query;
@@ -38,7 +42,9 @@ mod view;
 
 pub use candidate::{Candidate, Change, Content, Delta, Proposal, Source};
 pub use conflicts::Conflict;
+pub use export::{Context, ExportOptions, estimate_tokens};
 pub use ledger::Ledger;
+pub use markdown::Projection;
 pub use outcome::{MergeCode, Outcome, RejectCode, Verdict};
 pub use policy::Policy;
 pub use query::{Explanation, LogEntry, PositionError};

@@ -143,6 +143,11 @@ impl Ledger {
         self.conflicts.list()
     }
 
+    /// The contradictions that are not settled.
+    pub fn open_conflicts(&self) -> impl Iterator<Item = &Conflict> {
+        self.conflicts().iter().filter(|conflict| conflict.settled.is_none())
+    }
+
     /// The items that an item is in open conflict with.
     pub fn contradictions_of(&self, item: ItemId) -> impl Iterator<Item = ItemId> {
         let list = self.conflicts.list();

@@ -21,6 +21,7 @@ pub(super) struct Tokens {
 }
 
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "four marks that a word may have in any combination")]
 pub(super) struct Token {
     lower: (usize, usize),
     cased: (usize, usize),

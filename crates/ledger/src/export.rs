@@ -1,0 +1,251 @@
+//! A context for the next prompt, within a budget of tokens.
+//!
+//! Hard constraints come first and are paid for first; what is left goes to the rest by relevance to the query, by
+//! status, and by recency. Lines are never cut: what does not fit is left out whole, and the text says how much.
+//! The same ledger and the same options give the same bytes.
+
+use crate::ledger::Ledger;
+use crate::lines::Section;
+use crate::record::{ItemId, Seq};
+use crate::words::Status;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What to export.
+#[derive(Debug, Clone, Copy)]
+pub struct ExportOptions<'a> {
+    /// How many tokens the text may have.
+    pub budget: usize,
+    /// How the tokens of a piece of text are counted.
+    pub count: fn(&str) -> usize,
+    /// What the next prompt is about.
+    pub query: Option<&'a str>,
+    /// Only what changed after this position.
+    pub since: Option<Seq>,
+}
+
+impl ExportOptions<'_> {
+    /// Everything that is live, within a budget, counted by [`estimate_tokens`].
+    pub const fn within(budget: usize) -> Self {
+        Self { budget, count: estimate_tokens, query: None, since: None }
+    }
+}
+
+/// A context and what it holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Context {
+    /// The text: Markdown, whole lines.
+    pub text: String,
+    /// Its tokens, as they were counted. Never more than the budget.
+    pub tokens: usize,
+    /// Where the ledger stood: ask for what changed since then next time.
+    pub position: Seq,
+    /// The items in the text, in the order of the text.
+    pub shown: Vec<ItemId>,
+    /// The items that did not fit, the most important first.
+    pub left_out: Vec<ItemId>,
+    /// How many of those are hard constraints. If not zero, the budget is too small to work with.
+    pub hard_left_out: usize,
+}
+
+/// A bound on the tokens of a text that holds without knowing the tokeniser: a token for every three bytes of ASCII,
+/// and two for every other character. English prose and code come to about four bytes a token in today's
+/// vocabularies, so this counts a third too many rather than one too few.
+pub fn estimate_tokens(text: &str) -> usize {
+    let n_ascii = text.bytes().filter(u8::is_ascii).count();
+    let n_other = text.chars().filter(|c| !c.is_ascii()).count();
+    n_ascii.div_ceil(3) + 2 * n_other
+}
+
+/// A line that wants to be shown.
+struct Wish {
+    section: Section,
+    /// The item it stands for.
+    item: ItemId,
+    /// The second item of a contradiction.
+    other: Option<ItemId>,
+}
+
+impl Ledger {
+    /// Writes a context for the next prompt.
+    pub fn export(&self, options: &ExportOptions<'_>) -> Context {
+        let wishes = self.wishes(options);
+        let title = format!("# Ledger at position {}\n", self.head());
+        let mut page = Page::new(options, title, wishes.len());
+        for wish in wishes {
+            // Once the page is full, the lines that come after are counted and never written.
+            let line = page.has_room().then(|| self.wish_line(&wish));
+            page.take(wish, line);
+        }
+        page.finish(self.head())
+    }
+
+    fn wish_line(&self, wish: &Wish) -> String {
+        match wish.other {
+            None => self.line(wish.item),
+            Some(other) => self.contradiction_line(wish.item, other),
+        }
+    }
+
+    /// All lines, the most important first.
+    fn wishes(&self, options: &ExportOptions<'_>) -> Vec<Wish> {
+        let mut items: Vec<_> = match options.since {
+            Some(since) => self.changed_since(since),
+            None => self.ids().filter(|&item| self.record(item).status.is_live()).collect(),
+        };
+        let relevance = self.relevance(&items, options.query.unwrap_or(""));
+        items.sort_by_cached_key(|&item| {
+            let record = self.record(item);
+            let is_hard = self.section(item) == Section::HardConstraints;
+            let relevance = relevance.get(&item).copied().unwrap_or(0);
+            let status = match record.status {
+                Status::Active => 0,
+                Status::Tentative => 1,
+                Status::Superseded | Status::Resolved => 2,
+            };
+            (!is_hard, Reverse(relevance), status, Reverse(record.last_seq), item)
+        });
+        let n_hard = items.partition_point(|&item| self.section(item) == Section::HardConstraints);
+        let mut wishes: Vec<_> =
+            items.into_iter().map(|item| Wish { section: self.section(item), item, other: None }).collect();
+        let among = |item: ItemId| options.since.is_none_or(|since| self.record(item).last_seq > since);
+        let contradictions = self
+            .open_conflicts()
+            .filter(|conflict| among(conflict.older) || among(conflict.newer))
+            .map(|conflict| Wish {
+                section: Section::Contradictions,
+                item: conflict.older,
+                other: Some(conflict.newer),
+            });
+        wishes.splice(n_hard..n_hard, contradictions);
+        wishes
+    }
+
+    /// How much each item has to do with the query: shared words, rare ones counting more.
+    fn relevance(&self, items: &[ItemId], query: &str) -> BTreeMap<ItemId, u32> {
+        let asked: BTreeSet<_> = words(query).collect();
+        if asked.is_empty() {
+            return BTreeMap::new();
+        }
+        let shared = |&item: &ItemId| {
+            let found: BTreeSet<_> = words(self.summary(item)).filter(|word| asked.contains(word)).collect();
+            (!found.is_empty()).then_some((item, found))
+        };
+        let shared: Vec<_> = items.iter().filter_map(shared).collect();
+        let mut frequency: BTreeMap<&str, usize> = BTreeMap::new();
+        for word in shared.iter().flat_map(|(_, found)| found) {
+            *frequency.entry(word).or_default() += 1;
+        }
+        let weight = |word: &String| {
+            let n = frequency.get(word.as_str()).copied().unwrap_or(1);
+            1 + (items.len() / n).max(1).ilog2()
+        };
+        shared.iter().map(|(item, found)| (*item, found.iter().map(weight).sum())).collect()
+    }
+}
+
+/// The words of a text that can make it relevant.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| word.chars().count() > 1)
+        .map(str::to_lowercase)
+        .filter(|word| !COMMON.contains(&word.as_str()))
+}
+
+const COMMON: &[&str] = &[
+    "the", "an", "of", "to", "in", "on", "at", "by", "for", "from", "with", "and", "or", "is", "are", "was",
+    "be", "it", "its", "this", "that", "we", "our", "you", "they", "as", "do", "does", "not", "no", "use",
+    "will", "what", "how", "which", "when", "why", "should", "can", "must",
+];
+
+/// A text that is being filled up to its budget.
+struct Page<'a> {
+    options: &'a ExportOptions<'a>,
+    title: String,
+    tokens: usize,
+    /// What the remark about left-out lines may cost.
+    reserve: usize,
+    open: BTreeSet<Section>,
+    taken: Vec<(Wish, String)>,
+    left_out: Vec<Wish>,
+}
+
+impl<'a> Page<'a> {
+    fn new(options: &'a ExportOptions<'a>, title: String, n_wishes: usize) -> Self {
+        let reserve = (options.count)(&remark(n_wishes, n_wishes));
+        let cost = (options.count)(&title);
+        let title = if cost <= options.budget { title } else { String::new() };
+        let tokens = if title.is_empty() { 0 } else { cost };
+        Self {
+            options,
+            title,
+            tokens,
+            reserve,
+            open: BTreeSet::new(),
+            taken: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+
+    /// Whether even the shortest line could still be taken.
+    fn has_room(&self) -> bool {
+        !self.title.is_empty() && self.tokens + self.reserve < self.options.budget
+    }
+
+    /// Takes a line if it fits together with the remark about what does not.
+    fn take(&mut self, wish: Wish, line: Option<String>) {
+        let Some(line) = line else {
+            return self.left_out.push(wish);
+        };
+        let count = self.options.count;
+        let heading = if self.open.contains(&wish.section) { 0 } else { count(&heading(wish.section)) };
+        let cost = heading + count(&line) + count("\n");
+        if self.tokens + cost + self.reserve > self.options.budget {
+            return self.left_out.push(wish);
+        }
+        self.tokens += cost;
+        self.open.insert(wish.section);
+        self.taken.push((wish, line));
+    }
+
+    fn finish(mut self, position: Seq) -> Context {
+        let is_hard = |wish: &&Wish| wish.section == Section::HardConstraints;
+        let hard_left_out = self.left_out.iter().filter(is_hard).count();
+        // A stable sort: within a section the order of importance stays.
+        self.taken.sort_by_key(|(wish, _)| wish.section);
+        let mut text = std::mem::take(&mut self.title);
+        let mut section = None;
+        for (wish, line) in &self.taken {
+            if section.replace(wish.section) != Some(wish.section) {
+                text.push_str(&heading(wish.section));
+            }
+            text.push_str(line);
+            text.push('\n');
+        }
+        let remark = remark(self.left_out.len(), hard_left_out);
+        let cost = (self.options.count)(&remark);
+        if !self.left_out.is_empty() && self.tokens + cost <= self.options.budget {
+            text.push_str(&remark);
+            self.tokens += cost;
+        }
+        let mut seen = BTreeSet::new();
+        let shown = distinct(self.taken.iter().map(|(wish, _)| wish), &mut seen);
+        let left_out = distinct(self.left_out.iter(), &mut seen);
+        Context { text, tokens: self.tokens, position, shown, left_out, hard_left_out }
+    }
+}
+
+/// The items of some lines, each once.
+fn distinct<'a>(wishes: impl Iterator<Item = &'a Wish>, seen: &mut BTreeSet<ItemId>) -> Vec<ItemId> {
+    let all = wishes.flat_map(|wish| [Some(wish.item), wish.other]).flatten();
+    all.filter(|&item| seen.insert(item)).collect()
+}
+
+fn heading(section: Section) -> String {
+    format!("\n## {}\n", section.title())
+}
+
+fn remark(n_left_out: usize, n_hard: usize) -> String {
+    let hard = if n_hard == 0 { String::new() } else { format!(", {n_hard} of them hard constraints") };
+    format!("\n({n_left_out} more did not fit{hard})\n")
+}

@@ -1,0 +1,98 @@
+//! Projections of the ledger as Markdown, for people. They are written and never read back.
+
+use crate::ledger::Ledger;
+use crate::lines::Section;
+use crate::record::ItemId;
+use crate::words::ItemKind;
+
+/// Which part of the ledger a page shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Projection {
+    /// Everything that is live.
+    State,
+    /// Decisions, with those that were replaced.
+    Decisions,
+    /// Tasks, open and closed.
+    Tasks,
+    /// Constraints, hard ones first, with those that were withdrawn.
+    Constraints,
+}
+
+impl Ledger {
+    /// Writes a projection.
+    pub fn markdown(&self, projection: Projection) -> String {
+        let mut page = String::new();
+        match projection {
+            Projection::State => self.write_state(&mut page),
+            Projection::Decisions => {
+                self.write_kind(&mut page, "Decisions", ItemKind::Decision, "Superseded")
+            }
+            Projection::Tasks => self.write_kind(&mut page, "Tasks", ItemKind::Task, "Closed"),
+            Projection::Constraints => {
+                self.write_kind(&mut page, "Constraints", ItemKind::Constraint, "Superseded");
+            }
+        }
+        page
+    }
+
+    fn write_state(&self, page: &mut String) {
+        page.push_str("# State\n");
+        let sections = [
+            Section::Goals,
+            Section::HardConstraints,
+            Section::Constraints,
+            Section::Decisions,
+            Section::OpenTasks,
+            Section::Facts,
+            Section::OpenQuestions,
+        ];
+        for section in sections {
+            let items = self.ids().filter(|&item| self.section(item) == section);
+            self.write_section(page, section.title(), items);
+        }
+        let conflicts = self.open_conflicts();
+        let mut lines =
+            conflicts.map(|conflict| self.contradiction_line(conflict.older, conflict.newer)).peekable();
+        if lines.peek().is_some() {
+            write_lines(page, Section::Contradictions.title(), lines);
+        }
+    }
+
+    fn write_kind(&self, page: &mut String, title: &str, kind: ItemKind, past: &str) {
+        page.push_str("# ");
+        page.push_str(title);
+        page.push('\n');
+        let of_kind = |item: &ItemId| self.record(*item).kind == kind;
+        let is_live = |item: &ItemId| self.record(*item).status.is_live();
+        if kind == ItemKind::Constraint {
+            let is_hard = |item: &ItemId| self.section(*item) == Section::HardConstraints;
+            self.write_section(page, "Hard", self.ids().filter(is_hard));
+            self.write_section(
+                page,
+                "Soft",
+                self.ids().filter(|item| self.section(*item) == Section::Constraints),
+            );
+        } else {
+            let now = if kind == ItemKind::Task { "Open" } else { "Active" };
+            self.write_section(page, now, self.ids().filter(of_kind).filter(is_live));
+        }
+        self.write_section(page, past, self.ids().filter(of_kind).filter(|item| !is_live(item)));
+    }
+
+    fn write_section(&self, page: &mut String, title: &str, items: impl Iterator<Item = ItemId>) {
+        let mut lines = items.map(|item| self.line(item)).peekable();
+        if lines.peek().is_some() {
+            write_lines(page, title, lines);
+        }
+    }
+}
+
+fn write_lines(page: &mut String, title: &str, lines: impl Iterator<Item = String>) {
+    page.push_str("\n## ");
+    page.push_str(title);
+    page.push_str("\n\n");
+    for line in lines {
+        page.push_str(&line);
+        page.push('\n');
+    }
+}
