@@ -35,24 +35,24 @@ fn set_of(step: &Step) -> Option<&Set> {
 
 /// The most pleasant unit of every kind among those that no program names.
 fn others(named: &BTreeSet<Unit>, classes: &[&Class]) -> Vec<Unit> {
-    let mut characters: BTreeMap<Vec<bool>, Unit> = BTreeMap::new();
-    let mut bytes: BTreeMap<(Vec<bool>, usize), Unit> = BTreeMap::new();
+    let mut characters: BTreeMap<Vec<usize>, Unit> = BTreeMap::new();
+    let mut bytes: BTreeMap<(Vec<usize>, usize), Unit> = BTreeMap::new();
     for unit in intervals(named, classes).filter_map(|(low, high)| most_pleasant(low, high)) {
         if named.contains(&unit) {
             continue;
         }
-        let sides: Vec<bool> = classes.iter().map(|class| class.takes(unit)).collect();
+        let takers: Vec<usize> = (0..classes.len()).filter(|&class| classes[class].takes(unit)).collect();
         let best = match unit.single_byte() {
-            None => characters.entry(sides).or_insert(unit),
+            None => characters.entry(takers).or_insert(unit),
             Some(byte) => {
                 let kind = KINDS_OF_BYTES.partition_point(|&first| first <= byte);
-                bytes.entry((sides, kind)).or_insert(unit)
+                bytes.entry((takers, kind)).or_insert(unit)
             }
         };
         *best = std::cmp::min_by_key(*best, unit, |&unit| rank(unit));
     }
     // Where a character does the same, no single byte needs to be tried: a character forms no other with its neighbours.
-    bytes.retain(|(sides, _), _| !characters.contains_key(sides));
+    bytes.retain(|(takers, _), _| !characters.contains_key(takers));
     characters.into_values().chain(bytes.into_values()).collect()
 }
 

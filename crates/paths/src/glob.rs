@@ -76,15 +76,20 @@ impl Glob {
 
     /// Whether the path is one that this glob describes.
     pub(crate) fn matches(&self, path: &[u8]) -> bool {
-        path.starts_with(&self.head)
-            && path.ends_with(&self.tail)
-            && program::matches(&self.rest, &path[self.stem_bytes..])
+        path.starts_with(self.stem()) && self.matches_behind_stem(path)
+    }
+
+    /// Whether a path that begins with the stem is one that this glob describes.
+    pub(crate) fn matches_behind_stem(&self, path: &[u8]) -> bool {
+        let rest = &path[self.stem_bytes..];
+        // Tails are short, and most fail at once: comparing by hand is quicker than a call.
+        let ends_so = rest.len() >= self.tail.len() && !differ(self.tail.iter().rev(), rest.iter().rev());
+        ends_so && program::matches(&self.rest, rest)
     }
 
     /// Whether it is plain from how they begin or end that no path matches both.
     pub(crate) fn is_apart_from(&self, other: &Self) -> bool {
-        let begin = self.head.iter().zip(&other.head).any(|(one, other)| one != other);
-        begin || self.tail.iter().rev().zip(other.tail.iter().rev()).any(|(one, other)| one != other)
+        differ(self.head.iter(), other.head.iter()) || differ(self.tail.iter().rev(), other.tail.iter().rev())
     }
 
     /// The whole glob as one program.
@@ -174,6 +179,11 @@ fn join(parts: impl IntoIterator<Item = Part>) -> Vec<Step> {
         }
     }
     steps
+}
+
+/// Whether two lists differ as far as both go.
+fn differ<'a>(one: impl Iterator<Item = &'a u8>, other: impl Iterator<Item = &'a u8>) -> bool {
+    one.zip(other).any(|(one, other)| one != other)
 }
 
 /// The unit that a step takes when it takes no other.

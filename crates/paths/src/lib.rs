@@ -24,6 +24,7 @@ mod rule;
 mod scope;
 mod search;
 mod shape;
+mod stems;
 mod suggest;
 mod tree_names;
 mod units;

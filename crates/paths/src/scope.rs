@@ -2,15 +2,14 @@
 
 use crate::RepoPath;
 use crate::glob::Glob;
+use crate::stems::Stems;
 use canon::{Reason, bytes};
-use std::collections::BTreeMap;
 
 /// What a change may touch: compiled glob patterns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Scope {
     patterns: Vec<Pattern>,
-    /// The patterns by their stem, each list in order: a path asks only for the patterns that begin as it does.
-    by_stem: BTreeMap<Box<[u8]>, Vec<usize>>,
+    stems: Stems,
 }
 
 /// One pattern of a scope.
@@ -81,18 +80,16 @@ impl Scope {
 
     /// This scope with `patterns` appended, so that they decide last (law 2). Errors count through both.
     pub fn amended<P: AsRef<[u8]>>(&self, patterns: &[P]) -> Result<Self, PatternError> {
-        let mut scope = self.clone();
+        let mut all = self.patterns.clone();
         for text in patterns.iter().map(AsRef::as_ref) {
-            let index = scope.patterns.len();
             let pattern = Pattern::parse(text).map_err(|reason| PatternError {
                 reason,
-                index,
+                index: all.len(),
                 pattern: text.to_vec(),
             })?;
-            scope.by_stem.entry(pattern.glob.stem().into()).or_default().push(index);
-            scope.patterns.push(pattern);
+            all.push(pattern);
         }
-        Ok(scope)
+        Ok(Self { stems: Stems::new(all.iter().map(|pattern| pattern.glob.stem())), patterns: all })
     }
 
     /// The patterns in their order.
@@ -117,19 +114,14 @@ impl Scope {
     pub fn decision(&self, path: &RepoPath) -> Option<Decision<'_>> {
         let path = path.as_bytes();
         let mut last = None;
-        for stem in stems(path) {
-            let candidates = self.by_stem.get(stem).into_iter().flatten().rev().copied();
-            let later = candidates.take_while(|&index| last.is_none_or(|last| index > last));
-            last = later.into_iter().find(|&index| self.patterns[index].glob.matches(path)).or(last);
+        for candidates in self.stems.of(path) {
+            let later =
+                candidates.iter().rev().copied().take_while(|&index| last.is_none_or(|last| index > last));
+            last =
+                later.into_iter().find(|&index| self.patterns[index].glob.matches_behind_stem(path)).or(last);
         }
         last.map(|index| Decision { index, pattern: &self.patterns[index] })
     }
-}
-
-/// Every stem that a pattern matching `path` can have: nothing, up to any of its slashes, all of it.
-fn stems(path: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(index, _)| index + 1);
-    [0].into_iter().chain(slashes).chain([path.len()]).map(|end| &path[..end])
 }
 
 #[cfg(test)]

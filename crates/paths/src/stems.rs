@@ -1,0 +1,72 @@
+//! Finds the patterns that can match a path by how they begin.
+//!
+//! Every pattern has a *stem*, bytes that all its matches begin with. The stems are sorted, and each knows the longest
+//! other stem that it begins with. So one binary search finds all stems of a path: if a stem begins the path, it begins
+//! every stem that is sorted between the two as well.
+
+use std::collections::BTreeMap;
+
+/// Patterns by their stems.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Stems(Vec<Stem>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stem {
+    text: Box<[u8]>,
+    /// The longest of the stems that begin this one.
+    shorter: Option<usize>,
+    /// The patterns with this stem, in their order.
+    patterns: Vec<usize>,
+}
+
+impl Stem {
+    /// The empty stem is common, and is asked for first: comparing no bytes at no address is slow on some processors.
+    fn begins(&self, path: &[u8]) -> bool {
+        self.text.is_empty() || path.starts_with(&self.text)
+    }
+}
+
+impl Stems {
+    /// Sorts patterns, given by their stems in their order.
+    pub(crate) fn new<'a>(stems: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let mut by_text: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
+        for (pattern, stem) in stems.into_iter().enumerate() {
+            by_text.entry(stem).or_default().push(pattern);
+        }
+        let mut sorted = Self::default();
+        for (text, patterns) in by_text {
+            let shorter = sorted.chain(sorted.0.len().checked_sub(1), text).next();
+            sorted.0.push(Stem { text: text.into(), shorter, patterns });
+        }
+        sorted
+    }
+
+    /// The patterns of every stem that begins `path`, each list in their order.
+    pub(crate) fn of<'a>(&'a self, path: &'a [u8]) -> impl Iterator<Item = &'a [usize]> {
+        let last = self.0.partition_point(|stem| stem.text.is_empty() || &*stem.text <= path).checked_sub(1);
+        self.chain(last, path).map(|stem| self.0[stem].patterns.as_slice())
+    }
+
+    /// The stems that begin `path`, the longest first, among those that begin the stem `from` or are it.
+    fn chain(&self, from: Option<usize>, path: &[u8]) -> impl Iterator<Item = usize> {
+        let shorter = |&stem: &usize| self.0[stem].shorter;
+        std::iter::successors(from, shorter).filter(move |&stem| self.0[stem].begins(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_stem_of_a_path_is_found(stems in proptest::collection::vec("[ab/]{0,4}", 0..12), path in "[ab/]{0,6}") {
+            let index = Stems::new(stems.iter().map(String::as_bytes));
+            let mut found: Vec<usize> = index.of(path.as_bytes()).flatten().copied().collect();
+            found.sort_unstable();
+            let expected: Vec<usize> = (0..stems.len()).filter(|&stem| path.starts_with(&stems[stem])).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
