@@ -1,30 +1,69 @@
-//! The chores of the project: `cargo xtask test`.
+//! The chores of the project. `cargo xtask` lists them.
 
+mod bench;
+mod demo;
+mod docs;
+mod test;
+
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+const USAGE: &str = "usage: cargo xtask <chore>
+
+  demo    build Probity and let it govern two example agents
+  test    formatting, lints, every test, the conformance vectors, the docs
+  docs    write the generated parts of the docs (`docs --check` only compares)
+  bench   measure Probity side by side with what one would use instead
+  kill    kill governed runs at random points, many times (long)
+";
+
+/// What a chore ends with: nothing to say, or what went wrong.
+type Chore = Result<(), String>;
+
 fn main() -> ExitCode {
-    match std::env::args().nth(1).as_deref() {
-        Some("test") => test(),
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match words.as_slice() {
+        ["demo"] => demo::demo(),
+        ["test"] => test::test(),
+        ["docs"] => docs::write(),
+        ["docs", "--check"] => docs::check(),
+        ["bench", which @ ..] => bench::bench(which),
+        ["kill"] => test::kill(),
         _ => {
-            eprintln!("usage: cargo xtask test");
-            ExitCode::from(2)
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask: {why}");
+            ExitCode::FAILURE
         }
     }
 }
 
-fn test() -> ExitCode {
-    let steps: [(&str, &[&str]); 3] = [
-        ("formatting", &["fmt", "--all", "--check"]),
-        ("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]),
-        ("tests", &["test", "--workspace", "--quiet"]),
-    ];
-    for (name, arguments) in steps {
-        eprintln!("── {name}: cargo {}", arguments.join(" "));
-        let passed = Command::new("cargo").args(arguments).status().is_ok_and(|status| status.success());
-        if !passed {
-            eprintln!("{name} failed");
-            return ExitCode::FAILURE;
-        }
-    }
-    ExitCode::SUCCESS
+/// The root of the project.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(PathBuf::new, Path::to_owned)
+}
+
+/// Runs a cargo command in the project and reports its failure under `name`.
+fn cargo(name: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Chore {
+    eprintln!("── {name}: cargo {}", arguments.join(" "));
+    let status = Command::new(env!("CARGO"))
+        .args(arguments)
+        .envs(environment.iter().copied())
+        .current_dir(root())
+        .status()
+        .map_err(|error| format!("{name}: cargo could not be started: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{name} failed")) }
+}
+
+/// Builds the binary in the given profile and returns where it is.
+fn build(profile: &str) -> Result<PathBuf, String> {
+    cargo("build", &["build", "--quiet", "--package", "probity", "--profile", profile], &[])?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    Ok(target.join(if profile == "dev" { "debug" } else { profile }).join("probity"))
 }

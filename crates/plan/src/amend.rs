@@ -42,7 +42,8 @@ impl AmendmentError {
 impl Amendment {
     /// Makes an amendment that says everything it must and whose patterns are valid.
     pub fn new(add: Globs, by: &str, why: &str, at: &str) -> Result<Self, AmendmentError> {
-        let amendment = Self { add, by: by.into(), why: why.into(), at: at.into() };
+        // Blanks say nothing.
+        let amendment = Self { add, by: by.trim().into(), why: why.trim().into(), at: at.into() };
         if let Some(field) = amendment.empty_field() {
             return Err(AmendmentError::Empty(field));
         }

@@ -1,0 +1,109 @@
+//! Widening a scope on the record (law 2): while a run goes on, or afterwards as a new judgement of the same facts.
+
+use crate::attest::{self, Attested, SEAL_FILE};
+use crate::{Fault, Workspace, bundles, channel, clock};
+use canon::Reason;
+use evidence::{Manifest, StoredManifest};
+use plan::{Amendment, Globs, Moment, Seal, may_amend};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// What an amendment did.
+#[derive(Debug)]
+pub enum Amended {
+    /// A run that is going on took it.
+    Open {
+        /// The run.
+        run_id: String,
+        /// The amendment as it was granted.
+        amendment: Amendment,
+    },
+    /// A finished run was judged again.
+    Judged {
+        /// The facts, with the amendment.
+        manifest: Box<Manifest>,
+        /// The new bundle.
+        attested: Attested,
+        /// The run that was judged again.
+        amended_from: String,
+    },
+}
+
+/// Amends the scope of `run`: an id, the beginning of one, `last`, or `open`.
+pub fn amend(
+    workspace: &Workspace,
+    run: &str,
+    add: &[Vec<u8>],
+    by: &str,
+    why: &str,
+) -> Result<Amended, Fault> {
+    let mut open = open_runs(workspace)?;
+    open.retain(|id| run == "open" || id.starts_with(run));
+    if let Some(run_id) = open.pop() {
+        let granted = channel::ask(&workspace.state.open_run(&run_id), add, by, why);
+        return match granted {
+            Ok(amendment) => Ok(Amended::Open { run_id, amendment }),
+            Err(channel::ChannelError::Refused { reason, detail }) => Err(Fault::refused(reason, detail)),
+            Err(channel::ChannelError::Unreachable { path, source }) => {
+                Err(Fault::System { what: format!("cannot reach the run at {}", path.display()), source })
+            }
+        };
+    }
+    if run == "open" {
+        return Err(Fault::NoSuchRun(
+            "no run is going on in this tree; name a finished one to judge it again".into(),
+        ));
+    }
+    let run_id = bundles::find(workspace, run)?;
+    judge_again(workspace, &run_id, add, by, why)
+}
+
+/// The runs that are going on in this very tree.
+fn open_runs(workspace: &Workspace) -> Result<Vec<String>, Fault> {
+    let mut runs = workspace.state.open_runs()?;
+    runs.retain(|id| {
+        let root = std::fs::read(workspace.state.open_run(id).join("root")).unwrap_or_default();
+        Path::new(OsStr::from_bytes(&root)) == workspace.root
+    });
+    Ok(runs)
+}
+
+/// Judges the recorded facts of a finished run under its amended scope. The old bundle stays as it is.
+fn judge_again(
+    workspace: &Workspace,
+    run_id: &str,
+    add: &[Vec<u8>],
+    by: &str,
+    why: &str,
+) -> Result<Amended, Fault> {
+    let files = bundles::read(&workspace.state.evidence().join(run_id))?;
+    let verification = evidence::verify(&files, &evidence::Trust::default());
+    if let Some(code) =
+        verification.codes.iter().find(|code| code.starts_with("EVIDENCE.") || code.starts_with("SEAL."))
+    {
+        let reason = code.parse().unwrap_or(Reason::EvidenceSchemaInvalid);
+        return Err(Fault::refused(reason, format!("the bundle of {run_id} does not hold together")));
+    }
+    let seal = files.get(SEAL_FILE.as_bytes()).and_then(|bytes| Seal::parse(bytes).ok());
+    let seal =
+        seal.ok_or_else(|| Fault::refused(Reason::SealDamaged, format!("run {run_id} has no sound seal")))?;
+    may_amend(seal.contents().amend, Moment::After, false)
+        .map_err(|reason| Fault::refused(reason, "the sealed policy says `amend.after = \"deny\"`"))?;
+    let amendment = Amendment::new(Globs::new(add.iter().cloned()), by, why, &clock::now())
+        .map_err(|error| Fault::refused(error.reason(), error.to_string()))?;
+
+    let stored = files.get(&b"manifest.json"[..]).and_then(|bytes| StoredManifest::parse(bytes).ok());
+    let stored = stored.ok_or_else(|| Fault::refused(Reason::EvidenceSchemaInvalid, run_id))?;
+    let mut manifest = stored.manifest;
+    manifest.amendments.push(amendment);
+    manifest.run_id = clock::run_id();
+    manifest.created_at = clock::now();
+    manifest.details.amended_from = Some(stored.run_hash);
+    // What only said that a path was out of scope is said anew by the manifest itself.
+    manifest.details.findings.retain(|finding| finding.code != Reason::ReconUntrackedDelta.code());
+    let kept = files.into_iter().filter_map(|(name, bytes)| Some((String::from_utf8(name).ok()?, bytes)));
+    let artifacts = kept.filter(|(name, _)| name != "manifest.json" && name != "summary.md").collect();
+    let attested = attest::publish(workspace, &manifest, artifacts, None)?;
+    Ok(Amended::Judged { manifest: Box::new(manifest), attested, amended_from: run_id.into() })
+}

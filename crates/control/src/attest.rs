@@ -1,0 +1,316 @@
+//! Writing evidence: the bundle of a run, whole or not at all, chained to the one before (laws 10 and 11).
+//!
+//! The order makes a kill harmless: bundle on disk, then head of the chain, then the run's open folder is taken away. A
+//! folder whose bundle exists therefore means that only the chain may be behind, and [`repair_chain`] mends that.
+
+use crate::gates::GateResult;
+use crate::judge::{RefMovement, Severity, Verdict};
+use crate::revert::path_key;
+use crate::{Fault, Workspace, clock};
+use canon::{Digest, Reason, json};
+use evidence::{Bundle, Command, Details, Manifest, RefChange, SecretKey, StoredManifest, Tool};
+use plan::{Amendment, Seal};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use store::{Chain, Link, durable};
+use tree::{Change, Kind, Side, Snapshot};
+
+/// The file of a bundle that tells about both sides of every change what the manifest has no room for.
+pub const DELTA_FILE: &str = "delta.json";
+/// The file of a bundle that holds the seal.
+pub const SEAL_FILE: &str = "seal.json";
+
+/// Everything that goes into a bundle.
+#[derive(Debug)]
+pub struct Record<'a> {
+    /// What was sealed.
+    pub seal: &'a Seal,
+    /// What was added to the scope.
+    pub amendments: &'a [Amendment],
+    /// The verdict.
+    pub verdict: &'a Verdict,
+    /// The root hash at the start, if everything could be seen.
+    pub before_root: Option<Digest>,
+    /// The root hash at the end, if everything could be seen.
+    pub after_root: Option<Digest>,
+    /// The start snapshot, which knows the git ids of what was there; `None` if the delta is not known.
+    pub start: Option<&'a Snapshot>,
+    /// What the gates answered.
+    pub gate_results: &'a [GateResult],
+    /// Git references that moved.
+    pub ref_movements: &'a [RefMovement],
+    /// The command and its exit code, if it is known.
+    pub command: Option<(&'a [OsString], Option<i32>)>,
+    /// What is weaker about the supervision here than it could be.
+    pub containment: &'a [String],
+    /// The run's folder, with the logs.
+    pub folder: &'a Path,
+    /// The head of the chain as it was in memory, where the one on disk cannot be trusted.
+    pub trusted_head: Option<Option<Link>>,
+}
+
+/// A bundle that was written.
+#[derive(Debug, Clone)]
+pub struct Attested {
+    /// Where it is.
+    pub dir: PathBuf,
+    /// Its hash.
+    pub run_hash: Digest,
+    /// The key that signed it, if one did.
+    pub key_id: Option<String>,
+}
+
+/// Writes the bundle of a run.
+pub fn attest(workspace: &Workspace, record: &Record<'_>) -> Result<Attested, Fault> {
+    let manifest = manifest(record);
+    let mut artifacts = logs(record)?;
+    artifacts.insert(SEAL_FILE.into(), record.seal.to_bytes());
+    if let Some(start) = record.start {
+        artifacts.insert(DELTA_FILE.into(), delta_file(&record.verdict.delta, start));
+    }
+    let attested = publish(workspace, &manifest, artifacts, record.trusted_head.clone())?;
+    remove_folder(record.folder)?;
+    Ok(attested)
+}
+
+/// Assembles, signs, writes and chains a manifest.
+pub fn publish(
+    workspace: &Workspace,
+    manifest: &Manifest,
+    artifacts: BTreeMap<String, Vec<u8>>,
+    trusted_head: Option<Option<Link>>,
+) -> Result<Attested, Fault> {
+    let key = signing_key(workspace)?;
+    // Whoever destroyed our state directory shall not thereby prevent evidence.
+    let mut chain = workspace.state.chain().ok();
+    let head = match (trusted_head, &mut chain) {
+        (Some(head), _) => head,
+        (None, None) => None,
+        (None, Some(chain)) => {
+            advance_past_finished(workspace, chain)?;
+            chain.head()?
+        }
+    };
+    let bundle =
+        manifest.assemble(artifacts, head.map(|link| link.run_hash), key.as_ref()).map_err(|error| {
+            Fault::System {
+                what: "cannot assemble the evidence".into(),
+                source: std::io::Error::other(error),
+            }
+        })?;
+    let parent = workspace.state.evidence();
+    let elsewhere = std::env::temp_dir().join("probity-evidence");
+    let dir = write(&parent, manifest, &bundle).or_else(|_| write(&elsewhere, manifest, &bundle))?;
+    if let Some(chain) = chain.as_mut().filter(|_| dir.starts_with(&parent)) {
+        chain.advance(&Link { run_id: manifest.run_id.clone(), run_hash: bundle.run_hash })?;
+    }
+    Ok(Attested { dir, run_hash: bundle.run_hash, key_id: key.map(|key| key.key_id()) })
+}
+
+fn write(parent: &Path, manifest: &Manifest, bundle: &Bundle) -> Result<PathBuf, Fault> {
+    durable::create_dir(parent)?;
+    evidence::bundle::write_bundle(parent, &manifest.run_id, &bundle.files).map_err(|error| Fault::System {
+        what: format!("cannot write the evidence to {}", parent.display()),
+        source: std::io::Error::other(error),
+    })
+}
+
+/// Brings the chain up to a bundle that was written just before a kill.
+pub fn repair_chain(workspace: &Workspace) -> Result<(), Fault> {
+    let mut chain = workspace.state.chain()?;
+    advance_past_finished(workspace, &mut chain)
+}
+
+/// At most one bundle can be ahead of the head, because writing a bundle needs the chain's lock: the bundle of an open run.
+fn advance_past_finished(workspace: &Workspace, chain: &mut Chain) -> Result<(), Fault> {
+    for run_id in workspace.state.open_runs()? {
+        let path = workspace.state.evidence().join(&run_id).join("manifest.json");
+        let Some(stored) = durable::read(&path)?.and_then(|bytes| StoredManifest::parse(&bytes).ok()) else {
+            continue;
+        };
+        if stored.prev_run_hash == chain.head()?.map(|link| link.run_hash) {
+            chain.advance(&Link { run_id, run_hash: stored.run_hash })?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes away the folder of a run whose bundle is safe.
+pub fn remove_folder(folder: &Path) -> Result<(), Fault> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if !is_gone(&error) => {
+            Err(Fault::System { what: format!("cannot remove {}", folder.display()), source: error })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a path is not there, or cannot be there any more.
+fn is_gone(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+}
+
+/// The key that signs this repository's evidence, if it has one.
+pub fn signing_key(workspace: &Workspace) -> Result<Option<SecretKey>, Fault> {
+    let path = workspace.state.signing_key();
+    // A state directory that was destroyed has no key; that must not prevent evidence.
+    let Some(bytes) = durable::read(&path).unwrap_or(None) else {
+        return Ok(None);
+    };
+    SecretKey::parse(&bytes)
+        .map(Some)
+        .map_err(|error| Fault::refused(Reason::KeyInvalid, format!("{}: {error}", path.display())))
+}
+
+fn manifest(record: &Record<'_>) -> Manifest {
+    let contents = record.seal.contents();
+    let verdict = record.verdict;
+    Manifest {
+        run_id: contents.run_id.clone(),
+        created_at: clock::now(),
+        plan: contents.plan.clone(),
+        amendments: record.amendments.to_vec(),
+        before_root: record.before_root,
+        after_root: record.after_root,
+        delta: record.start.map(|_| verdict.delta.iter().map(change).collect()),
+        exempt_delta_paths: verdict.exempt.clone(),
+        gate_results: record.gate_results.iter().map(gate_result).collect(),
+        other_reasons: verdict.reasons.clone(),
+        details: details(record),
+    }
+}
+
+fn change(change: &Change) -> evidence::Change {
+    evidence::Change {
+        path: change.path.clone(),
+        change: match change.change {
+            tree::ChangeKind::Added => evidence::ChangeKind::Added,
+            tree::ChangeKind::Modified => evidence::ChangeKind::Modified,
+            tree::ChangeKind::Deleted => evidence::ChangeKind::Deleted,
+        },
+        before: change.before.and_then(|side| side.digest),
+        after: change.after.and_then(|side| side.digest),
+    }
+}
+
+fn gate_result(result: &GateResult) -> evidence::GateResult {
+    evidence::GateResult {
+        gate_id: result.gate_id.clone(),
+        status: result.status,
+        exit_code: result.exit_code.map(Into::into),
+        duration_ms: result.duration_ms,
+        log_paths: result.log_paths.clone(),
+    }
+}
+
+fn details(record: &Record<'_>) -> Details {
+    let contents = record.seal.contents();
+    let finding = |finding: &crate::judge::Finding| evidence::Finding {
+        code: finding.reason.code().into(),
+        path: finding.path.clone(),
+        detail: match finding.severity {
+            Severity::Error => finding.detail.clone(),
+            Severity::Note => format!("note: {}", finding.detail),
+        },
+    };
+    let family = |name: &'static str| {
+        record.verdict.findings.iter().filter(move |found| found.reason.code().starts_with(name))
+    };
+    let others = record.verdict.findings.iter().filter(|found| {
+        !["UNSAFE.", "PROTECTED."].iter().any(|family| found.reason.code().starts_with(family))
+    });
+    Details {
+        tool: Some(Tool { name: "probity".into(), version: env!("CARGO_PKG_VERSION").into() }),
+        started_at: Some(contents.sealed_at.clone()),
+        enforcement: contents.enforcement,
+        enforcement_detail: (!record.containment.is_empty()).then(|| record.containment.join("; ")),
+        seal_hash: Some(record.seal.hash()),
+        policy_digest: Some(contents.policy_digest),
+        build_outputs: contents.build_outputs.clone(),
+        command: record.command.map(|(argv, exit_code)| Command {
+            argv: argv.iter().map(|word| word.as_bytes().into()).collect(),
+            exit_code: exit_code.map(Into::into),
+            log_paths: Vec::new(),
+        }),
+        unsafe_entries: family("UNSAFE.").map(finding).collect(),
+        protected: family("PROTECTED.").map(finding).collect(),
+        findings: others.map(finding).collect(),
+        refs: record.ref_movements.iter().map(ref_change).collect(),
+        gate_delta_paths: record.verdict.by_gates.clone(),
+        ..Details::default()
+    }
+}
+
+fn ref_change(movement: &RefMovement) -> RefChange {
+    RefChange {
+        name: movement.name.as_bytes().into(),
+        before: movement.before.clone(),
+        after: movement.after.clone(),
+    }
+}
+
+fn logs(record: &Record<'_>) -> Result<BTreeMap<String, Vec<u8>>, Fault> {
+    let names = record.gate_results.iter().flat_map(|result| &result.log_paths);
+    let read = |name: &String| {
+        let path = record.folder.join(name);
+        let bytes =
+            fs::read(&path).map_err(Fault::system(format!("cannot read the log {}", path.display())))?;
+        Ok((name.clone(), bytes))
+    };
+    names.map(read).collect()
+}
+
+/// Both sides of every change: type, permission bits, size, digest, and the id under which git may hold the content.
+fn delta_file(delta: &[Change], start: &Snapshot) -> Vec<u8> {
+    let changes: Vec<Value> = delta
+        .iter()
+        .map(|change| {
+            let git_id = start.get(&change.path).and_then(|entry| entry.git_id()).map(|id| id.to_string());
+            json!({
+                "path": change.path,
+                "change": change.change.name(),
+                "before": change.before.map(|before| side(&before, git_id.as_deref())),
+                "after": change.after.map(|after| side(&after, None)),
+            })
+        })
+        .collect();
+    json::canonical(&json!({
+        "schema": "probity/delta/v1",
+        "changes": changes,
+        "directories": directories_above(delta, start),
+    }))
+}
+
+/// The directories above changed paths as they were at the start, so that they can be made again.
+fn directories_above(delta: &[Change], start: &Snapshot) -> BTreeMap<String, String> {
+    let mut directories = BTreeMap::new();
+    for change in delta {
+        let mut above = change.path.parent();
+        while let Some(path) = above {
+            let key = path_key(&path);
+            if directories.contains_key(&key) {
+                break;
+            }
+            if let Some(entry) = start.get(&path).filter(|entry| entry.kind() == Kind::Directory) {
+                directories.insert(key, format!("{:04o}", entry.mode()));
+            }
+            above = path.parent();
+        }
+    }
+    directories
+}
+
+fn side(side: &Side, git_id: Option<&str>) -> Value {
+    json!({
+        "type": side.kind,
+        "mode": format!("{:04o}", side.mode),
+        // Sizes may be larger than what every JSON reader holds exactly.
+        "size": side.size.to_string(),
+        "digest": side.digest,
+        "git_id": git_id,
+    })
+}

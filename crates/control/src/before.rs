@@ -1,0 +1,117 @@
+//! Before-images: the content that a run could destroy and nobody else keeps.
+//!
+//! Git holds what is committed. What was dirty or untracked when a run started is kept by us, so that an out-of-scope
+//! change can be undone exactly. Whether git holds a content is decided by its blob id, which the snapshot computed from
+//! the bytes: neither the index nor any stat information is asked.
+
+use crate::{Fault, Workspace};
+use exec::{Environment, Limits, capture};
+use paths::{RepoPath, Scope};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
+use store::Objects;
+use tree::git::{GitCommand, GitLayout, HeadTree, git_command, ls_tree_command, parse_ls_tree};
+use tree::{Entry, Kind, Snapshot};
+
+/// A larger file is not kept; undoing a change to it needs the user's own copy.
+pub(crate) const MAX_KEPT_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Asking git for a list or a blob takes this long at the most.
+const PATIENCE: Duration = Duration::from_mins(2);
+const MAX_LIST_BYTES: usize = 1 << 30;
+
+/// What was kept, and what could not be.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    /// How many files were kept, or had been kept before.
+    pub n_files: usize,
+    /// Files that are in no safe place: too large, or gone while they were being copied.
+    pub not_kept: Vec<RepoPath>,
+}
+
+/// Keeps what git does not hold. Build outputs are no part of D, so nothing there is ever undone.
+pub(crate) fn keep(workspace: &Workspace, snapshot: &Snapshot, build_outputs: &Scope) -> Result<Kept, Fault> {
+    let held = committed(workspace);
+    let objects = workspace.state.objects();
+    let mut kept = Kept::default();
+    for entry in snapshot.entries() {
+        if build_outputs.lets_in(entry.path()) || is_held(&held, &entry) {
+            continue;
+        }
+        match keep_entry(workspace, &objects, &entry)? {
+            Some(true) => kept.n_files += 1,
+            Some(false) => kept.not_kept.push(entry.path().clone()),
+            None => {}
+        }
+    }
+    Ok(kept)
+}
+
+/// Whether git holds exactly this content under some path of HEAD.
+fn is_held(held: &HeadTree, entry: &Entry<'_>) -> bool {
+    let Some(id) = entry.git_id() else {
+        return false;
+    };
+    held.get(entry.path()).is_some_and(|(_, committed)| *committed == id)
+}
+
+/// Keeps one entry: `None` if there is nothing to keep, else whether it worked.
+fn keep_entry(workspace: &Workspace, objects: &Objects, entry: &Entry<'_>) -> Result<Option<bool>, Fault> {
+    let Some(digest) = entry.digest() else {
+        return Ok(None);
+    };
+    if objects.has(&digest) {
+        return Ok(Some(true));
+    }
+    let bytes = match entry.kind() {
+        Kind::Symlink => entry.link_target().map(<[u8]>::to_vec),
+        Kind::File if entry.size() <= MAX_KEPT_BYTES => {
+            // Whatever is read is held against the digest, so a swapped parent cannot smuggle anything in.
+            std::fs::read(workspace.root.join(OsStr::from_bytes(entry.path().as_bytes()))).ok()
+        }
+        _ => None,
+    };
+    match bytes {
+        // A file that changed since the snapshot is not the content that is wanted.
+        Some(bytes) if canon::Digest::of(&bytes) == digest => {
+            objects.put(&bytes).map(|_| Some(true)).map_err(Into::into)
+        }
+        _ => Ok(Some(false)),
+    }
+}
+
+/// The blob ids of HEAD by path from the root; empty without git, without commits, or if git does not answer: then
+/// everything is kept.
+fn committed(workspace: &Workspace) -> HeadTree {
+    let tree = workspace.git.as_ref().and_then(|git| parse_ls_tree(&ask(&ls_tree_command(git))?).ok());
+    let tree = tree.unwrap_or_default();
+    let below = workspace.git.as_ref().and_then(|git| workspace.root.strip_prefix(&git.root).ok());
+    match below.map(|below| below.as_os_str().as_bytes()) {
+        None | Some(b"") => tree,
+        Some(prefix) => below_prefix(tree, prefix),
+    }
+}
+
+/// The part of the tree below a folder, as seen from there.
+fn below_prefix(tree: HeadTree, prefix: &[u8]) -> HeadTree {
+    let inside =
+        |path: RepoPath| RepoPath::parse(path.as_bytes().strip_prefix(prefix)?.strip_prefix(b"/")?).ok();
+    tree.into_iter().filter_map(|(path, held)| Some((inside(path)?, held))).collect()
+}
+
+/// The content of a blob, if git holds it.
+pub(crate) fn blob(layout: &GitLayout, id: &str) -> Option<Vec<u8>> {
+    ask(&git_command(layout, &["cat-file", "blob", id]))
+}
+
+/// Runs a question to git; `None` if it has no answer.
+fn ask(command: &GitCommand) -> Option<Vec<u8>> {
+    let environment =
+        command.env.iter().fold(Environment::empty(), |all, (name, value)| all.with(name, value));
+    // Git itself must be found; the repository has no say in where.
+    let environment = environment.with("PATH", std::env::var_os("PATH").unwrap_or_default());
+    let limits = Limits { time: PATIENCE, output_bytes: MAX_LIST_BYTES };
+    let captured = capture(&command.argv, &environment, std::path::Path::new("/"), limits).ok()?;
+    captured.succeeded().then_some(captured.stdout)
+}

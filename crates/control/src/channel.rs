@@ -1,0 +1,237 @@
+//! How a running run takes amendments: a socket in the run's folder.
+//!
+//! A file would not do: the agent runs as the same user and could write it. Through a socket the supervisor learns
+//! from the kernel which process asks, and refuses what comes from inside the run itself (law 2: the judged cannot
+//! widen their own scope). What is granted is written to disk before it is acknowledged (law 10).
+
+use crate::clock;
+use canon::{Reason, json};
+use plan::{Amendment, Globs};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::Pid;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+const SOCKET: &str = "amend.sock";
+const JOURNAL: &str = "amendments.json";
+/// A request is a few patterns and a sentence; more is no request.
+const MAX_REQUEST_BYTES: u64 = 64 * 1024;
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The supervisor's end: open while the command runs.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    socket: PathBuf,
+    granted: Arc<Mutex<Vec<Amendment>>>,
+    /// Dropping it ends the service, whatever has become of the socket meanwhile.
+    closing: UnixStream,
+    thread: JoinHandle<()>,
+}
+
+/// Why an amendment was not taken.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ChannelError {
+    /// The run's supervisor refused.
+    #[error("{reason}: {detail}")]
+    Refused {
+        /// Why.
+        reason: Reason,
+        /// In words.
+        detail: String,
+    },
+    /// The supervisor could not be reached.
+    #[error("the run could not be reached at {path}: {source}")]
+    Unreachable {
+        /// The socket.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Channel {
+    /// Opens the channel of the run whose folder is `dir`.
+    pub(crate) fn open(dir: &Path, allowed: bool) -> io::Result<Self> {
+        let socket = dir.join(SOCKET);
+        let listener = bind(dir)?;
+        let granted = Arc::new(Mutex::new(Vec::new()));
+        let (closing, closed) = UnixStream::pair()?;
+        let service = Service { journal: dir.join(JOURNAL), allowed, granted: Arc::clone(&granted) };
+        let thread = std::thread::spawn(move || service.serve(&listener, &closed));
+        Ok(Self { socket, granted, closing, thread })
+    }
+
+    /// Closes the channel and returns what was granted, in order.
+    pub(crate) fn close(self) -> Vec<Amendment> {
+        drop(self.closing);
+        let _ = self.thread.join();
+        let _ = fs::remove_file(&self.socket);
+        let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut granted)
+    }
+}
+
+/// Asks the run whose folder is `dir` for an amendment; returns it as it was granted.
+pub(crate) fn ask(dir: &Path, add: &[Vec<u8>], by: &str, why: &str) -> Result<Amendment, ChannelError> {
+    let unreachable = |source| ChannelError::Unreachable { path: dir.join(SOCKET), source };
+    let mut stream = connect(dir).map_err(unreachable)?;
+    stream.set_read_timeout(Some(PATIENCE)).map_err(unreachable)?;
+    let add: Vec<Value> = add.iter().map(|pattern| canon::bytes::to_json(pattern)).collect();
+    let mut request = json::canonical(&json!({ "add": add, "by": by, "why": why }));
+    request.push(b'\n');
+    stream.write_all(&request).map_err(unreachable)?;
+    let mut answer = Vec::new();
+    stream.take(MAX_REQUEST_BYTES).read_to_end(&mut answer).map_err(unreachable)?;
+    read_answer(&answer).unwrap_or_else(|| Err(unreachable(io::Error::other("its answer could not be read"))))
+}
+
+/// What was granted to a run whose supervisor is gone.
+pub(crate) fn journal(dir: &Path) -> Vec<Amendment> {
+    let read = fs::read(dir.join(JOURNAL)).ok().and_then(|bytes| json::parse(&bytes).ok());
+    let Some(Value::Array(list)) = read else {
+        return Vec::new();
+    };
+    list.into_iter().filter_map(|value| serde_json::from_value(value).ok()).collect()
+}
+
+struct Service {
+    journal: PathBuf,
+    allowed: bool,
+    granted: Arc<Mutex<Vec<Amendment>>>,
+}
+
+impl Service {
+    /// Answers one client after the other until the other end of `closed` is dropped.
+    fn serve(&self, listener: &UnixListener, closed: &UnixStream) {
+        loop {
+            let mut ready = [PollFd::new(listener, PollFlags::IN), PollFd::new(closed, PollFlags::IN)];
+            match poll(&mut ready, None) {
+                Err(Errno::INTR) => continue,
+                Err(_) => return,
+                Ok(_) if !ready[1].revents().is_empty() => return,
+                Ok(_) => {}
+            }
+            // One broken client is no reason to stop listening to the others.
+            if let Ok((stream, _)) = listener.accept() {
+                let _ = self.answer(stream);
+            }
+        }
+    }
+
+    fn answer(&self, mut stream: UnixStream) -> io::Result<()> {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut line = Vec::new();
+        BufReader::new(stream.try_clone()?.take(MAX_REQUEST_BYTES)).read_until(b'\n', &mut line)?;
+        let answer = match self.decide(&stream, &line) {
+            Ok(amendment) => json!({ "granted": amendment }),
+            Err((reason, detail)) => json!({ "refused": reason, "detail": detail }),
+        };
+        stream.write_all(&json::canonical(&answer))
+    }
+
+    fn decide(&self, stream: &UnixStream, line: &[u8]) -> Result<Amendment, (Reason, String)> {
+        if !self.allowed {
+            return Err((Reason::AmendNotAllowed, "the sealed policy says `amend.during = \"deny\"`".into()));
+        }
+        match peer(stream) {
+            Some(pid) if !comes_from_inside(pid, rustix::process::getpid()) => {}
+            Some(pid) => {
+                return Err((
+                    Reason::AmendFromInside,
+                    format!("process {} belongs to the run", pid.as_raw_nonzero()),
+                ));
+            }
+            // Fail closed: who cannot be named cannot widen a scope.
+            None => {
+                return Err((Reason::AmendFromInside, "the system did not say which process asks".into()));
+            }
+        }
+        let amendment = read_request(line)?;
+        let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
+        granted.push(amendment.clone());
+        let journal = json!(*granted);
+        match store::durable::write(&self.journal, &json::canonical(&journal)) {
+            Ok(()) => Ok(amendment),
+            Err(error) => {
+                granted.pop();
+                Err((Reason::AmendNotAllowed, format!("it could not be written down: {error}")))
+            }
+        }
+    }
+}
+
+fn read_request(line: &[u8]) -> Result<Amendment, (Reason, String)> {
+    let value = json::parse(line).map_err(|error| (error.reason, error.to_string()))?;
+    let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+    let add = value.get("add").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let add: Option<Vec<Vec<u8>>> = add.iter().map(canon::bytes::from_json).collect();
+    let add = add.ok_or((Reason::JsonSyntax, "`add` is no list of patterns".to_owned()))?;
+    Amendment::new(Globs::new(add), &text("by"), &text("why"), &clock::now())
+        .map_err(|error| (error.reason(), error.to_string()))
+}
+
+fn read_answer(bytes: &[u8]) -> Option<Result<Amendment, ChannelError>> {
+    let value = json::parse(bytes).ok()?;
+    if let Some(granted) = value.get("granted") {
+        return Amendment::deserialize(granted).ok().map(Ok);
+    }
+    let reason = value.get("refused")?.as_str()?.parse().ok()?;
+    let detail = value.get("detail")?.as_str()?.to_owned();
+    Some(Err(ChannelError::Refused { reason, detail }))
+}
+
+/// Binds and connects by way of the directory's handle: a socket's path may be 108 bytes long, a folder's any length.
+fn bind(dir: &Path) -> io::Result<UnixListener> {
+    through_handle(dir, |path| UnixListener::bind(path))
+}
+
+fn connect(dir: &Path) -> io::Result<UnixStream> {
+    through_handle(dir, |path| UnixStream::connect(path))
+}
+
+#[cfg(target_os = "linux")]
+fn through_handle<T>(dir: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    use std::os::fd::AsRawFd;
+    let handle = fs::File::open(dir)?;
+    act(Path::new(&format!("/proc/self/fd/{}/{SOCKET}", handle.as_raw_fd())))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn through_handle<T>(dir: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    act(&dir.join(SOCKET))
+}
+
+#[cfg(target_os = "linux")]
+fn peer(stream: &UnixStream) -> Option<Pid> {
+    Some(rustix::net::sockopt::socket_peercred(stream).ok()?.pid)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn peer(_stream: &UnixStream) -> Option<Pid> {
+    None
+}
+
+/// Whether `supervisor` is among the ancestors of `pid`. The supervisor is the subreaper of the run, so a process
+/// that detaches itself becomes its child and is still found.
+fn comes_from_inside(pid: Pid, supervisor: Pid) -> bool {
+    let mut pid = pid;
+    // Longer chains of processes do not occur; a loop could only come from ids being reused while we look.
+    for _ in 0..4096 {
+        if pid == supervisor {
+            return true;
+        }
+        match exec::parent_of(pid) {
+            Some(parent) => pid = parent,
+            None => return false,
+        }
+    }
+    true
+}

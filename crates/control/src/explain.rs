@@ -1,0 +1,53 @@
+//! What a finished run says about one path: is it in scope, which pattern decided, did it change?
+
+use crate::{Fault, Workspace, bundles};
+use canon::Reason;
+use canon::bytes::escape;
+use paths::RepoPath;
+use serde::Serialize;
+
+/// What is known about a path.
+#[derive(Debug, Serialize)]
+pub struct PathStory {
+    /// The run that is asked.
+    pub run_id: String,
+    /// The path.
+    pub path: RepoPath,
+    /// Whether the sealed scope and its amendments let it in.
+    pub in_scope: bool,
+    /// The pattern that decided, if one matched.
+    pub decided_by: Option<String>,
+    /// Who added that pattern and why, if it is an amendment.
+    pub amended: Option<String>,
+    /// How the run changed it, if it did.
+    pub change: Option<evidence::ChangeKind>,
+    /// Whether it is a build output, and so no part of the delta.
+    pub exempt: bool,
+}
+
+/// Tells what the run `run` says about `path`.
+pub fn path(workspace: &Workspace, run: &str, path: &[u8]) -> Result<PathStory, Fault> {
+    let path =
+        RepoPath::parse(path).map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
+    let run_id = bundles::find(workspace, run)?;
+    let manifest = bundles::manifest(workspace, &run_id)?.manifest;
+    let scope = plan::amended_scope(&manifest.plan.scope, &manifest.amendments)?;
+    let decision = scope.decision(&path);
+    let decided_by = decision.as_ref().map(|decision| escape(decision.pattern.as_bytes()));
+    let amended = decision.and_then(|decision| {
+        let by = manifest.amendments.iter().find(|amendment| {
+            amendment.add.as_slice().iter().any(|pattern| pattern == decision.pattern.as_bytes())
+        })?;
+        Some(format!("{}: {}", by.by, by.why))
+    });
+    let delta = manifest.delta.as_deref().unwrap_or_default();
+    Ok(PathStory {
+        in_scope: scope.lets_in(&path),
+        decided_by,
+        amended,
+        change: delta.iter().find(|change| change.path == path).map(|change| change.change),
+        exempt: manifest.exempt_delta_paths.contains(&path),
+        run_id,
+        path,
+    })
+}

@@ -1,0 +1,27 @@
+//! A run as an attestation that other tools read: in-toto statement, alone or in a signed DSSE envelope.
+
+use crate::{Fault, Workspace, attest, bundles};
+use canon::{Reason, json};
+use serde_json::Value;
+
+/// The attestation of a run.
+pub fn attestation(workspace: &Workspace, run_id: &str, signed: bool) -> Result<Value, Fault> {
+    let files = bundles::read(&workspace.state.evidence().join(run_id))?;
+    let manifest = files.get(&b"manifest.json"[..]).ok_or_else(|| {
+        Fault::refused(Reason::EvidenceManifestMissing, format!("run {run_id} has no manifest"))
+    })?;
+    let unfit = |error: evidence::attest::AttestError| {
+        Fault::refused(Reason::EvidenceSchemaInvalid, error.to_string())
+    };
+    if !signed {
+        return evidence::attest::statement(manifest).map_err(unfit);
+    }
+    let key = attest::signing_key(workspace)?.ok_or_else(|| {
+        Fault::refused(
+            Reason::EvidenceSignatureRequired,
+            "an envelope needs a key, and this repository has none",
+        )
+    })?;
+    let envelope = evidence::attest::envelope(manifest, &key).map_err(unfit)?;
+    json::parse(&envelope).map_err(|error| Fault::refused(error.reason, error.to_string()))
+}

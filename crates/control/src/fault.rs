@@ -1,0 +1,109 @@
+//! What can go wrong with a command, in the words that a surface shows.
+//!
+//! A refusal is an answer: it has a reason code and a next step, and nothing was done. A fault is the machine's or
+//! ours: it has a place. Verdicts on runs are neither; they are reports.
+
+use canon::Reason;
+use paths::PatternError;
+use plan::PlanError;
+use std::path::PathBuf;
+use store::StoreError;
+use tree::TreeError;
+
+/// Why a command gave no report.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// It was refused, and nothing was done.
+    #[error("{detail}")]
+    Refused {
+        /// Why.
+        reason: Reason,
+        /// What exactly, and where.
+        detail: String,
+    },
+    /// The policy file is not valid.
+    #[error("{path}: {detail}")]
+    Policy {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        detail: String,
+    },
+    /// Another run works on the tree.
+    #[error("another run works on this tree: {holder}")]
+    Held {
+        /// What that run says about itself.
+        holder: String,
+    },
+    /// No run has this name, or several have.
+    #[error("{0}")]
+    NoSuchRun(String),
+    /// The tree could not be seen at all.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+    /// Our own files could not be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The system refused something else.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl From<PatternError> for Fault {
+    fn from(error: PatternError) -> Self {
+        Self::refused(error.reason, error.to_string())
+    }
+}
+
+impl From<PlanError> for Fault {
+    fn from(error: PlanError) -> Self {
+        Self::refused(error.reason(), error.to_string())
+    }
+}
+
+impl Fault {
+    /// A refusal.
+    pub fn refused(reason: Reason, detail: impl Into<String>) -> Self {
+        Self::Refused { reason, detail: detail.into() }
+    }
+
+    pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let what = what.into();
+        move |source| Self::System { what, source }
+    }
+
+    /// The stable code, where there is one.
+    pub fn reason(&self) -> Option<Reason> {
+        match self {
+            Self::Refused { reason, .. } => Some(*reason),
+            Self::Policy { .. } => Some(Reason::ConfigInvalid),
+            Self::Held { .. } => Some(Reason::RunLocked),
+            Self::Tree(error) => Some(error.reason),
+            Self::Store(StoreError::Damaged { .. }) => Some(Reason::StateDamaged),
+            Self::NoSuchRun(_) | Self::Store(StoreError::Io { .. }) | Self::System { .. } => None,
+        }
+    }
+
+    /// What to do about it.
+    pub fn next_step(&self) -> String {
+        match (self, self.reason()) {
+            (Self::NoSuchRun(_), _) => "`probity evidence list` shows the runs of this repository".into(),
+            (_, Some(reason)) => reason.next_step().into(),
+            _ => "check permissions and free space there, then try again".into(),
+        }
+    }
+
+    /// The exit code of the command line.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Refused { .. } | Self::Policy { .. } | Self::NoSuchRun(_) => 2,
+            Self::Held { .. } => 5,
+            Self::Tree(_) | Self::Store(_) | Self::System { .. } => 70,
+        }
+    }
+}

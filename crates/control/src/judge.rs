@@ -1,0 +1,274 @@
+//! The verdict on a run: a pure function of what was observed, sealed and answered (law 7).
+//!
+//! Every change of the tree ends in exactly one of three places: *exempt* (a sealed build output, or an output that a
+//! gate declared and only a gate wrote), *in scope*, or *untracked*. Whatever else is wrong becomes a [`Finding`]; a run
+//! passes exactly when no finding fails it.
+
+use crate::gates::GateResult;
+use canon::Reason;
+use exec::{Ended, Outcome};
+use paths::{RepoPath, Scope};
+use plan::{PlannedGate, RefsRule};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use tree::{Change, TreeFinding};
+
+/// Everything that a verdict is made from.
+#[derive(Debug)]
+pub struct Case<'a> {
+    /// R, with its amendments.
+    pub scope: &'a Scope,
+    /// The sealed build outputs.
+    pub build_outputs: &'a Scope,
+    /// What the gates may write.
+    pub gate_outputs: &'a Scope,
+    /// Content that must not change, whatever the scope.
+    pub protected: &'a Scope,
+    /// Protected paths that this run may change.
+    pub grants: &'a Scope,
+    /// What a moved git reference means.
+    pub refs: RefsRule,
+    /// The gates of the seal.
+    pub gates: &'a [PlannedGate],
+    /// All changes of content from the start to the end.
+    pub changes: &'a [Change],
+    /// The paths that had changed when the command ended, before any gate ran.
+    pub changed_by_command: &'a BTreeSet<RepoPath>,
+    /// What could not be judged safely at the start.
+    pub found_at_start: &'a [TreeFinding],
+    /// What cannot be judged safely at the end.
+    pub found_at_end: &'a [TreeFinding],
+    /// Protected paths outside of the content that changed: git's own files, and our state.
+    pub zone_changes: &'a [ZoneChange],
+    /// Git references that moved.
+    pub ref_movements: &'a [RefMovement],
+    /// How the command ended; `None` if it was withheld because the tree could not be seen.
+    pub command: Option<&'a Ended>,
+    /// What the gates answered.
+    pub gate_results: &'a [GateResult],
+}
+
+/// A path outside of the content that changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZoneChange {
+    /// Its name, as in `.git/config`.
+    pub path: RepoPath,
+    /// What happened to it.
+    pub detail: String,
+}
+
+/// A git reference that moved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RefMovement {
+    /// The full name of the reference, or `HEAD`.
+    pub name: String,
+    /// Where it pointed to.
+    pub before: Option<String>,
+    /// Where it points to.
+    pub after: Option<String>,
+}
+
+/// Whether a finding fails the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// It does.
+    Error,
+    /// It is only reported.
+    Note,
+}
+
+/// One thing that the judge has to say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Why.
+    #[serde(rename = "code")]
+    pub reason: Reason,
+    /// Where, if it has a place.
+    pub path: Option<RepoPath>,
+    /// More about it.
+    pub detail: String,
+    /// Whether it fails the run.
+    pub severity: Severity,
+}
+
+/// What follows from a [`Case`].
+#[derive(Debug, Default)]
+pub struct Verdict {
+    /// D: the changes that are judged by the scope.
+    pub delta: Vec<Change>,
+    /// Changed paths that are no part of D.
+    pub exempt: Vec<RepoPath>,
+    /// U: the paths of D that the scope does not let in.
+    pub untracked: Vec<RepoPath>,
+    /// The paths of D that were not changed before the gates ran.
+    pub by_gates: Vec<RepoPath>,
+    /// Everything else there is to say, worst first.
+    pub findings: Vec<Finding>,
+    /// The codes that fail the run, each once, in the order of the findings.
+    pub reasons: Vec<Reason>,
+}
+
+impl Verdict {
+    /// Whether nothing fails the run.
+    pub fn passed(&self) -> bool {
+        self.reasons.is_empty()
+    }
+}
+
+/// Judges a run.
+pub fn judge(case: &Case<'_>) -> Verdict {
+    let mut verdict = Verdict::default();
+    for change in case.changes {
+        if is_exempt(case, &change.path) {
+            verdict.exempt.push(change.path.clone());
+        } else {
+            verdict.delta.push(change.clone());
+        }
+    }
+    let delta: Vec<RepoPath> = verdict.delta.iter().map(|change| change.path.clone()).collect();
+    verdict.untracked = paths::reconcile(case.scope, &delta).untracked;
+    verdict.by_gates = delta.into_iter().filter(|path| !case.changed_by_command.contains(path)).collect();
+
+    let mut say = Sayings::default();
+    untracked(case, &verdict, &mut say);
+    protected(case, &mut say);
+    unsafe_entries(case, &verdict, &mut say);
+    gates(case, &verdict, &mut say);
+    command(case, &mut say);
+    verdict.findings = say.findings;
+    for finding in verdict.findings.iter().filter(|finding| finding.severity == Severity::Error) {
+        if !verdict.reasons.contains(&finding.reason) {
+            verdict.reasons.push(finding.reason);
+        }
+    }
+    verdict
+}
+
+/// Whether a changed path is no part of D.
+fn is_exempt(case: &Case<'_>, path: &RepoPath) -> bool {
+    case.build_outputs.lets_in(path)
+        || (case.gate_outputs.lets_in(path) && !case.changed_by_command.contains(path))
+}
+
+#[derive(Default)]
+struct Sayings {
+    findings: Vec<Finding>,
+}
+
+impl Sayings {
+    fn error(&mut self, reason: Reason, path: Option<&RepoPath>, detail: impl Into<String>) {
+        self.say(Severity::Error, reason, path, detail.into());
+    }
+
+    fn note(&mut self, reason: Reason, path: Option<&RepoPath>, detail: impl Into<String>) {
+        self.say(Severity::Note, reason, path, detail.into());
+    }
+
+    fn say(&mut self, severity: Severity, reason: Reason, path: Option<&RepoPath>, detail: String) {
+        self.findings.push(Finding { reason, path: path.cloned(), detail, severity });
+    }
+}
+
+fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
+    let by_gates: BTreeSet<&RepoPath> = verdict.by_gates.iter().collect();
+    for path in &verdict.untracked {
+        let change = verdict.delta.iter().find(|change| change.path == *path);
+        let what = change.map_or("changed", |change| change.change.name());
+        let who = if by_gates.contains(path) { " by a gate" } else { "" };
+        let why = match case.scope.decision(path) {
+            Some(decision) => format!("excluded by `{}`", canon::bytes::escape(decision.pattern.as_bytes())),
+            None => "no pattern of the scope lets it in".into(),
+        };
+        say.error(Reason::ReconUntrackedDelta, Some(path), format!("{what}{who}; {why}"));
+    }
+}
+
+fn protected(case: &Case<'_>, say: &mut Sayings) {
+    for change in case.changes {
+        if case.protected.lets_in(&change.path) && !case.grants.lets_in(&change.path) {
+            say.error(Reason::ProtectedChanged, Some(&change.path), change.change.name());
+        }
+    }
+    for change in case.zone_changes {
+        if !case.grants.lets_in(&change.path) {
+            say.error(Reason::ProtectedChanged, Some(&change.path), change.detail.clone());
+        }
+    }
+    if case.refs == RefsRule::Protect {
+        for movement in case.ref_movements {
+            say.error(Reason::ProtectedChanged, None, format!("the git reference {} moved", movement.name));
+        }
+    }
+}
+
+/// What is new or changed since the start fails the run; what was there before and stayed is reported.
+fn unsafe_entries(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
+    let known: BTreeSet<_> = case.found_at_start.iter().map(|found| (&found.path, found.reason)).collect();
+    let changed: BTreeSet<&RepoPath> = verdict.delta.iter().map(|change| &change.path).collect();
+    for found in case.found_at_end {
+        let is_old = known.contains(&(&found.path, found.reason)) && !changed.contains(&found.path);
+        let harmless = case.build_outputs.lets_in(&found.path) || (is_old && !is_blind(found.reason));
+        if harmless {
+            say.note(found.reason, Some(&found.path), found.detail.clone());
+        } else {
+            say.error(found.reason, Some(&found.path), found.detail.clone());
+        }
+    }
+}
+
+/// Whether a finding means that something could not be seen: then nothing is known of it, old or new.
+pub fn is_blind(reason: Reason) -> bool {
+    matches!(reason, Reason::TreeUnavailable | Reason::TreeUnstable)
+}
+
+fn gates(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
+    for result in case.gate_results {
+        let is_required = case.gates.iter().any(|gate| gate.id == result.gate_id && gate.required);
+        let severity = if is_required { Severity::Error } else { Severity::Note };
+        for (reason, detail) in &result.troubles {
+            say.say(severity, *reason, None, format!("gate `{}`: {detail}", result.gate_id));
+        }
+    }
+    for gate in case.gates {
+        for change in &verdict.delta {
+            if gate.run.iter().any(|word| names(word, &change.path)) {
+                let detail = format!("the command of gate `{}` names it", gate.id);
+                say.note(Reason::GateInputChanged, Some(&change.path), detail);
+            }
+        }
+    }
+}
+
+/// Whether a word of a command line names a path of the tree.
+fn names(word: &str, path: &RepoPath) -> bool {
+    word.strip_prefix("./").unwrap_or(word).as_bytes() == path.as_bytes()
+}
+
+fn command(case: &Case<'_>, say: &mut Sayings) {
+    let Some(command) = case.command else {
+        return;
+    };
+    match &command.outcome {
+        Outcome::Exited(0) => {}
+        Outcome::Exited(code) => say.error(Reason::RunCommandFailed, None, format!("exit code {code}")),
+        Outcome::Signalled(signal) => {
+            say.error(Reason::RunCommandFailed, None, format!("ended by signal {signal}"));
+        }
+        Outcome::TimedOut | Outcome::TooMuchOutput => {
+            say.error(Reason::RunCommandFailed, None, "ended by its limits");
+        }
+        Outcome::Cancelled(signal) => say.error(Reason::RunCancelled, None, format!("signal {signal}")),
+        Outcome::NotStarted(why) => say.error(Reason::RunCommandNotStarted, None, why.to_string()),
+    }
+    if command.n_survivors > 0 {
+        let listed: Vec<String> = command
+            .survivors
+            .iter()
+            .map(|survivor| format!("{} ({})", survivor.command, survivor.pid))
+            .collect();
+        let detail = format!("{} left behind: {}", command.n_survivors, listed.join(", "));
+        let severity = if command.all_gone { Severity::Note } else { Severity::Error };
+        say.say(severity, Reason::RunSurvivors, None, detail);
+    }
+}

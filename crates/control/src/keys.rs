@@ -1,0 +1,33 @@
+//! The key that signs a repository's evidence.
+
+use crate::{Fault, Workspace, attest};
+use canon::Reason;
+use evidence::{PublicKey, SecretKey};
+use store::durable;
+
+/// Makes a key, unless there is one.
+pub fn generate(workspace: &Workspace) -> Result<PublicKey, Fault> {
+    if let Some(key) = attest::signing_key(workspace)? {
+        let detail = format!("there is a key already: {}", key.key_id());
+        return Err(Fault::refused(Reason::KeyInvalid, detail));
+    }
+    let mut random = [0; 32];
+    fill(&mut random).map_err(Fault::system("cannot get random bytes from the system"))?;
+    let key = SecretKey::from_random(&random);
+    durable::write(&workspace.state.signing_key(), &key.to_file())?;
+    Ok(key.public())
+}
+
+/// The public half of the key.
+pub fn public(workspace: &Workspace) -> Result<PublicKey, Fault> {
+    match attest::signing_key(workspace)? {
+        Some(key) => Ok(key.public()),
+        None => Err(Fault::refused(Reason::KeyInvalid, "this repository has no signing key yet")),
+    }
+}
+
+/// Random bytes from the system.
+fn fill(buffer: &mut [u8]) -> std::io::Result<()> {
+    use std::io::Read;
+    std::fs::File::open("/dev/urandom")?.read_exact(buffer)
+}

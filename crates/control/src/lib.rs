@@ -1,0 +1,32 @@
+//! The workflows that join the house. Every surface calls these functions and adds no rules of its own.
+//!
+//! * [`run`]: a command under a sealed scope, from declaration to evidence.
+//! * [`planning`]: what would be sealed. [`init`]: a policy to begin with.
+//! * [`amend`], [`revert`]: the ways on after a violation. [`explain`]: why a path is in or out.
+//! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence.
+//! * [`judge`]: the verdict, a pure function of what was observed.
+
+pub mod amend;
+pub mod attest;
+mod before;
+pub mod bundles;
+mod channel;
+mod clock;
+pub mod explain;
+pub mod export;
+mod fault;
+pub mod gates;
+pub mod init;
+pub mod judge;
+pub mod keys;
+mod observe;
+pub mod planning;
+mod recover;
+pub mod revert;
+pub mod run;
+mod state_guard;
+mod workspace;
+
+pub use fault::Fault;
+pub use recover::ClosedRun;
+pub use workspace::Workspace;

@@ -1,0 +1,157 @@
+//! Seeing everything that a verdict needs, at one moment: content, git's own files, refs, index.
+
+use crate::Fault;
+use crate::judge::{RefMovement, ZoneChange};
+use crate::workspace::{OWN_STATE, OWN_STATE_IN_GIT, Workspace};
+use canon::Digest;
+use paths::RepoPath;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use tree::git::{self, GitLayout, Refs, ZoneClass, ZoneSnapshot};
+use tree::{Options, Snapshot, cache};
+
+/// How the content of a workspace is looked at.
+pub(crate) fn content_options(workspace: &Workspace) -> Options {
+    Options {
+        own_state: workspace.own_names(),
+        git_ids: workspace.git.as_ref().map(|git| git.object_format),
+        ..Options::default()
+    }
+}
+
+/// One look at a tree.
+#[derive(Debug)]
+pub(crate) struct Observation {
+    /// The content.
+    pub content: Snapshot,
+    /// Git's own files, if the tree lies in a repository.
+    git: Option<GitFacts>,
+}
+
+/// Git's own files at one moment.
+#[derive(Debug)]
+struct GitFacts {
+    zone: ZoneSnapshot,
+    refs: BTreeMap<String, String>,
+    /// The digest of the index, and whether it is one; `None` if there is none.
+    index: Option<(Digest, bool)>,
+}
+
+impl GitFacts {
+    fn gather(layout: &GitLayout) -> Self {
+        let refs = match git::refs(layout) {
+            Refs::Read { head, mut refs } => {
+                refs.extend(head.map(|head| ("HEAD".to_owned(), head)));
+                refs
+            }
+            Refs::NotReadable { .. } => BTreeMap::new(),
+        };
+        let index = std::fs::read(layout.git_dir.join("index")).ok();
+        let index =
+            index.map(|bytes| (Digest::of(&bytes), git::index_is_sound(&bytes, layout.object_format)));
+        Self { zone: git::protected_snapshot(layout, &[OWN_STATE_IN_GIT.as_bytes()]), refs, index }
+    }
+
+    /// Whether the index was one and is none any more.
+    fn index_broke(&self, later: &Self) -> bool {
+        self.index.is_none_or(|(_, sound)| sound) && later.index.is_some_and(|(_, sound)| !sound)
+    }
+}
+
+impl Observation {
+    /// The protected paths outside of the content that differ from here to `later`.
+    pub(crate) fn zone_changes(&self, later: &Self) -> Vec<ZoneChange> {
+        let (Some(before), Some(after)) = (&self.git, &later.git) else {
+            return Vec::new();
+        };
+        let protected = git::zone_delta(&before.zone, &after.zone)
+            .into_iter()
+            .filter(|change| change.class == ZoneClass::Protected);
+        let mut changes: Vec<ZoneChange> = protected
+            .map(|change| ZoneChange { path: change.path, detail: change.change.name().into() })
+            .collect();
+        let blind = after.zone.findings.iter().filter(|found| !before.zone.findings.contains(found));
+        changes.extend(
+            blind.map(|found| ZoneChange { path: found.path.clone(), detail: found.reason.meaning().into() }),
+        );
+        if before.index_broke(after) {
+            changes.extend(
+                RepoPath::parse(b".git/index")
+                    .ok()
+                    .map(|path| ZoneChange { path, detail: "the index is damaged".into() }),
+            );
+        }
+        changes
+    }
+
+    /// The git references that differ from here to `later`.
+    pub(crate) fn ref_movements(&self, later: &Self) -> Vec<RefMovement> {
+        let none = BTreeMap::new();
+        let before = self.git.as_ref().map_or(&none, |git| &git.refs);
+        let after = later.git.as_ref().map_or(&none, |git| &git.refs);
+        let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        let movement = |name: &String| RefMovement {
+            name: name.clone(),
+            before: before.get(name).cloned(),
+            after: after.get(name).cloned(),
+        };
+        names.into_iter().map(movement).filter(|movement| movement.before != movement.after).collect()
+    }
+
+    /// Whether git's index changed.
+    pub(crate) fn index_differs(&self, later: &Self) -> bool {
+        let index = |observation: &Self| observation.git.as_ref().and_then(|git| git.index);
+        index(self) != index(later)
+    }
+}
+
+/// Looks at one workspace, as often as needed.
+#[derive(Debug)]
+pub(crate) struct Observer<'a> {
+    workspace: &'a Workspace,
+    options: Options,
+}
+
+impl<'a> Observer<'a> {
+    /// Prepares to look at `workspace`.
+    pub(crate) fn new(workspace: &'a Workspace) -> Self {
+        Self { workspace, options: content_options(workspace) }
+    }
+
+    /// Looks at everything. What `earlier` knows is not read again where it still holds.
+    pub(crate) fn observe(&self, earlier: Option<&Observation>) -> Result<Observation, Fault> {
+        let content = self.content(earlier.map(|earlier| &earlier.content))?;
+        let git = self.workspace.git.as_ref().map(GitFacts::gather);
+        Ok(Observation { content, git })
+    }
+
+    /// Looks at the content alone, with the stat cache if nothing earlier is known.
+    pub(crate) fn content(&self, earlier: Option<&Snapshot>) -> Result<Snapshot, Fault> {
+        let cached = match earlier {
+            Some(_) => None,
+            None => cache::load(&self.workspace.state.cache(&self.workspace.root)),
+        };
+        Ok(Snapshot::take(&self.workspace.root, &self.options, earlier.or(cached.as_ref()))?)
+    }
+
+    /// Keeps a snapshot for the next run. A cache that cannot be written costs time, nothing else.
+    pub(crate) fn remember(&self, snapshot: &Snapshot) {
+        let path = self.workspace.state.cache(&self.workspace.root);
+        if let Some(parent) = path.parent() {
+            let _ = store::durable::create_dir(parent);
+        }
+        let _ = cache::store(&path, snapshot);
+    }
+
+    /// Touched files of our own state, as changes of protected paths.
+    pub(crate) fn state_changes(&self, touched: &[PathBuf]) -> Vec<ZoneChange> {
+        let base =
+            if self.workspace.git.is_some() { format!(".git/{OWN_STATE_IN_GIT}") } else { OWN_STATE.into() };
+        let name = |path: &PathBuf| {
+            RepoPath::parse(&[base.as_bytes(), path.as_os_str().as_bytes()].join(&b'/')).ok()
+        };
+        let change = |path| ZoneChange { path, detail: "a file of Probity's own state was touched".into() };
+        touched.iter().filter_map(name).map(change).collect()
+    }
+}

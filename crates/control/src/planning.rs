@@ -1,0 +1,154 @@
+//! From what the caller asks to what will be sealed: the plan, what is doubtful about it, and how much it covers.
+
+use crate::observe::Observer;
+use crate::{Fault, Workspace, bundles};
+use canon::{Reason, bytes};
+use paths::{RepoPath, Scope};
+use plan::{Globs, Plan, Policy, Proposal, Request};
+use serde::Serialize;
+use tree::{Kind, Snapshot};
+
+/// A scope that covers more than this part of the files, in percent, is pointed out as broad.
+const BROAD_PERCENT: usize = 50;
+/// In a tree with fewer files than this, covering half of them is nothing special.
+const BROAD_FROM_FILES: usize = 10;
+
+/// What the caller asks for.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Patterns for R.
+    pub scope: Vec<Vec<u8>>,
+    /// Packs by name.
+    pub packs: Vec<String>,
+    /// Paths that will change; they choose packs.
+    pub changed: Vec<Vec<u8>>,
+    /// The least tier.
+    pub tier: Option<String>,
+    /// The profile; the policy's default one if absent.
+    pub profile: Option<String>,
+}
+
+/// Something doubtful about a scope.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// What it is.
+    pub code: Reason,
+    /// The pattern meant, if it is about one.
+    pub pattern: Option<String>,
+}
+
+/// How much of a tree a scope covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Coverage {
+    /// Files that R lets in.
+    pub covered: usize,
+    /// All files.
+    pub files: usize,
+}
+
+/// What would be sealed.
+#[derive(Debug)]
+pub struct Preview {
+    /// The plan.
+    pub plan: Plan,
+    /// Its scope.
+    pub scope: Scope,
+    /// What is doubtful about the scope.
+    pub warnings: Vec<Warning>,
+    /// How many existing files it covers.
+    pub coverage: Coverage,
+    /// The build outputs of the policy.
+    pub build_outputs: Globs,
+    /// Build outputs that the policy does not name but the tree suggests.
+    pub proposals: Vec<Proposal>,
+}
+
+/// Computes what would be sealed for `selection` on the tree of `snapshot`.
+pub fn preview(policy: &Policy, selection: &Selection, snapshot: &Snapshot) -> Result<Preview, Fault> {
+    let request = Request {
+        profile: selection
+            .profile
+            .clone()
+            .or_else(|| policy.default_profile().map(Into::into))
+            .unwrap_or_default(),
+        changed_files: selection.changed.clone(),
+        tier: selection.tier.clone(),
+        packs: selection.packs.clone(),
+        scope: Globs::new(selection.scope.iter().cloned()),
+    };
+    let plan = plan::compute(policy, &request)?;
+    let (files, dirs) = names(snapshot);
+    let declaration =
+        paths::declare_plan(plan.scope.as_slice(), &paths::TreeNames::new(files.iter(), dirs.iter()));
+    if let Some(error) = declaration.errors.first() {
+        let place = error.index.and_then(|index| plan.scope.as_slice().get(index));
+        let pattern = place.map_or_else(String::new, |pattern| format!("`{}`: ", bytes::escape(pattern)));
+        return Err(Fault::refused(error.code, format!("{pattern}{}", error.code.meaning())));
+    }
+    let scope = plan.scope.to_scope()?;
+    let coverage =
+        Coverage { covered: files.iter().filter(|path| scope.lets_in(path)).count(), files: files.len() };
+    let mut warnings: Vec<Warning> = declaration
+        .warnings
+        .iter()
+        .map(|warning| Warning {
+            code: warning.code,
+            pattern: warning
+                .index
+                .and_then(|index| plan.scope.as_slice().get(index))
+                .map(|pattern| bytes::escape(pattern)),
+        })
+        .collect();
+    if is_broad(coverage) && !warnings.iter().any(|warning| warning.code == Reason::ScopeCatchAll) {
+        warnings.push(Warning { code: Reason::ScopeBroad, pattern: None });
+    }
+    let proposals = plan::propose_build_outputs(&files);
+    let known = policy.workspace.build_outputs.as_slice();
+    let proposals =
+        proposals.into_iter().filter(|proposal| !known.contains(&proposal.pattern.clone().into())).collect();
+    let build_outputs = policy.workspace.build_outputs.clone();
+    Ok(Preview { plan, scope, warnings, coverage, build_outputs, proposals })
+}
+
+fn is_broad(coverage: Coverage) -> bool {
+    coverage.files >= BROAD_FROM_FILES && coverage.covered * 100 > coverage.files * BROAD_PERCENT
+}
+
+/// The files (everything that is no directory) and the directories of a snapshot.
+pub(crate) fn names(snapshot: &Snapshot) -> (Vec<RepoPath>, Vec<RepoPath>) {
+    let mut files = Vec::new();
+    let mut dirs = Vec::new();
+    for entry in snapshot.entries() {
+        let list = if entry.kind() == Kind::Directory { &mut dirs } else { &mut files };
+        list.push(entry.path().clone());
+    }
+    (files, dirs)
+}
+
+/// What would be sealed for `selection` on the tree as it is now.
+pub fn of_tree(workspace: &Workspace, selection: &Selection) -> Result<Preview, Fault> {
+    preview(&workspace.policy()?, selection, &Observer::new(workspace).content(None)?)
+}
+
+/// A minimal scope for `paths`, or for what the run `from` changed.
+pub fn suggest(workspace: &Workspace, paths: &[Vec<u8>], from: Option<&str>) -> Result<Vec<Vec<u8>>, Fault> {
+    let wanted: Vec<RepoPath> = match from {
+        Some(run) => {
+            let run_id = bundles::find(workspace, run)?;
+            let manifest = bundles::manifest(workspace, &run_id)?.manifest;
+            manifest.delta_paths().ok_or_else(|| {
+                Fault::refused(
+                    Reason::ReconSnapshotMissing,
+                    format!("run {run_id} does not know what it changed"),
+                )
+            })?
+        }
+        None => paths
+            .iter()
+            .map(|path| RepoPath::parse(path))
+            .collect::<Result<_, _>>()
+            .map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?,
+    };
+    let (files, _) = names(&Observer::new(workspace).content(None)?);
+    Ok(paths::suggest(&wanted, &files))
+}

@@ -1,0 +1,210 @@
+//! Undoing the out-of-scope changes of a run, exactly and nothing else.
+//!
+//! A path is undone only if it is still what the run left there; content comes from the before-images or from git, and
+//! is checked against the digest that the start snapshot had. Whatever cannot be undone is said, path by path.
+
+use crate::attest::DELTA_FILE;
+use crate::observe::Observer;
+use crate::{Fault, Workspace, before, bundles};
+use canon::{Digest, Reason, json};
+use paths::RepoPath;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use store::{Lock, LockError};
+use tree::restore::{Restorer, Wanted};
+use tree::{Kind, Side, Snapshot};
+
+/// What became of one path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Undone {
+    /// The path.
+    pub path: RepoPath,
+    /// What was done, or would be.
+    pub action: Action,
+    /// Why it was refused.
+    pub reason: Option<Reason>,
+    /// More about it.
+    pub detail: String,
+}
+
+/// What was done to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// The content, type and permission bits of before are back.
+    Restored,
+    /// It had been added, and is gone.
+    Removed,
+    /// Nothing: it could not be undone safely.
+    Refused,
+}
+
+/// The file that tells about both sides of every change.
+#[derive(Debug, Deserialize)]
+struct DeltaFile {
+    changes: Vec<RecordedChange>,
+    /// The directories above changed paths that were there at the start, with their permission bits.
+    directories: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RecordedChange {
+    path: RepoPath,
+    before: Option<RecordedSide>,
+    after: Option<RecordedSide>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RecordedSide {
+    #[serde(rename = "type")]
+    kind: Kind,
+    mode: String,
+    size: String,
+    digest: Option<Digest>,
+    git_id: Option<String>,
+}
+
+/// A reason to leave a path alone.
+type Refusal = (Reason, String);
+
+/// Undoes the out-of-scope changes of `run`, or only those of them that `only` names.
+pub fn revert(
+    workspace: &Workspace,
+    run: &str,
+    only: &[RepoPath],
+    dry_run: bool,
+) -> Result<(String, Vec<Undone>), Fault> {
+    let run_id = bundles::find(workspace, run)?;
+    let recorded = read_delta(workspace, &run_id)?;
+    let untracked = bundles::manifest(workspace, &run_id)?.manifest.untracked().unwrap_or_default();
+    if let Some(path) = only.iter().find(|path| !untracked.contains(path)) {
+        let detail = format!("`{path}` is no out-of-scope change of run {run_id}");
+        return Err(Fault::refused(Reason::PathInvalid, detail));
+    }
+    let lock =
+        Lock::try_take(&workspace.state.tree_lock(&workspace.root), &format!("reverting run {run_id}"));
+    let _lock = lock.map_err(|error| match error {
+        LockError::Held { holder } => Fault::Held { holder },
+        LockError::Store(error) => error.into(),
+    })?;
+    let is_meant = |path: &RepoPath| untracked.contains(path) && (only.is_empty() || only.contains(path));
+    let mut meant: Vec<&RecordedChange> =
+        recorded.changes.iter().filter(|change| is_meant(&change.path)).collect();
+    // Additions go first and deepest first, so that what stood in the way of a restored path is gone.
+    meant.sort_by_key(|change| (change.before.is_some(), std::cmp::Reverse(change.path.clone())));
+    let dir_mode = |path: &RepoPath| u32::from_str_radix(recorded.directories.get(&path_key(path))?, 8).ok();
+    let undoing = Undoing {
+        workspace,
+        now: Observer::new(workspace).content(None)?,
+        restorer: Restorer::open(&workspace.root, &dir_mode)
+            .map_err(Fault::system("cannot open the tree"))?,
+        dry_run,
+    };
+    let mut undone: Vec<Undone> = meant.into_iter().map(|change| undoing.undo(change)).collect();
+    undone.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok((run_id, undone))
+}
+
+/// A path as a key of a JSON object: keys are text, so what is no text is escaped.
+pub(crate) fn path_key(path: &RepoPath) -> String {
+    path.to_string()
+}
+
+fn read_delta(workspace: &Workspace, run_id: &str) -> Result<DeltaFile, Fault> {
+    let files = bundles::read(&workspace.state.evidence().join(run_id))?;
+    let verification = evidence::verify(&files, &evidence::Trust::default());
+    if let Some(code) = verification.codes.iter().find(|code| code.starts_with("EVIDENCE.")) {
+        let reason = code.parse().unwrap_or(Reason::EvidenceSchemaInvalid);
+        return Err(Fault::refused(reason, format!("the bundle of {run_id} does not hold together")));
+    }
+    let unknown = || {
+        Fault::refused(Reason::ReconSnapshotMissing, format!("run {run_id} does not know what it changed"))
+    };
+    let bytes = files.get(DELTA_FILE.as_bytes()).ok_or_else(unknown)?;
+    let value = json::parse(bytes).map_err(|error| Fault::refused(error.reason, error.to_string()))?;
+    serde_json::from_value(value)
+        .map_err(|error| Fault::refused(Reason::EvidenceSchemaInvalid, format!("{DELTA_FILE}: {error}")))
+}
+
+struct Undoing<'a> {
+    workspace: &'a Workspace,
+    /// The tree as it is now.
+    now: Snapshot,
+    restorer: Restorer<'a>,
+    dry_run: bool,
+}
+
+impl Undoing<'_> {
+    fn undo(&self, change: &RecordedChange) -> Undone {
+        let action = if change.before.is_some() { Action::Restored } else { Action::Removed };
+        let path = change.path.clone();
+        match self.try_undo(change) {
+            Ok(()) => Undone { path, action, reason: None, detail: String::new() },
+            Err((reason, detail)) => Undone { path, action: Action::Refused, reason: Some(reason), detail },
+        }
+    }
+
+    fn try_undo(&self, change: &RecordedChange) -> Result<(), Refusal> {
+        let expected = change.after.as_ref().map(RecordedSide::side).transpose()?;
+        let content = change.before.as_ref().map(|side| self.content(side)).transpose()?.unwrap_or_default();
+        let wanted = change.before.as_ref().map_or(Ok(Wanted::Nothing), |side| side.wanted(&content))?;
+        if self.dry_run {
+            let found = self.now.get(&change.path).map(|entry| Side {
+                kind: entry.kind(),
+                mode: entry.mode(),
+                size: entry.size(),
+                digest: entry.digest(),
+            });
+            let is_same = found == expected;
+            return if is_same {
+                Ok(())
+            } else {
+                Err((Reason::RevertChangedSince, "it is not what the run left".into()))
+            };
+        }
+        let restored = self.restorer.restore(&change.path, expected.as_ref(), &wanted);
+        restored.map_err(|error| (error.reason, error.detail))
+    }
+
+    /// The content that a file or link had before, from wherever it is kept; checked against its digest.
+    fn content(&self, side: &RecordedSide) -> Result<Vec<u8>, Refusal> {
+        let Some(digest) = side.digest else {
+            return Ok(Vec::new());
+        };
+        if let Ok(Some(bytes)) = self.workspace.state.objects().get(&digest) {
+            return Ok(bytes);
+        }
+        let git = self.workspace.git.as_ref().zip(side.git_id.as_ref());
+        match git.and_then(|(git, id)| before::blob(git, id)) {
+            Some(bytes) if Digest::of(&bytes) == digest => Ok(bytes),
+            _ => Err((Reason::RevertNoBeforeImage, format!("no copy with digest {digest} is kept"))),
+        }
+    }
+}
+
+impl RecordedSide {
+    fn side(&self) -> Result<Side, Refusal> {
+        let size = self.size.parse().map_err(|_| damaged())?;
+        Ok(Side { kind: self.kind, mode: self.mode()?, size, digest: self.digest })
+    }
+
+    fn mode(&self) -> Result<u32, Refusal> {
+        u32::from_str_radix(&self.mode, 8).map_err(|_| damaged())
+    }
+
+    fn wanted<'c>(&self, content: &'c [u8]) -> Result<Wanted<'c>, Refusal> {
+        let mode = self.mode()?;
+        match self.kind {
+            Kind::File => Ok(Wanted::File { bytes: content, mode }),
+            Kind::Symlink => Ok(Wanted::Symlink { target: content }),
+            Kind::Directory => Ok(Wanted::Directory { mode }),
+            special => {
+                Err((Reason::RevertNoBeforeImage, format!("a {} cannot be made again", special.name())))
+            }
+        }
+    }
+}
+
+fn damaged() -> Refusal {
+    (Reason::EvidenceSchemaInvalid, format!("{DELTA_FILE} has a side that is none"))
+}

@@ -1,0 +1,329 @@
+//! `probity run`: one command under one sealed scope, judged by what it did to the tree.
+//!
+//! The order is the guarantee: observe, seal, run, observe, gates, observe, judge, attest. The start snapshot, the seal
+//! and the head of the chain stay in this process's memory while the command runs; what lies on disk meanwhile is never
+//! read back as truth.
+
+use crate::attest::{self, Attested, Record};
+use crate::channel::Channel;
+use crate::gates::{self, GateResult};
+use crate::judge::{Case, RefMovement, Verdict, is_blind, judge};
+use crate::observe::{Observation, Observer};
+use crate::planning::{self, Coverage, Preview, Selection, Warning};
+use crate::recover::{self, ClosedRun};
+use crate::state_guard::Guard;
+use crate::workspace::POLICY_FILE;
+use crate::{Fault, Workspace, before, clock};
+use canon::Reason;
+use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
+use paths::{RepoPath, Scope};
+use plan::{Amendment, Globs, Permission, Plan, Policy, Seal, SealContents};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use store::{Lock, LockError, durable};
+
+/// What to run, and under which scope.
+#[derive(Debug)]
+pub struct RunRequest {
+    /// What the plan is made from.
+    pub selection: Selection,
+    /// Protected paths that the command may change.
+    pub grants: Vec<Vec<u8>>,
+    /// The command.
+    pub command: Vec<OsString>,
+    /// The folder in which it starts.
+    pub cwd: PathBuf,
+    /// Whether standard output is kept for data: the command's words then go to standard error.
+    pub stdout_is_data: bool,
+}
+
+/// What a surface may show while a run goes on.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A run that was killed earlier has been closed.
+    Closed(&'a ClosedRun),
+    /// The scope is sealed and the command is about to start.
+    Sealed(&'a Seal, Coverage, &'a [Warning]),
+    /// The command has ended.
+    CommandEnded,
+    /// A gate has ended.
+    Gate(&'a GateResult),
+}
+
+/// What a run ended with.
+#[derive(Debug)]
+pub struct RunReport {
+    /// The seal it ran under.
+    pub seal: Seal,
+    /// What was added to the scope on the way.
+    pub amendments: Vec<Amendment>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What was doubtful about the scope.
+    pub warnings: Vec<Warning>,
+    /// How many files the scope covered.
+    pub coverage: Coverage,
+    /// What the gates answered.
+    pub gate_results: Vec<GateResult>,
+    /// Git references that moved.
+    pub ref_movements: Vec<RefMovement>,
+    /// Whether git's index changed.
+    pub index_changed: bool,
+    /// How the command ended.
+    pub command_exit_code: Option<i32>,
+    /// Where the evidence is, and its hash.
+    pub attested: Attested,
+}
+
+/// Governs one command from declaration to evidence.
+pub fn run(
+    workspace: &Workspace,
+    request: &RunRequest,
+    watch: &mut dyn FnMut(Event<'_>),
+) -> Result<RunReport, Fault> {
+    let run_id = clock::run_id();
+    let _lock = take_tree(workspace, &run_id)?;
+    for closed in recover::close_interrupted(workspace)? {
+        watch(Event::Closed(&closed));
+    }
+    let observer = Observer::new(workspace);
+    let begun = begin(workspace, &observer, request, &run_id)?;
+    watch(Event::Sealed(&begun.seal, begun.preview.coverage, &begun.preview.warnings));
+    let acted = act(workspace, &observer, request, &begun, watch)?;
+    conclude(workspace, &observer, request, begun, acted)
+}
+
+/// What is known before the command starts.
+struct Begun {
+    start: Observation,
+    preview: Preview,
+    seal: Seal,
+    scopes: Scopes,
+    folder: PathBuf,
+    guard: Guard,
+}
+
+/// What happened.
+struct Acted {
+    /// How the command ended; `None` if it was withheld.
+    command: Option<Ended>,
+    amendments: Vec<Amendment>,
+    changed_by_command: BTreeSet<RepoPath>,
+    gate_results: Vec<GateResult>,
+    end: Observation,
+    containment: Vec<String>,
+}
+
+/// Observes, plans, seals, and keeps what could be lost. The seal is on disk before anything runs.
+fn begin(
+    workspace: &Workspace,
+    observer: &Observer<'_>,
+    request: &RunRequest,
+    run_id: &str,
+) -> Result<Begun, Fault> {
+    let policy = workspace.policy()?;
+    let start = observer.observe(None)?;
+    let preview = planning::preview(&policy, &request.selection, &start.content)?;
+    let seal = seal(&policy, preview.plan.clone(), request, run_id, &start)?;
+    let scopes = Scopes::of(&seal)?;
+    refuse_unsafe_scope(&preview.scope, &scopes, &start)?;
+    let folder = workspace.state.open_run(run_id);
+    durable::write(&folder.join("root"), workspace.root.as_os_str().as_encoded_bytes())?;
+    durable::write(&folder.join("seal.json"), &seal.to_bytes())?;
+    before::keep(workspace, &start.content, &scopes.build_outputs)?;
+    let head = workspace.state.chain()?.head()?;
+    let guard = Guard::set(&workspace.state, run_id, head);
+    Ok(Begun { start, preview, seal, scopes, folder, guard })
+}
+
+/// Runs the command and the gates, and observes after each.
+fn act(
+    workspace: &Workspace,
+    observer: &Observer<'_>,
+    request: &RunRequest,
+    begun: &Begun,
+    watch: &mut dyn FnMut(Event<'_>),
+) -> Result<Acted, Fault> {
+    let mut supervisor = Supervisor::new().map_err(Fault::system("cannot supervise processes"))?;
+    // Law 13: what cannot be seen before cannot be judged after, so nothing runs.
+    let (command, amendments) = if begun.scopes.are_seen_in(&begun.start) {
+        let (ended, amendments) = run_command(&mut supervisor, workspace, request, begun)?;
+        (Some(ended), amendments)
+    } else {
+        (None, Vec::new())
+    };
+    watch(Event::CommandEnded);
+    let middle = observer.observe(Some(&begun.start))?;
+    let changed_by_command =
+        tree::delta(&begun.start.content, &middle.content).into_iter().map(|change| change.path).collect();
+    let gate_results = match command.as_ref().map(|ended| &ended.outcome) {
+        None | Some(Outcome::Cancelled(_) | Outcome::NotStarted(_)) => {
+            gates::skip_all(&begun.seal, "the command did not run to its end")
+        }
+        Some(_) => {
+            let mut report = |result: &GateResult| watch(Event::Gate(result));
+            gates::run(&mut supervisor, &begun.seal, &workspace.root, &begun.folder, &mut report)
+                .map_err(Fault::system("cannot write the logs of the gates"))?
+        }
+    };
+    let gates_ran = gate_results.iter().any(|result| !result.log_paths.is_empty());
+    let end = if gates_ran { observer.observe(Some(&middle))? } else { middle };
+    let containment = supervisor.containment().notes.clone();
+    Ok(Acted { command, amendments, changed_by_command, gate_results, end, containment })
+}
+
+/// Judges, and leaves evidence.
+fn conclude(
+    workspace: &Workspace,
+    observer: &Observer<'_>,
+    request: &RunRequest,
+    begun: Begun,
+    acted: Acted,
+) -> Result<RunReport, Fault> {
+    let Begun { start, preview, seal, scopes, folder, guard } = begun;
+    let touched = guard.touched();
+    observer.remember(&acted.end.content);
+    let scope = plan::amended_scope(&seal.contents().plan.scope, &acted.amendments)?;
+    let mut zone_changes = start.zone_changes(&acted.end);
+    zone_changes.extend(observer.state_changes(&touched));
+    let ref_movements = start.ref_movements(&acted.end);
+    let verdict = judge(&Case {
+        scope: &scope,
+        build_outputs: &scopes.build_outputs,
+        gate_outputs: &scopes.gate_outputs,
+        protected: &scopes.protected,
+        grants: &scopes.grants,
+        refs: seal.contents().refs,
+        gates: &seal.contents().plan.gates,
+        changes: &tree::delta(&start.content, &acted.end.content),
+        changed_by_command: &acted.changed_by_command,
+        found_at_start: start.content.findings(),
+        found_at_end: acted.end.content.findings(),
+        zone_changes: &zone_changes,
+        ref_movements: &ref_movements,
+        command: acted.command.as_ref(),
+        gate_results: &acted.gate_results,
+    });
+    let root_of = |seen: &Observation| scopes.are_seen_in(seen).then(|| seen.content.root());
+    let command_exit_code = acted.command.as_ref().and_then(Ended::exit_code);
+    let attested = attest::attest(
+        workspace,
+        &Record {
+            seal: &seal,
+            amendments: &acted.amendments,
+            verdict: &verdict,
+            before_root: root_of(&start),
+            after_root: root_of(&acted.end),
+            start: Some(&start.content),
+            gate_results: &acted.gate_results,
+            ref_movements: &ref_movements,
+            command: Some((&request.command, command_exit_code)),
+            containment: &acted.containment,
+            folder: &folder,
+            trusted_head: (!touched.is_empty()).then(|| guard.head().cloned()),
+        },
+    )?;
+    Ok(RunReport {
+        amendments: acted.amendments,
+        verdict,
+        warnings: preview.warnings,
+        coverage: preview.coverage,
+        gate_results: acted.gate_results,
+        ref_movements,
+        index_changed: start.index_differs(&acted.end),
+        command_exit_code,
+        attested,
+        seal,
+    })
+}
+
+/// Takes the tree for this run alone.
+fn take_tree(workspace: &Workspace, run_id: &str) -> Result<Lock, Fault> {
+    let holder = format!("run {run_id}, process {}", std::process::id());
+    Lock::try_take(&workspace.state.tree_lock(&workspace.root), &holder).map_err(|error| match error {
+        LockError::Held { holder } => Fault::Held { holder },
+        LockError::Store(error) => error.into(),
+    })
+}
+
+/// Refuses a scope that contains a way out of the tree: a write through it could not be seen.
+fn refuse_unsafe_scope(scope: &Scope, scopes: &Scopes, start: &Observation) -> Result<(), Fault> {
+    let leads_out = |reason| matches!(reason, Reason::UnsafeLinkEscapes | Reason::UnsafeHardLink);
+    let found = start.content.findings().iter().find(|found| {
+        leads_out(found.reason) && scope.lets_in(&found.path) && !scopes.build_outputs.lets_in(&found.path)
+    });
+    found.map_or(Ok(()), |found| {
+        let (path, meaning) = (&found.path, found.reason.meaning());
+        let detail =
+            format!("`{path}` is in the scope, but {meaning}; leave it out with `--scope '!{path}'`");
+        Err(Fault::refused(found.reason, detail))
+    })
+}
+
+fn seal(
+    policy: &Policy,
+    plan: Plan,
+    request: &RunRequest,
+    run_id: &str,
+    start: &Observation,
+) -> Result<Seal, Fault> {
+    let mut contents = SealContents::new(policy, plan, run_id, &clock::now(), start.content.root());
+    contents.grants = Globs::new(request.grants.iter().cloned());
+    contents.grants.to_scope()?;
+    // The policy protects itself: whoever may edit it could widen every later run.
+    contents.protected.extend(&Globs::new([POLICY_FILE]));
+    Ok(Seal::new(contents))
+}
+
+fn run_command(
+    supervisor: &mut Supervisor,
+    workspace: &Workspace,
+    request: &RunRequest,
+    begun: &Begun,
+) -> Result<(Ended, Vec<Amendment>), Fault> {
+    let contents = begun.seal.contents();
+    let may_amend = contents.amend.during == Permission::Allow;
+    let channel =
+        Channel::open(&begun.folder, may_amend).map_err(Fault::system("cannot listen for amendments"))?;
+    let ended = supervisor.run(&Job {
+        argv: request.command.clone(),
+        cwd: request.cwd.clone(),
+        environment: Environment::inherited().with_run(&contents.run_id, &workspace.root),
+        stdin: Input::Inherit,
+        output: if request.stdout_is_data { Output::ToStderr } else { Output::Inherit },
+        timeout: None,
+    });
+    Ok((ended, channel.close()))
+}
+
+/// The sealed patterns, ready to match.
+struct Scopes {
+    build_outputs: Scope,
+    gate_outputs: Scope,
+    protected: Scope,
+    grants: Scope,
+}
+
+impl Scopes {
+    fn of(seal: &Seal) -> Result<Self, Fault> {
+        let contents = seal.contents();
+        let ready = |globs: &Globs| globs.to_scope();
+        let mut outputs = Globs::default();
+        for settings in contents.gate_settings.values() {
+            outputs.extend(&settings.outputs);
+        }
+        Ok(Self {
+            build_outputs: ready(&contents.build_outputs)?,
+            gate_outputs: ready(&outputs)?,
+            protected: ready(&contents.protected)?,
+            grants: ready(&contents.grants)?,
+        })
+    }
+
+    /// Whether everything outside of the build outputs could be seen.
+    fn are_seen_in(&self, observation: &Observation) -> bool {
+        let mut blind = observation.content.findings().iter().filter(|found| is_blind(found.reason));
+        blind.all(|found| self.build_outputs.lets_in(&found.path))
+    }
+}

@@ -1,0 +1,103 @@
+//! Finding the tree that a command is about: its root, its repository, its state.
+
+use crate::Fault;
+use plan::Policy;
+use std::path::{Path, PathBuf};
+use store::State;
+use tree::git::GitLayout;
+
+/// The name of the policy file at the root.
+pub(crate) const POLICY_FILE: &str = "probity.toml";
+/// The state directory of a tree without git.
+pub(crate) const OWN_STATE: &str = ".probity";
+/// The state directory in git's common directory.
+pub(crate) const OWN_STATE_IN_GIT: &str = "probity";
+
+/// A tree under Probity's eyes.
+#[derive(Debug)]
+pub struct Workspace {
+    /// The root: every path is relative to it.
+    pub root: PathBuf,
+    /// The repository that the root lies in.
+    pub git: Option<GitLayout>,
+    /// Probity's own files.
+    pub state: State,
+}
+
+impl Workspace {
+    /// The tree at `root` if it is given, else at the nearest folder upwards from `from` that has `.git`, a policy or
+    /// a state directory, else at `from` itself.
+    pub fn find(root: Option<&Path>, from: &Path) -> Result<Self, Fault> {
+        let place = root.unwrap_or(from);
+        let place =
+            place.canonicalize().map_err(Fault::system(format!("cannot open {}", place.display())))?;
+        let root = match root {
+            Some(_) => place,
+            None => place.ancestors().find(|folder| is_root(folder)).unwrap_or(&place).to_owned(),
+        };
+        if !root.is_dir() {
+            let source = std::io::Error::from(std::io::ErrorKind::NotADirectory);
+            return Err(Fault::System { what: format!("cannot use {} as a root", root.display()), source });
+        }
+        let git = root.ancestors().find_map(GitLayout::find);
+        let state = match &git {
+            Some(git) => git.common_dir.join(OWN_STATE_IN_GIT),
+            None => root.join(OWN_STATE),
+        };
+        Ok(Self { root, git, state: State::at(state) })
+    }
+
+    /// The policy of the tree, and its text; the default one where there is no file.
+    pub fn policy(&self) -> Result<Policy, Fault> {
+        let path = self.root.join(POLICY_FILE);
+        let Some(bytes) = store::durable::read(&path)? else {
+            return Ok(Policy::default());
+        };
+        let invalid = |detail: String| Fault::Policy { path: path.clone(), detail };
+        let text = std::str::from_utf8(&bytes).map_err(|error| invalid(error.to_string()))?;
+        Policy::from_toml(text).map_err(|error| invalid(error.to_string()))
+    }
+
+    /// The top-level names of the tree that are our own and no content.
+    pub fn own_names(&self) -> Vec<Vec<u8>> {
+        if self.git.is_some() { Vec::new() } else { vec![OWN_STATE.into()] }
+    }
+}
+
+fn is_root(folder: &Path) -> bool {
+    [".git", POLICY_FILE, OWN_STATE].iter().any(|name| folder.join(name).exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_policy_file_marks_a_root() {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::create_dir_all(dir.path().join("tree/src")).expect("creates");
+        fs::write(dir.path().join("tree/probity.toml"), "").expect("writes");
+        let found = Workspace::find(None, &dir.path().join("tree/src")).expect("is found");
+        assert_eq!(found.root, dir.path().canonicalize().expect("is real").join("tree"));
+        assert_eq!(found.state.dir(), found.root.join(".probity"));
+    }
+
+    #[test]
+    fn a_given_root_is_taken_as_it_is() {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::create_dir_all(dir.path().join("tree/src")).expect("creates");
+        fs::write(dir.path().join("tree/probity.toml"), "").expect("writes");
+        let found = Workspace::find(Some(&dir.path().join("tree/src")), Path::new("/")).expect("is found");
+        assert!(found.root.ends_with("tree/src"));
+    }
+
+    #[test]
+    fn a_policy_that_cannot_be_read_names_its_file() {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::write(dir.path().join("probity.toml"), "[worspace]\n").expect("writes");
+        let fault = Workspace::find(None, dir.path()).expect("is found").policy().expect_err("is refused");
+        assert_eq!(fault.exit_code(), 2);
+        assert!(fault.to_string().contains("probity.toml"), "{fault}");
+    }
+}

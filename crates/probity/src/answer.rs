@@ -1,0 +1,52 @@
+//! What a command ends with: one JSON document, and an exit code.
+
+use control::Fault;
+use serde_json::{Value, json};
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// As asked.
+    Ok,
+    /// With a verdict that fails.
+    Failed,
+}
+
+impl Outcome {
+    /// The exit code for it.
+    pub(crate) fn exit_code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Failed => 1,
+        }
+    }
+}
+
+/// A command's answer for programs. What people are told has been written on the way.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The exit code.
+    pub(crate) exit_code: u8,
+    /// The document of `--json`.
+    pub(crate) document: Value,
+}
+
+impl Answer {
+    /// An answer whose document is `probity/<name>/v1`.
+    pub(crate) fn new(name: &str, outcome: Outcome, mut document: Value) -> Self {
+        document["schema"] = format!("probity/{name}/v1").into();
+        Self { exit_code: outcome.exit_code(), document }
+    }
+
+    /// The answer of a command that gave no report.
+    pub(crate) fn of_fault(fault: &Fault) -> Self {
+        let document = json!({
+            "schema": "probity/refusal/v1",
+            "status": "refused",
+            "reason": fault.reason(),
+            "message": fault.to_string(),
+            "next_step": fault.next_step(),
+        });
+        Self { exit_code: fault.exit_code(), document }
+    }
+}

@@ -1,0 +1,240 @@
+//! The command line: what can be said, and the help that goes with it. No behaviour lives here.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+const EXIT_CODES: &str = "Exit codes: 0 ok · 1 violated or failed · 2 blocked, or wrong usage · 3 unverified · \
+                          4 expired · 5 held by another run · 70 internal fault";
+
+/// Change control for AI coding agents.
+///
+/// Say what a change may touch; Probity seals that, finds out from the tree what really changed, judges it, and
+/// leaves evidence that anyone can check.
+#[derive(Debug, Parser)]
+#[command(name = "probity", version, after_help = EXIT_CODES, propagate_version = true)]
+pub(crate) struct Cli {
+    /// The root of the tree [default: the nearest folder upwards with `.git` or `probity.toml`]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+
+    /// One JSON document on stdout; words go to stderr
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a command under a sealed scope and judge what it changed
+    ///
+    /// The scope is sealed before the command starts. Afterwards every change of the tree is found by comparing
+    /// snapshots, whatever the command says and whatever git ignores; the gates of the sealed policy run; and an
+    /// evidence bundle is written, also when the run fails.
+    #[command(after_help = "Examples:\n  probity run --scope 'src/auth/**' -- claude -p 'fix the login'\n  \
+                            probity run --pack BP-PACK-CODE --scope '!src/generated/**' -- make fmt")]
+    Run {
+        #[command(flatten)]
+        selection: Selection,
+
+        /// Let the run change a protected path, for example `.git/config` (a pattern)
+        #[arg(long, value_name = "PATTERN")]
+        grant: Vec<OsString>,
+
+        /// The command and its arguments
+        #[arg(last = true, required = true, value_name = "COMMAND")]
+        command: Vec<OsString>,
+    },
+
+    /// Show what would be sealed, and how much of the tree the scope covers
+    Plan {
+        #[command(flatten)]
+        selection: Selection,
+
+        /// Propose a minimal scope for these paths
+        #[arg(long, value_name = "PATH", num_args = 1..)]
+        suggest: Vec<OsString>,
+
+        /// Propose a minimal scope for what an earlier run changed
+        #[arg(long, value_name = "RUN", conflicts_with = "suggest")]
+        suggest_from: Option<String>,
+    },
+
+    /// Widen the scope of a run, on the record: who, why, when
+    ///
+    /// A run that is going on takes the amendment at once. A finished run is judged again with the amended scope, and
+    /// the new verdict is a bundle of its own: the old one stays as it is.
+    Amend {
+        /// The run: its id or the beginning of it, `last`, or `open` for the run that is going on
+        #[arg(default_value = "open")]
+        run: String,
+
+        /// A pattern to add to the scope
+        #[arg(long, value_name = "GLOB", required = true)]
+        add: Vec<OsString>,
+
+        /// Why the scope must grow
+        #[arg(long, value_name = "TEXT")]
+        why: String,
+
+        /// Who decides this
+        #[arg(long, value_name = "NAME", env = "USER")]
+        by: String,
+    },
+
+    /// Undo the out-of-scope changes of a run, and nothing else
+    Revert {
+        /// The run: its id or the beginning of it, or `last`
+        run: String,
+
+        /// Only these paths
+        paths: Vec<OsString>,
+
+        /// Say what would be done, and do nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+
+    /// List, show, check and export evidence bundles
+    #[command(subcommand)]
+    Evidence(EvidenceCommand),
+
+    /// Make and show the key that signs evidence
+    #[command(subcommand)]
+    Keys(KeysCommand),
+
+    /// Say what a reason code means, or what the scope says about a path
+    Explain {
+        /// A reason code, or a path of the tree
+        what: OsString,
+
+        /// For a path: the run whose scope and delta are meant
+        #[arg(long, default_value = "last", value_name = "RUN")]
+        run: String,
+    },
+
+    /// Write a `probity.toml` that fits this tree
+    Init {
+        /// Print it, and write nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+
+    /// Run conformance vectors against this program
+    Conformance {
+        /// Vector files, or folders of them
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+
+    /// Print shell completions
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+
+    /// Print the manual page
+    Man,
+}
+
+/// What the plan is made from.
+#[derive(Debug, Args)]
+pub(crate) struct Selection {
+    /// What may change: a pattern from the root of the tree; `!` in front excludes, the last match wins
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) scope: Vec<OsString>,
+
+    /// A pack of the policy
+    #[arg(long, value_name = "ID")]
+    pub(crate) pack: Vec<String>,
+
+    /// A path that will change; it chooses the packs that are meant for it
+    #[arg(long, value_name = "PATH")]
+    pub(crate) changed: Vec<OsString>,
+
+    /// The least tier of gates, as `T1`
+    #[arg(long, value_name = "TIER")]
+    pub(crate) tier: Option<String>,
+
+    /// The profile of the policy
+    #[arg(long, value_name = "ID")]
+    pub(crate) profile: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum EvidenceCommand {
+    /// List the runs of this repository, newest last
+    List,
+
+    /// Show one bundle
+    Show {
+        /// The run: its id or the beginning of it, or `last`
+        #[arg(default_value = "last")]
+        run: String,
+    },
+
+    /// Check a bundle, trusting nothing in it
+    ///
+    /// Everything that can be recomputed is recomputed. What only the caller can know (required profile, sealed plan,
+    /// chain, keys) is checked when `--trust` gives it, and named as skipped otherwise.
+    Verify {
+        /// A bundle's folder, or a run: its id, the beginning of it, or `last`
+        bundle: PathBuf,
+
+        /// A trust file (JSON, `probity/trust/v1`): required profile, plan, chain, gates, keys
+        #[arg(long, value_name = "FILE")]
+        trust: Option<PathBuf>,
+
+        /// Compare this tree with the one that the bundle describes
+        #[arg(long, value_name = "DIR")]
+        tree: Option<PathBuf>,
+    },
+
+    /// Check every bundle of this repository and the chain between them
+    Chain {
+        /// A trust file for every bundle
+        #[arg(long, value_name = "FILE")]
+        trust: Option<PathBuf>,
+    },
+
+    /// Print a bundle as an attestation for other tools
+    Export {
+        /// The run: its id or the beginning of it, or `last`
+        #[arg(default_value = "last")]
+        run: String,
+
+        /// The form of the attestation
+        #[arg(long, value_enum, default_value_t = ExportFormat::Dsse)]
+        format: ExportFormat,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// An in-toto Statement in a signed DSSE envelope
+    Dsse,
+    /// The in-toto Statement alone
+    Statement,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeysCommand {
+    /// Make a key; from then on runs are signed
+    Generate,
+
+    /// Print the public key, in the form that trust files use
+    Show,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

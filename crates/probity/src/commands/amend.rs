@@ -1,0 +1,58 @@
+//! `probity amend`.
+
+use crate::answer::{Answer, Outcome};
+use crate::{bytes, ui};
+use canon::bytes::escape;
+use control::amend::{Amended, amend as widen};
+use control::{Fault, Workspace};
+use serde_json::json;
+use std::ffi::OsString;
+
+/// Widens a scope on the record.
+pub(crate) fn amend(
+    workspace: &Workspace,
+    run: &str,
+    add: Vec<OsString>,
+    by: &str,
+    why: &str,
+) -> Result<Answer, Fault> {
+    match widen(workspace, run, &bytes(add), by, why)? {
+        Amended::Open { run_id, amendment } => {
+            let patterns: Vec<String> =
+                amendment.add.as_slice().iter().map(|pattern| escape(pattern)).collect();
+            ui::say(format_args!(
+                "{} run {run_id} may now also touch {}",
+                ui::good("amended"),
+                patterns.join("  ")
+            ));
+            let document = json!({ "status": "amended", "run_id": run_id, "amendment": amendment });
+            Ok(Answer::new("amend", Outcome::Ok, document))
+        }
+        Amended::Judged { manifest, attested, amended_from } => {
+            let reasons = manifest.reasons();
+            let untracked = manifest.untracked().unwrap_or_default();
+            let passed = reasons.is_empty();
+            let verdict = if passed { ui::good("PASS") } else { ui::bad("FAIL") };
+            ui::say(format_args!("{verdict} run {amended_from}, judged again with the amended scope"));
+            for path in &untracked {
+                ui::row("changed", format_args!("{path}  {}", ui::bad("out of scope")));
+            }
+            for reason in &reasons {
+                ui::row("reason", format_args!("{} {}", ui::bad(reason), reason.meaning()));
+            }
+            ui::row("evidence", crate::shown(&attested.dir).display());
+            let document = json!({
+                "status": if passed { "pass" } else { "fail" },
+                "reason": reasons.first(),
+                "reasons": reasons,
+                "run_id": manifest.run_id,
+                "amended_from": amended_from,
+                "amendments": manifest.amendments,
+                "untracked_delta_paths": untracked,
+                "evidence_dir": attested.dir,
+                "run_hash": attested.run_hash,
+            });
+            Ok(Answer::new("amend", if passed { Outcome::Ok } else { Outcome::Failed }, document))
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! One module a command: what it asks `control`, and how the answer is shown.
+
+pub(crate) mod amend;
+pub(crate) mod conformance;
+pub(crate) mod evidence;
+pub(crate) mod explain;
+pub(crate) mod init;
+pub(crate) mod keys;
+pub(crate) mod plan;
+pub(crate) mod revert;
+pub(crate) mod run;
+pub(crate) mod shell;
+
+use crate::cli::Selection;
+
+impl From<Selection> for control::planning::Selection {
+    fn from(selection: Selection) -> Self {
+        Self {
+            scope: crate::bytes(selection.scope),
+            packs: selection.pack,
+            changed: crate::bytes(selection.changed),
+            tier: selection.tier,
+            profile: selection.profile,
+        }
+    }
+}

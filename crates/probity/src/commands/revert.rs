@@ -1,0 +1,40 @@
+//! `probity revert`.
+
+use crate::answer::{Answer, Outcome};
+use crate::{bytes, ui};
+use canon::Reason;
+use control::revert::{Action, revert as undo};
+use control::{Fault, Workspace};
+use paths::RepoPath;
+use serde_json::json;
+use std::ffi::OsString;
+
+/// Undoes the out-of-scope changes of a run.
+pub(crate) fn revert(
+    workspace: &Workspace,
+    run: &str,
+    only: Vec<OsString>,
+    dry_run: bool,
+) -> Result<Answer, Fault> {
+    let only: Result<Vec<RepoPath>, _> = bytes(only).iter().map(|path| RepoPath::parse(path)).collect();
+    let only = only.map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
+    let (run_id, undone) = undo(workspace, run, &only, dry_run)?;
+    for one in &undone {
+        let label = match (one.action, dry_run) {
+            (Action::Restored, false) => "restored",
+            (Action::Restored, true) => "restore",
+            (Action::Removed, false) => "removed",
+            (Action::Removed, true) => "remove",
+            (Action::Refused, _) => "refused",
+        };
+        let why =
+            one.reason.map_or_else(String::new, |reason| format!("  {} {}", one.detail, ui::bad(reason)));
+        ui::row(label, format_args!("{}{why}", one.path));
+    }
+    let refused = undone.iter().filter(|one| one.action == Action::Refused).count();
+    let done = undone.len() - refused;
+    let verb = if dry_run { "would be undone" } else { "undone" };
+    ui::say(format_args!("{done} out-of-scope changes {verb}, {refused} refused"));
+    let document = json!({ "run_id": run_id, "dry_run": dry_run, "paths": undone });
+    Ok(Answer::new("revert", if refused == 0 { Outcome::Ok } else { Outcome::Failed }, document))
+}

@@ -1,0 +1,206 @@
+//! `probity run`: what a person and a program are told about a governed run.
+
+use crate::answer::{Answer, Outcome};
+use crate::cli::Selection;
+use crate::ui;
+use canon::bytes::escape;
+use control::judge::{Finding, Severity};
+use control::run::{Event, RunReport, RunRequest, run as govern};
+use control::{Fault, Workspace};
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+/// Runs a command under a sealed scope.
+pub(crate) fn run(
+    workspace: &Workspace,
+    selection: Selection,
+    grant: Vec<OsString>,
+    command: Vec<OsString>,
+    cwd: PathBuf,
+    json: bool,
+) -> Result<Answer, Fault> {
+    let request = RunRequest {
+        selection: selection.into(),
+        grants: grant.into_iter().map(OsStringExt::into_vec).collect(),
+        command,
+        cwd,
+        stdout_is_data: json,
+    };
+    let report = govern(workspace, &request, &mut |event| show_event(&event))?;
+    show(&report);
+    let outcome = if report.verdict.passed() { Outcome::Ok } else { Outcome::Failed };
+    Ok(Answer::new("run", outcome, to_json(&report)))
+}
+
+/// The document that programs rely on.
+fn to_json(report: &RunReport) -> Value {
+    let contents = report.seal.contents();
+    let delta: Vec<_> = report.verdict.delta.iter().map(|change| &change.path).collect();
+    json!({
+        "status": if report.verdict.passed() { "pass" } else { "fail" },
+        "reason": report.verdict.reasons.first(),
+        "reasons": report.verdict.reasons,
+        "run_id": report.seal.contents().run_id,
+        "scope": contents.plan.scope,
+        "amendments": report.amendments,
+        "plan_hash": contents.plan.hash(),
+        "seal_hash": report.seal.hash(),
+        "coverage": report.coverage,
+        "warnings": report.warnings,
+        "workspace_delta_paths": delta,
+        "untracked_delta_paths": report.verdict.untracked,
+        "exempt_delta_paths": report.verdict.exempt,
+        "gate_delta_paths": report.verdict.by_gates,
+        "findings": report.verdict.findings,
+        "gate_results": report.gate_results.iter().map(gate_json).collect::<Vec<_>>(),
+        "ref_movements": report.ref_movements,
+        "index_changed": report.index_changed,
+        "evidence_dir": report.attested.dir,
+        "run_hash": report.attested.run_hash,
+        "signed_by": report.attested.key_id,
+        "enforcement": contents.enforcement,
+        "command_exit_code": report.command_exit_code,
+        "next_steps": next_steps(report).iter().map(|(way, command)| json!({ "way": way, "command": command })).collect::<Vec<_>>(),
+    })
+}
+
+fn gate_json(result: &control::gates::GateResult) -> Value {
+    json!({
+        "gate_id": result.gate_id,
+        "status": result.status,
+        "exit_code": result.exit_code,
+        "duration_ms": result.duration_ms,
+        "log_paths": result.log_paths,
+    })
+}
+
+fn show_event(event: &Event<'_>) {
+    match event {
+        Event::Closed(closed) => ui::say(format_args!(
+            "{} run {} was interrupted; it is closed as FAIL, evidence in {}",
+            ui::warn("!"),
+            closed.run_id,
+            closed.dir.display()
+        )),
+        Event::Sealed(seal, coverage, warnings) => {
+            let contents = seal.contents();
+            ui::say(format_args!("{} {}", ui::bold("probity run"), ui::dim(&contents.run_id)));
+            let scope: Vec<String> =
+                contents.plan.scope.as_slice().iter().map(|pattern| escape(pattern)).collect();
+            let covers = format!("covers {} of {} files", coverage.covered, coverage.files);
+            ui::row("scope", format_args!("{}   {}", scope.join("  "), ui::dim(covers)));
+            if !contents.plan.gates.is_empty() {
+                let gates: Vec<&str> = contents.plan.gates.iter().map(|gate| gate.id.as_str()).collect();
+                ui::row("gates", gates.join(", "));
+            }
+            ui::row("sealed", ui::dim(seal.hash()));
+            for warning in *warnings {
+                let pattern =
+                    warning.pattern.as_ref().map_or_else(String::new, |pattern| format!("`{pattern}`: "));
+                ui::row(
+                    "warning",
+                    format_args!("{pattern}{} {}", warning.code.meaning(), ui::warn(warning.code)),
+                );
+            }
+        }
+        Event::CommandEnded => {}
+        Event::Gate(result) => {
+            let status = match result.status {
+                plan::GateStatus::Pass => ui::good("pass"),
+                plan::GateStatus::Fail => ui::bad("fail"),
+                plan::GateStatus::Skip => ui::warn("skip"),
+            };
+            ui::row(
+                "gate",
+                format_args!(
+                    "{status} {} {}",
+                    result.gate_id,
+                    ui::dim(format_args!("{} ms", result.duration_ms))
+                ),
+            );
+        }
+    }
+}
+
+fn show(report: &RunReport) {
+    for change in &report.verdict.delta {
+        let mark = match change.change {
+            tree::ChangeKind::Added => "+",
+            tree::ChangeKind::Modified => "~",
+            tree::ChangeKind::Deleted => "-",
+        };
+        let is_out = report.verdict.untracked.contains(&change.path);
+        let place = if is_out { ui::bad("out of scope") } else { ui::dim("in scope") };
+        ui::row("changed", format_args!("{mark} {}  {place}", change.path));
+    }
+    if report.verdict.delta.is_empty() {
+        ui::row("changed", ui::dim("nothing"));
+    }
+    if !report.verdict.exempt.is_empty() {
+        ui::row("exempt", format_args!("{} build outputs changed", report.verdict.exempt.len()));
+    }
+    for movement in &report.ref_movements {
+        ui::row("git ref", format_args!("{} moved", movement.name));
+    }
+    let others =
+        report.verdict.findings.iter().filter(|finding| finding.reason != canon::Reason::ReconUntrackedDelta);
+    for finding in others {
+        show_finding(finding);
+    }
+    ui::row("evidence", report.attested.dir.display());
+    if report.verdict.passed() {
+        ui::say(format_args!("{} every change is inside the sealed scope", ui::good("PASS")));
+        return;
+    }
+    let codes: Vec<&str> = report.verdict.reasons.iter().map(|reason| reason.code()).collect();
+    ui::say(format_args!("{} {}", ui::bad("FAIL"), codes.join(", ")));
+    for (way, command) in next_steps(report) {
+        ui::row(way, ui::code(command));
+    }
+}
+
+fn show_finding(finding: &Finding) {
+    let label = match finding.severity {
+        Severity::Error => "found",
+        Severity::Note => "note",
+    };
+    let path = finding.path.as_ref().map_or_else(String::new, |path| format!("{path}: "));
+    let detail = if finding.detail.is_empty() { finding.reason.meaning() } else { &finding.detail };
+    let code = match finding.severity {
+        Severity::Error => ui::bad(finding.reason),
+        Severity::Note => ui::dim(finding.reason),
+    };
+    ui::row(label, format_args!("{path}{detail} {code}"));
+}
+
+/// The ways on after a violation, as commands to copy.
+fn next_steps(report: &RunReport) -> Vec<(&'static str, String)> {
+    let Some(first) = report.verdict.reasons.first() else {
+        return Vec::new();
+    };
+    if report.verdict.untracked.is_empty() {
+        return vec![("next", first.next_step().to_owned())];
+    }
+    let id = &report.seal.contents().run_id;
+    let patterns = paths::suggest(&report.verdict.untracked, &[]);
+    let flags = |flag: &str| {
+        let words: Vec<String> =
+            patterns.iter().map(|pattern| format!("{flag} {}", quote(pattern))).collect();
+        words.join(" ")
+    };
+    vec![
+        ("expand", format!("probity amend {id} {} --why '…'", flags("--add"))),
+        ("revert", format!("probity revert {id}")),
+        ("split", format!("probity run {} -- …", flags("--scope"))),
+    ]
+}
+
+/// A pattern as a shell word.
+fn quote(pattern: &[u8]) -> String {
+    match std::str::from_utf8(pattern) {
+        Ok(text) if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', r"'\''")),
+        _ => format!("$'{}'", escape(pattern).replace('\'', r"\'")),
+    }
+}

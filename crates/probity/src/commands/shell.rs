@@ -1,0 +1,28 @@
+//! `probity completions` and `probity man`: made from the same definition as the command line itself.
+
+use crate::answer::{Answer, Outcome};
+use crate::cli::Cli;
+use crate::ui;
+use clap::CommandFactory;
+use serde_json::json;
+
+/// Prints completions for a shell.
+pub(crate) fn completions(shell: clap_complete::Shell) -> Answer {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "probity", &mut script);
+    text("completions", &script)
+}
+
+/// Prints the manual page.
+pub(crate) fn man() -> Answer {
+    let mut page = Vec::new();
+    // Writing to memory does not fail.
+    let _ = clap_mangen::Man::new(Cli::command()).render(&mut page);
+    text("man", &page)
+}
+
+fn text(name: &str, bytes: &[u8]) -> Answer {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    ui::print(&text);
+    Answer::new(name, Outcome::Ok, json!({ "text": text }))
+}

@@ -1,0 +1,73 @@
+//! The binary: reads the command line, asks `control`, and says what it answered. No rule lives here.
+
+mod answer;
+mod cli;
+mod commands;
+mod ui;
+
+use answer::Answer;
+use clap::Parser;
+use cli::{Cli, Command};
+use control::{Fault, Workspace};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let json = cli.json;
+    if json {
+        ui::keep_stdout_for_json();
+    }
+    let answer = answer(cli).unwrap_or_else(|fault| {
+        show_fault(&fault);
+        Answer::of_fault(&fault)
+    });
+    if json {
+        ui::print_json(&answer.document);
+    }
+    ExitCode::from(answer.exit_code)
+}
+
+fn answer(cli: Cli) -> Result<Answer, Fault> {
+    let root = cli.root;
+    let cwd = std::env::current_dir()
+        .map_err(|source| Fault::System { what: "cannot tell the present folder".into(), source })?;
+    let workspace = || Workspace::find(root.as_deref(), &cwd);
+    match cli.command {
+        Command::Run { selection, grant, command } => {
+            commands::run::run(&workspace()?, selection, grant, command, cwd.clone(), cli.json)
+        }
+        Command::Plan { selection, suggest, suggest_from } => {
+            commands::plan::plan(&workspace()?, selection, suggest, suggest_from.as_deref())
+        }
+        Command::Amend { run, add, why, by } => commands::amend::amend(&workspace()?, &run, add, &by, &why),
+        Command::Revert { run, paths, dry_run } => {
+            commands::revert::revert(&workspace()?, &run, paths, dry_run)
+        }
+        Command::Evidence(command) => commands::evidence::evidence(workspace, command),
+        Command::Keys(command) => commands::keys::keys(&workspace()?, &command),
+        Command::Explain { what, run } => commands::explain::explain(workspace, &what, &run),
+        Command::Init { dry_run } => commands::init::init(&workspace()?, dry_run),
+        Command::Conformance { files } => commands::conformance::conformance(&files),
+        Command::Completions { shell } => Ok(commands::shell::completions(shell)),
+        Command::Man => Ok(commands::shell::man()),
+    }
+}
+
+fn show_fault(fault: &Fault) {
+    let code = fault.reason().map_or_else(String::new, |reason| format!(" {}", ui::bad(reason)));
+    ui::say(format_args!("{}: {fault}{code}", ui::bad("probity")));
+    ui::row("next", fault.next_step());
+}
+
+/// Arguments as bytes: names of files and patterns need not be text.
+fn bytes(arguments: Vec<std::ffi::OsString>) -> Vec<Vec<u8>> {
+    use std::os::unix::ffi::OsStringExt;
+    arguments.into_iter().map(OsStringExt::into_vec).collect()
+}
+
+/// A path shown relative to where the reader stands, if it lies below.
+fn shown(path: &std::path::Path) -> PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(here).unwrap_or(path).to_owned()
+}

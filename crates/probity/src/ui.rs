@@ -1,0 +1,85 @@
+//! What a person sees: one place for colours, marks and the writing itself.
+//!
+//! Data goes to stdout, words to stderr. Colour appears only on a terminal and never with `NO_COLOR`. A closed pipe
+//! ends the output quietly: whoever closed it does not want the rest.
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use std::fmt::Display;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const WARN: Style = AnsiColor::Yellow.on_default();
+const CODE: Style = AnsiColor::Cyan.on_default();
+
+/// Writes a line of words to stderr.
+pub(crate) fn say(line: impl Display) {
+    let _ = writeln!(anstream::stderr(), "{line}");
+}
+
+/// Whether stdout belongs to one JSON document alone.
+static STDOUT_IS_DATA: AtomicBool = AtomicBool::new(false);
+
+/// Keeps stdout for one JSON document: whatever else is printed goes to stderr.
+pub(crate) fn keep_stdout_for_json() {
+    STDOUT_IS_DATA.store(true, Ordering::Relaxed);
+}
+
+/// Writes a line of what was asked for to stdout.
+pub(crate) fn print(line: impl Display) {
+    if STDOUT_IS_DATA.load(Ordering::Relaxed) {
+        say(line);
+    } else {
+        let _ = writeln!(anstream::stdout(), "{line}");
+    }
+}
+
+/// Writes the one JSON document to stdout.
+pub(crate) fn print_json(document: &impl Serialize) {
+    if let Ok(text) = serde_json::to_string_pretty(document) {
+        let _ = writeln!(anstream::stdout(), "{text}");
+    }
+}
+
+fn styled(style: Style, text: impl Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Text that matters.
+pub(crate) fn bold(text: impl Display) -> String {
+    styled(BOLD, text)
+}
+
+/// Text that can be passed over.
+pub(crate) fn dim(text: impl Display) -> String {
+    styled(DIM, text)
+}
+
+/// Good news.
+pub(crate) fn good(text: impl Display) -> String {
+    styled(GOOD, text)
+}
+
+/// Bad news.
+pub(crate) fn bad(text: impl Display) -> String {
+    styled(BAD, text)
+}
+
+/// Something to look at.
+pub(crate) fn warn(text: impl Display) -> String {
+    styled(WARN, text)
+}
+
+/// A command to type.
+pub(crate) fn code(text: impl Display) -> String {
+    styled(CODE, text)
+}
+
+/// A label and its value, in the columns that all reports share.
+pub(crate) fn row(label: &str, value: impl Display) {
+    say(format_args!("  {}{value}", dim(format_args!("{label:<10}"))));
+}

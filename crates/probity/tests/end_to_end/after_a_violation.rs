@@ -1,0 +1,166 @@
+//! The ways on after a violation: expand, revert, split; and what a path's story is.
+
+use crate::repo::Repo;
+use serde_json::json;
+use std::fs;
+use std::process::Stdio;
+use std::time::Duration;
+
+fn read(repo: &Repo, name: &str) -> Option<String> {
+    fs::read_to_string(repo.path().join(name)).ok()
+}
+
+#[test]
+fn revert_undoes_exactly_what_was_out_of_scope() {
+    let repo = Repo::new();
+    repo.write("docs/dirty.md", "dirty before\n");
+    repo.write("docs/tool", "#!/bin/sh\n");
+    repo.sh("chmod 751 docs/tool; ln -s d.md docs/link");
+    let script = "echo x >> src/a.py; echo x >> docs/d.md; echo x >> docs/dirty.md; rm docs/tool; rm docs/link; \
+                  mkdir -p new/deep; echo x > new/deep/f; mkdir empty";
+    let outcome = repo.run(script);
+    outcome.is_out(&["docs/d.md", "docs/dirty.md", "docs/link", "docs/tool", "empty", "new/deep/f"]);
+    let reverted = repo.ask(&["revert", "last"]);
+    assert_eq!(reverted.exit_code, Some(0), "{reverted:#?}");
+    assert_eq!(read(&repo, "docs/d.md").as_deref(), Some("# D\n"));
+    assert_eq!(read(&repo, "docs/dirty.md").as_deref(), Some("dirty before\n"));
+    assert_eq!(fs::read_link(repo.path().join("docs/link")).expect("a link").to_str(), Some("d.md"));
+    repo.sh("[ \"$(stat -c %a docs/tool)\" = 751 ]; [ ! -e new/deep/f ]; [ ! -e empty ]; grep -q x src/a.py");
+}
+
+#[test]
+fn revert_refuses_what_changed_since() {
+    let repo = Repo::new();
+    repo.run("echo x >> docs/d.md; echo x > payload").is_out(&["docs/d.md", "payload"]);
+    repo.write("docs/d.md", "someone's later work\n");
+    let dry = repo.ask(&["revert", "last", "--dry-run"]);
+    assert_eq!(dry.exit_code, Some(1), "{dry:#?}");
+    assert!(repo.path().join("payload").exists(), "a dry run changed something");
+    let reverted = repo.ask(&["revert", "last"]);
+    assert_eq!(reverted.exit_code, Some(1), "{reverted:#?}");
+    let paths = reverted.json["paths"].as_array().expect("paths");
+    assert_eq!(paths[0]["reason"], "REVERT.CHANGED_SINCE");
+    assert_eq!(paths[1]["action"], "removed");
+    assert_eq!(read(&repo, "docs/d.md").as_deref(), Some("someone's later work\n"));
+}
+
+#[test]
+fn revert_can_be_told_which_paths() {
+    let repo = Repo::new();
+    repo.run("echo x >> docs/d.md; echo x >> src/b.py").is_out(&["docs/d.md", "src/b.py"]);
+    assert_eq!(repo.ask(&["revert", "last", "docs/d.md"]).exit_code, Some(0));
+    assert_eq!(read(&repo, "docs/d.md").as_deref(), Some("# D\n"));
+    assert_ne!(read(&repo, "src/b.py").as_deref(), Some("print('b')\n"));
+    repo.ask(&["revert", "last", "src/a.py"]).refused_with("PATH.INVALID");
+}
+
+#[test]
+fn an_amendment_afterwards_is_a_new_judgement_and_leaves_the_old_one() {
+    let repo = Repo::new();
+    let first = repo.run("echo x >> docs/d.md; echo x >> src/b.py");
+    first.is_out(&["docs/d.md", "src/b.py"]);
+    let narrow =
+        repo.ask(&["amend", "last", "--add", "docs/**", "--why", "the docs belong to it", "--by", "ann"]);
+    assert_eq!(
+        (narrow.exit_code, &narrow.json["untracked_delta_paths"]),
+        (Some(1), &json!(["src/b.py"])),
+        "{narrow:#?}"
+    );
+    let wide = repo.ask(&["amend", "last", "--add", "src/b.py", "--why", "so does b", "--by", "ann"]);
+    assert_eq!((wide.exit_code, &wide.json["status"]), (Some(0), &json!("pass")), "{wide:#?}");
+    let manifest = repo.ask(&["evidence", "show", "last"]).json["manifest"].clone();
+    assert_eq!(manifest["scope"], json!(["src/a.py"]), "the sealed scope must stay apart");
+    assert_eq!(manifest["amendments"][1]["by"], "ann");
+    assert_eq!(repo.ask(&["evidence", "verify", "last"]).json["outcome"], "PASS");
+    let old = first.evidence_dir();
+    assert_eq!(repo.ask(&["evidence", "verify", old.to_str().expect("text")]).json["outcome"], "FAIL");
+    assert_eq!(repo.ask(&["evidence", "chain"]).json["outcome"], "PASS");
+}
+
+#[test]
+fn an_amendment_needs_a_reason_and_the_policy() {
+    let repo = Repo::new();
+    repo.run("echo x >> docs/d.md").is_out(&["docs/d.md"]);
+    assert_eq!(
+        repo.ask(&["amend", "last", "--add", "docs/**", "--why", " ", "--by", "ann"]).exit_code,
+        Some(2)
+    );
+    repo.ask(&["amend", "last", "--add", "/docs", "--why", "x", "--by", "ann"])
+        .refused_with("SCOPE.ABSOLUTE");
+    repo.write("probity.toml", "[amend]\nafter = \"deny\"\n");
+    repo.run("echo y >> docs/d.md").is_out(&["docs/d.md"]);
+    repo.ask(&["amend", "last", "--add", "docs/**", "--why", "x", "--by", "ann"])
+        .refused_with("AMEND.NOT_ALLOWED");
+}
+
+#[test]
+fn a_running_run_takes_amendments_from_outside_and_not_from_inside() {
+    let repo = Repo::new();
+    let binary = env!("CARGO_BIN_EXE_probity");
+    let inside = format!(
+        "{binary} amend --add docs/** --why mine --by agent --json > ../inside.json || true; \
+         (setsid {binary} amend --add docs/** --why mine --by agent --json > ../detached.json; touch ../tried) & \
+         while [ ! -e ../tried ]; do sleep 0.02; done; touch ../up; \
+         while [ ! -e ../go ]; do sleep 0.02; done; echo x >> docs/d.md"
+    );
+    let mut command = repo.probity(&["run", "--json", "--scope", "src/a.py", "--", "sh", "-c", &inside]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("starts");
+    while !repo.outside().join("up").exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let granted = repo.ask(&["amend", "--add", "docs/**", "--why", "the docs too", "--by", "ann"]);
+    assert_eq!(granted.exit_code, Some(0), "{granted:#?}");
+    fs::write(repo.outside().join("go"), "").expect("writes");
+    let output = child.wait_with_output().expect("ends");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(json["status"], "pass", "{json:#}");
+    assert_eq!(json["amendments"].as_array().map(Vec::len), Some(1), "{json:#}");
+    for name in ["inside.json", "detached.json"] {
+        let refused = fs::read_to_string(repo.outside().join(name)).expect("an answer");
+        assert!(refused.contains("AMEND.FROM_INSIDE"), "{name}: {refused}");
+    }
+}
+
+#[test]
+fn a_smaller_scope_is_suggested() {
+    let repo = Repo::new();
+    repo.run_with(&["--scope", "**"], "echo x >> src/a.py; echo x >> src/b.py; echo x > 'docs/[x].md'")
+        .passes();
+    let suggested = repo.ask(&["plan", "--suggest-from", "last"]);
+    let scope: Vec<&str> = suggested.json["scope"]
+        .as_array()
+        .expect("a scope")
+        .iter()
+        .filter_map(|pattern| pattern.as_str())
+        .collect();
+    let mut options = Vec::new();
+    for pattern in &scope {
+        options.extend(["--scope", pattern]);
+    }
+    repo.run_with(&options, "echo y >> src/a.py; echo y >> src/b.py; echo y > 'docs/[x].md'").passes();
+    repo.run_with(&options, "echo y >> docs/d.md").is_out(&["docs/d.md"]);
+}
+
+#[test]
+fn a_path_has_a_story() {
+    let repo = Repo::new();
+    repo.run_with(&["--scope", "src/**", "--scope", "!src/b.py"], "echo x >> src/b.py").is_out(&["src/b.py"]);
+    let story = repo.ask(&["explain", "src/b.py"]).json;
+    assert_eq!(
+        (&story["in_scope"], &story["decided_by"], &story["change"]),
+        (&json!(false), &json!("!src/b.py"), &json!("modified"))
+    );
+    assert_eq!(repo.ask(&["explain", "RECON.UNTRACKED_DELTA"]).json["code"], "RECON.UNTRACKED_DELTA");
+}
+
+#[test]
+fn an_attestation_can_be_exported() {
+    let repo = Repo::new();
+    repo.run("echo x >> src/a.py").passes();
+    let statement = repo.ask(&["evidence", "export", "--format", "statement"]).json;
+    assert_eq!(statement["attestation"]["_type"], "https://in-toto.io/Statement/v1");
+    repo.ask(&["evidence", "export"]).refused_with("EVIDENCE.SIGNATURE_REQUIRED");
+    repo.ask(&["keys", "generate"]);
+    let envelope = repo.ask(&["evidence", "export"]).json;
+    assert_eq!(envelope["attestation"]["payloadType"], "application/vnd.in-toto+json");
+}

@@ -1,0 +1,88 @@
+//! Cases 18–29: renames, types and permission bits.
+
+use crate::repo::Repo;
+
+#[test]
+fn a_staged_rename_shows_both_ends() {
+    let outcome = Repo::new().run("mkdir evil; git mv src/a.py evil/payload.py");
+    outcome.is_out(&["evil/payload.py"]);
+    assert_eq!(outcome.delta(), ["evil/payload.py", "src/a.py"]);
+}
+
+#[test]
+fn an_unstaged_rename_shows_both_ends() {
+    let outcome = Repo::new().run("mkdir evil; mv src/a.py evil/payload.py");
+    outcome.is_out(&["evil/payload.py"]);
+    assert_eq!(outcome.delta(), ["evil/payload.py", "src/a.py"]);
+}
+
+#[test]
+fn renaming_into_scope_is_a_deletion_outside() {
+    Repo::new().run("mv docs/d.md src/a.py").is_out(&["docs/d.md"]);
+}
+
+#[test]
+fn renaming_within_scope_passes() {
+    let outcome = Repo::new().run_with(&["--scope", "src/**"], "mv src/a.py src/c.py");
+    outcome.passes();
+    assert_eq!(outcome.delta(), ["src/a.py", "src/c.py"]);
+}
+
+#[test]
+fn a_directory_replaced_by_a_file_shows_every_child() {
+    Repo::new().run("rm -r docs; echo x > docs").is_out(&["docs", "docs/d.md"]);
+}
+
+#[test]
+fn special_files_are_unsafe_even_in_scope() {
+    let repo = Repo::new();
+    repo.run("rm src/a.py; mkfifo src/a.py").fails_with("UNSAFE.FIFO").finds("UNSAFE.FIFO", "src/a.py");
+    Repo::new().run("mkfifo docs/pipe").is_out(&["docs/pipe"]).fails_with("UNSAFE.FIFO");
+    let listen = "rm src/a.py; python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"src/a.py\")'";
+    if has("python3") {
+        Repo::new().run(listen).fails_with("UNSAFE.SOCKET");
+    } else {
+        println!("not tried: a socket, because python3 is missing");
+    }
+    if rustix::process::geteuid().is_root() {
+        Repo::new().run("rm src/a.py; mknod src/a.py c 1 3").fails_with("UNSAFE.DEVICE");
+    } else {
+        println!("not tried: a device, because only root can make one");
+    }
+}
+
+#[test]
+fn a_directory_replaced_by_a_link_is_a_change() {
+    Repo::new().run("rm -r docs; ln -s src docs").is_out(&["docs", "docs/d.md"]);
+}
+
+#[test]
+fn permission_bits_are_part_of_a_file() {
+    Repo::new().run("chmod +x docs/d.md").is_out(&["docs/d.md"]);
+}
+
+#[test]
+fn git_configuration_does_not_hide_permission_bits() {
+    let repo = Repo::new();
+    repo.sh("git config core.fileMode false");
+    repo.run("chmod +x docs/d.md").is_out(&["docs/d.md"]);
+}
+
+#[test]
+fn every_permission_bit_counts() {
+    let repo = Repo::new();
+    repo.run("chmod 600 docs/d.md").is_out(&["docs/d.md"]);
+    repo.run("chmod 4600 docs/d.md").is_out(&["docs/d.md"]);
+    repo.run("chmod 700 docs").is_out(&["docs"]);
+}
+
+#[test]
+fn empty_directories_are_entries() {
+    let repo = Repo::new();
+    repo.run("mkdir empty").is_out(&["empty"]);
+    repo.run("rmdir empty").is_out(&["empty"]);
+}
+
+fn has(program: &str) -> bool {
+    std::process::Command::new(program).arg("--version").output().is_ok()
+}

@@ -1,0 +1,8 @@
+//! The binary as a user runs it: on real repositories, with real programs as agents.
+
+#![expect(clippy::print_stdout, reason = "tests say what they did not try, and which seed repeats a failure")]
+
+mod after_a_violation;
+mod catalogue;
+mod kills;
+mod repo;

@@ -1,0 +1,98 @@
+//! `cargo xtask bench`: Probity side by side with what one would use instead, in one run on one machine.
+//!
+//! Only ratios taken back to back mean anything on a machine that does other work too; `BENCHMARKS.md` keeps the figures
+//! with command and machine.
+
+use crate::{Chore, build, cargo};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const ROUNDS: usize = 21;
+
+/// Runs the named benchmarks, or all of them.
+pub fn bench(which: &[&str]) -> Chore {
+    let all = which.is_empty();
+    let wants = |name: &str| all || which.contains(&name);
+    if let Some(unknown) = which.iter().find(|name| !["run", "tree", "engines", "large"].contains(name)) {
+        return Err(format!("no benchmark `{unknown}`: there are run, tree, engines, large"));
+    }
+    if wants("run") {
+        whole_run()?;
+    }
+    if wants("tree") {
+        cargo(
+            "tree, 100,000 files",
+            &["bench", "--quiet", "--package", "probity-tree", "--", "100000"],
+            &[],
+        )?;
+    }
+    if wants("engines") {
+        for package in ["paths", "commit", "ledger", "contract", "analysis"] {
+            let package = format!("probity-{package}");
+            cargo(&package, &["bench", "--quiet", "--package", &package], &[])?;
+        }
+    }
+    if which.contains(&"large") {
+        cargo(
+            "tree, 1,000,000 files",
+            &["bench", "--quiet", "--package", "probity-tree", "--", "1000000"],
+            &[],
+        )?;
+    }
+    Ok(())
+}
+
+/// What governing `true` costs beside `true` itself, on a repository of 1,000 files.
+fn whole_run() -> Chore {
+    let binary = build("release")?;
+    let place = std::env::temp_dir().join(format!("probity-bench-{}", std::process::id()));
+    let result = measure_runs(&binary, &place);
+    let _ = fs::remove_dir_all(&place);
+    result
+}
+
+fn measure_runs(binary: &Path, place: &Path) -> Chore {
+    for number in 0..1000 {
+        let folder = place.join(format!("src/{:02}", number / 20));
+        fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        fs::write(folder.join(format!("{number}.txt")), format!("file {number}\n").repeat(40))
+            .map_err(|error| error.to_string())?;
+    }
+    shell(
+        place,
+        "git init -q && git add . && git -c user.name=b -c user.email=b@example.org commit -qm files",
+    )?;
+    // What was written a moment ago is always read again.
+    std::thread::sleep(Duration::from_secs(3));
+    let mut alone = Vec::new();
+    let mut governed = Vec::new();
+    for _ in 0..ROUNDS {
+        alone.push(time(&mut Command::new("true"))?);
+        let mut run = Command::new(binary);
+        governed.push(time(run.args(["run", "--scope", "src/**", "--", "true"]).current_dir(place))?);
+    }
+    let (alone, governed) = (median(alone), median(governed));
+    println!("`true` alone                              {:>8.1} ms", alone.as_secs_f64() * 1e3);
+    println!("`probity run -- true`, 1,000 files        {:>8.1} ms", governed.as_secs_f64() * 1e3);
+    println!("more                                      {:>8.1} ms", (governed - alone).as_secs_f64() * 1e3);
+    Ok(())
+}
+
+fn shell(place: &Path, script: &str) -> Chore {
+    let status = Command::new("sh").arg("-ec").arg(script).current_dir(place).status();
+    if status.is_ok_and(|status| status.success()) { Ok(()) } else { Err(format!("`{script}` failed")) }
+}
+
+fn time(command: &mut Command) -> Result<Duration, String> {
+    let began = Instant::now();
+    let status =
+        command.stdout(Stdio::null()).stderr(Stdio::null()).status().map_err(|error| error.to_string())?;
+    if status.success() { Ok(began.elapsed()) } else { Err(format!("{command:?} failed")) }
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}

@@ -1,0 +1,121 @@
+//! `cargo xtask demo`: Probity governs two example agents on a small project, as a newcomer would see it.
+//!
+//! Nothing is staged: the project is copied into a fresh git repository, the agents are shell scripts, and every
+//! line printed is what the commands print.
+
+use crate::{Chore, build, root};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Plays the demo to the terminal.
+pub fn demo() -> Chore {
+    let binary = build("dev")?;
+    play(&binary, &mut |text| print!("{text}"), Stream::Inherit)
+}
+
+/// Plays the demo and returns what a person would have seen, without colour.
+pub fn transcript(binary: &Path) -> Result<String, String> {
+    let mut seen = String::new();
+    play(binary, &mut |text| seen.push_str(text), Stream::Capture)?;
+    Ok(seen)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stream {
+    Inherit,
+    Capture,
+}
+
+/// One command of the demo and the exit code that it must end with.
+struct Step {
+    says: &'static str,
+    command: &'static str,
+    exit_code: i32,
+}
+
+const STEPS: &[Step] = &[
+    Step {
+        says: "An agent is asked to mend the login. It may touch src/auth, nothing else.",
+        command: "probity run --scope 'src/auth/**' -- sh ../careful-agent.sh",
+        exit_code: 0,
+    },
+    Step {
+        says: "A second program run checks the evidence. It trusts nothing in the bundle.",
+        command: "probity evidence verify last",
+        exit_code: 0,
+    },
+    Step {
+        says: "Another agent says that it did the same. The tree says otherwise.",
+        command: "probity run --scope 'src/auth/**' -- sh ../eager-agent.sh",
+        exit_code: 1,
+    },
+    Step { says: "Undo only what was out of scope.", command: "probity revert last", exit_code: 0 },
+];
+
+fn play(binary: &Path, show: &mut dyn FnMut(&str), stream: Stream) -> Chore {
+    let place = std::env::temp_dir().join(format!("probity-demo-{}", std::process::id()));
+    let result = prepare(&place).and_then(|()| {
+        for step in STEPS {
+            show(&format!("\n# {}\n$ {}\n", step.says, step.command));
+            let (output, exit_code) = run(binary, &place.join("shop"), step.command, stream)?;
+            show(&output);
+            if exit_code != Some(step.exit_code) {
+                return Err(format!("`{}` ended with {exit_code:?}, not {}", step.command, step.exit_code));
+            }
+        }
+        Ok(())
+    });
+    let _ = fs::remove_dir_all(&place);
+    result
+}
+
+/// A fresh git repository with the example project, and the two agents beside it.
+fn prepare(place: &Path) -> Chore {
+    let shop = place.join("shop");
+    copy(&root().join("examples"), place).map_err(|error| format!("copying the example: {error}"))?;
+    let git: [&[&str]; 3] = [
+        &["init", "--quiet", "--initial-branch=main"],
+        &["add", "."],
+        &["-c", "user.name=demo", "-c", "user.email=demo@example.org", "commit", "--quiet", "-m", "The shop"],
+    ];
+    for arguments in git {
+        let status = Command::new("git").args(arguments).current_dir(&shop).status();
+        if !status.is_ok_and(|status| status.success()) {
+            return Err(format!("git {} failed in {}", arguments.join(" "), shop.display()));
+        }
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs one line of the demo in a shell, so that what is shown is what a person would type.
+fn run(binary: &Path, dir: &Path, line: &str, stream: Stream) -> Result<(String, Option<i32>), String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folder = binary.parent().unwrap_or(Path::new("."));
+    let path = [folder.as_os_str(), OsStr::new(":"), &path].into_iter().collect::<std::ffi::OsString>();
+    let mut command = Command::new("sh");
+    command.current_dir(dir).env("PATH", path).stdin(Stdio::null());
+    if stream == Stream::Inherit {
+        let status = command.arg("-c").arg(line).status().map_err(|error| error.to_string())?;
+        return Ok((String::new(), status.code()));
+    }
+    // One pipe for both streams keeps their lines in the order in which a person would see them.
+    let output = command.arg("-c").arg(format!("{{ {line}; }} 2>&1")).env("NO_COLOR", "1").output();
+    let output = output.map_err(|error| error.to_string())?;
+    Ok((String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code()))
+}

@@ -1,0 +1,85 @@
+//! The parts of the docs that are made, not written: the table of reason codes, and the tour in the README.
+//!
+//! `write` makes them; `check` fails when what is there is not what would be made. In the tour, whatever differs
+//! from run to run (ids, digests, times) is compared by its form.
+
+use crate::{Chore, build, demo, root};
+use canon::Reason;
+use std::fmt::Write;
+use std::fs;
+
+const TOUR_BEGIN: &str = "<!-- tour: made by `cargo xtask docs` -->\n```console\n";
+const TOUR_END: &str = "```\n<!-- end of tour -->";
+
+/// Writes the generated parts.
+pub fn write() -> Chore {
+    put("docs/reasons.md", &reasons())?;
+    let readme = get("README.md")?;
+    let tour = demo::transcript(&build("dev")?)?;
+    put("README.md", &with_tour(&readme, tour.trim_start())?)
+}
+
+/// Compares the generated parts with what is there.
+pub fn check() -> Chore {
+    eprintln!("── docs: comparing the generated parts");
+    let stale = |name: &str| format!("{name} is out of date: run `cargo xtask docs`");
+    if get("docs/reasons.md")? != reasons() {
+        return Err(stale("docs/reasons.md"));
+    }
+    let readme = get("README.md")?;
+    let tour = demo::transcript(&build("dev")?)?;
+    let fresh = with_tour(&readme, tour.trim_start())?;
+    if form(&fresh) == form(&readme) {
+        return Ok(());
+    }
+    let (old, new) = (form(&readme), form(&fresh));
+    let differing = old.lines().zip(new.lines()).find(|(old, new)| old != new);
+    Err(format!("{}; first difference: {differing:?}", stale("the tour in README.md")))
+}
+
+fn get(name: &str) -> Result<String, String> {
+    fs::read_to_string(root().join(name)).map_err(|error| format!("{name}: {error}"))
+}
+
+fn put(name: &str, text: &str) -> Chore {
+    fs::write(root().join(name), text).map_err(|error| format!("{name}: {error}"))
+}
+
+fn reasons() -> String {
+    let mut text = String::from(
+        "# Reason codes\n\nMade by `cargo xtask docs` from the one list in `crates/canon/src/reason.rs`; \
+         `probity explain CODE` says the same.\nA code never changes its meaning and is never reused.\n\n\
+         | Code | What happened | What to do |\n|---|---|---|\n",
+    );
+    for reason in Reason::all() {
+        let _ = writeln!(text, "| `{}` | {} | {} |", reason.code(), reason.meaning(), reason.next_step());
+    }
+    text
+}
+
+fn with_tour(readme: &str, tour: &str) -> Result<String, String> {
+    let missing = || "README.md has no place for the tour".to_owned();
+    let (before, rest) = readme.split_once(TOUR_BEGIN).ok_or_else(missing)?;
+    let (_, after) = rest.split_once(TOUR_END).ok_or_else(missing)?;
+    Ok(format!("{before}{TOUR_BEGIN}{tour}{TOUR_END}{after}"))
+}
+
+/// The text with every run of hex digits (ids, digests), number and time replaced by a mark.
+fn form(text: &str) -> String {
+    let is_token = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '…';
+    let mut formed = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|c| is_token(c) != is_token(first)).unwrap_or(rest.len());
+        let (token, tail) = rest.split_at(end);
+        formed.push_str(if varies(token) { "#" } else { token });
+        rest = tail;
+    }
+    formed
+}
+
+/// Whether a token is a number, or an id or digest: hex digits with at least one digit among them.
+fn varies(token: &str) -> bool {
+    let digits = token.bytes().filter(u8::is_ascii_digit).count();
+    digits > 0 && token.chars().all(|c| c.is_ascii_hexdigit() || c == '-' || c == '…')
+}
