@@ -11,12 +11,14 @@
 //! * Questions: [`Ledger::changed_since`], [`Ledger::as_of`], [`Ledger::explain`], [`Ledger::supported_by`],
 //!   [`Ledger::conflicts`], [`Ledger::scoreboard`].
 //! * [`Ledger::export`]: a context for the next prompt, within a budget; [`Ledger::markdown`]: pages for people.
+//! * [`extract`]: from turns of a conversation to candidates, by rules.
 //! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
 //!
 //! Inside: `ledger` holds the state and its primitives, `record`, `texts`, `sources`, `statements` and `index` how it
 //! is kept, `reconcile` the rules.
 
 pub mod candidate;
+pub mod extract;
 pub mod identity;
 pub mod vectors;
 pub mod words;

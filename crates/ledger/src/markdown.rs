@@ -25,7 +25,7 @@ impl Ledger {
         match projection {
             Projection::State => self.write_state(&mut page),
             Projection::Decisions => {
-                self.write_kind(&mut page, "Decisions", ItemKind::Decision, "Superseded")
+                self.write_kind(&mut page, "Decisions", ItemKind::Decision, "Superseded");
             }
             Projection::Tasks => self.write_kind(&mut page, "Tasks", ItemKind::Task, "Closed"),
             Projection::Constraints => {

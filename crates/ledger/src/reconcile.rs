@@ -433,8 +433,9 @@ impl Ledger {
         let (verdict, item, other) = self.apply(plan, sources, seq);
         if let Some(key) = proposal.key.filter(|_| verdict != Verdict::Merged(MergeCode::Redelivered)) {
             // Only well-formed proposals get here, so there always is a fingerprint.
-            let delivered = proposal.fingerprint().map(|fingerprint| Delivered { fingerprint, item });
-            delivered.into_iter().for_each(|delivered| self.remember_key(key, delivered));
+            if let Some(fingerprint) = proposal.fingerprint() {
+                self.remember_key(key, Delivered { fingerprint, item });
+            }
         }
         Ruling { verdict, item: Some(item), other }
     }

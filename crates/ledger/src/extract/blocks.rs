@@ -1,0 +1,240 @@
+//! Markdown and lines: which parts of a turn are its author's own prose.
+//!
+//! Code, quotations and tables are left out. List items stand for themselves and remember the heading above them;
+//! the lines of a paragraph belong together.
+
+use std::ops::Range;
+
+/// A piece of prose: a paragraph or a list item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Block {
+    /// Where its lines stand in the turn.
+    pub(super) lines: Vec<Range<usize>>,
+    pub(super) form: Form,
+    /// What the heading or label above says that it is.
+    pub(super) topic: Option<Topic>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Paragraph,
+    Item,
+    /// A check box, ticked or not.
+    Box {
+        done: bool,
+    },
+}
+
+/// What a heading announces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Topic {
+    Goals,
+    Decisions,
+    Constraints,
+    Tasks,
+    Done,
+    Facts,
+    /// Whatever is below is not asserted: questions, options, ideas, risks.
+    Open,
+}
+
+/// The prose of a turn, in order.
+pub(super) fn blocks(text: &str) -> Vec<Block> {
+    let mut reader = Reader::default();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let body = line.trim_end_matches(['\n', '\r']);
+        reader.line(body, start);
+        start += line.len();
+    }
+    reader.blocks
+}
+
+#[derive(Default)]
+struct Reader {
+    blocks: Vec<Block>,
+    /// The fence that closes the code we are in.
+    fence: Option<&'static str>,
+    topic: Option<Topic>,
+    /// Whether the next line may continue the last block.
+    continues: bool,
+    after_blank: bool,
+}
+
+impl Reader {
+    fn line(&mut self, body: &str, start: usize) {
+        let trimmed = body.trim_start();
+        let indent = body.len() - trimmed.len();
+        if let Some(fence) = ["```", "~~~"].into_iter().find(|fence| trimmed.starts_with(fence)) {
+            self.fence = match self.fence {
+                None => Some(fence),
+                Some(open) if open == fence => None,
+                open => open,
+            };
+            return self.pause();
+        }
+        if self.fence.is_some() {
+            return;
+        }
+        if trimmed.is_empty() {
+            return self.pause();
+        }
+        let is_item = item_body(trimmed).is_some();
+        let is_code = indent >= 4 && self.after_blank && !is_item;
+        if is_code || trimmed.starts_with(['>', '|']) {
+            self.continues = false;
+            return;
+        }
+        self.after_blank = false;
+        self.prose(trimmed, start + indent);
+    }
+
+    fn prose(&mut self, trimmed: &str, start: usize) {
+        if let Some(heading) = trimmed.strip_prefix('#') {
+            self.topic = topic_of(heading.trim_start_matches('#'));
+            self.continues = false;
+            return;
+        }
+        if let Some((body, form)) = item_body(trimmed) {
+            let at = start + (trimmed.len() - body.len());
+            self.push(at..start + trimmed.len(), form);
+            return;
+        }
+        if let Some(topic) = label(trimmed) {
+            self.topic = topic;
+            self.continues = false;
+            return;
+        }
+        let range = start..start + trimmed.trim_end().len();
+        match self.blocks.last_mut().filter(|_| self.continues) {
+            Some(block) => block.lines.push(range),
+            None => {
+                // A paragraph after a list is no longer under its label.
+                self.topic = self
+                    .topic
+                    .filter(|_| !matches!(self.blocks.last(), Some(block) if block.form == Form::Item));
+                self.push(range, Form::Paragraph);
+            }
+        }
+    }
+
+    fn push(&mut self, range: Range<usize>, form: Form) {
+        self.blocks.push(Block { lines: vec![range], form, topic: self.topic });
+        self.continues = true;
+    }
+
+    fn pause(&mut self) {
+        self.continues = false;
+        self.after_blank = true;
+    }
+}
+
+/// The text of a list item and its form.
+fn item_body(line: &str) -> Option<(&str, Form)> {
+    let bullet = line.strip_prefix(['-', '*', '+', '•']).and_then(|rest| rest.strip_prefix(' '));
+    let numbered = || {
+        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let n_digits = line.len() - rest.len();
+        let rest = rest.strip_prefix(['.', ')'])?.strip_prefix(' ')?;
+        (1..=3).contains(&n_digits).then_some(rest)
+    };
+    let body = bullet.or_else(numbered)?.trim_start();
+    for (mark, done) in [("[ ] ", false), ("[x] ", true), ("[X] ", true)] {
+        if let Some(rest) = body.strip_prefix(mark) {
+            return Some((rest, Form::Box { done }));
+        }
+    }
+    Some((body, Form::Item))
+}
+
+/// A line that only announces what follows: `**Decisions:**`, `Next steps:`.
+fn label(line: &str) -> Option<Option<Topic>> {
+    let bare = line.trim_end().trim_matches('*').trim_end_matches(':').trim_matches('*');
+    let is_label =
+        line.trim_end().trim_end_matches('*').ends_with(':') && bare.split_whitespace().count() <= 4;
+    is_label.then(|| topic_of(bare)).filter(Option::is_some)
+}
+
+fn topic_of(heading: &str) -> Option<Topic> {
+    let heading = heading.trim().trim_matches(['*', ':', '_', ' ']).to_lowercase();
+    let has = |words: &[&str]| {
+        words.iter().any(|word| heading.split(|c: char| !c.is_alphanumeric()).any(|part| part == *word))
+    };
+    // What is open or not decided goes first: "open decisions" are none.
+    Some(match () {
+        () if has(&[
+            "open",
+            "questions",
+            "question",
+            "ideas",
+            "options",
+            "alternatives",
+            "risks",
+            "maybe",
+            "later",
+        ]) || has(&[
+            "proposed",
+            "proposal",
+            "proposals",
+            "draft",
+            "rejected",
+            "background",
+            "example",
+            "examples",
+        ]) || has(&["pending", "considered", "undecided", "quote", "transcript"]) =>
+        {
+            Topic::Open
+        }
+        () if has(&["done", "completed", "finished", "shipped"]) => Topic::Done,
+        () if has(&["decisions", "decided", "decision"]) => Topic::Decisions,
+        () if has(&["constraints", "rules", "requirements", "constraint"]) => Topic::Constraints,
+        () if has(&["todo", "todos", "tasks", "steps", "actions", "next", "remaining"]) => Topic::Tasks,
+        () if has(&["goals", "goal", "objectives", "objective"]) => Topic::Goals,
+        () if has(&["facts", "findings", "learned", "learnings", "observations", "results"]) => Topic::Facts,
+        () => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<String> {
+        let join = |block: &Block| {
+            block.lines.iter().map(|range| &text[range.clone()]).collect::<Vec<_>>().join(" ")
+        };
+        blocks(text).iter().map(join).collect()
+    }
+
+    #[test]
+    fn lines_of_a_paragraph_belong_together() {
+        assert_eq!(texts("We will use\nRedis.\n\nAnd Kafka.\r\n"), ["We will use Redis.", "And Kafka."]);
+    }
+
+    #[test]
+    fn code_quotations_and_tables_are_no_prose() {
+        let text =
+            "Before\n```sh\nuse redis\n```\n> use Kafka\n| use | tables |\n\n    use indented\n\nAfter";
+        assert_eq!(texts(text), ["Before", "After"]);
+        assert_eq!(texts("~~~\n```\nuse redis\n~~~\nAfter"), ["After"]);
+        assert_eq!(texts("```\nnever closed\nuse redis"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn items_remember_what_stands_above_them() {
+        let text = "## Decisions\n- Use Redis\n  for caching\n1. Use Kafka\n\nNext steps:\n- [ ] Write docs\n- [x] Fix CI\n\nBye";
+        let found: Vec<_> = blocks(text).iter().map(|block| (block.form, block.topic)).collect();
+        assert_eq!(
+            found,
+            [
+                (Form::Item, Some(Topic::Decisions)),
+                (Form::Item, Some(Topic::Decisions)),
+                (Form::Box { done: false }, Some(Topic::Tasks)),
+                (Form::Box { done: true }, Some(Topic::Tasks)),
+                (Form::Paragraph, Some(Topic::Tasks)),
+            ]
+        );
+        assert_eq!(texts(text)[0], "Use Redis for caching");
+        assert_eq!(topic_of("Open decisions"), Some(Topic::Open));
+    }
+}
