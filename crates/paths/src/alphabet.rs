@@ -26,6 +26,16 @@ pub(crate) fn of<'a>(programs: impl IntoIterator<Item = &'a [Step]>) -> Vec<Unit
     letters
 }
 
+/// How much work it is to find the units for `programs`.
+pub(crate) fn work<'a>(programs: impl IntoIterator<Item = &'a [Step]>) -> usize {
+    let classes = programs.into_iter().flatten().filter_map(|step| match set_of(step) {
+        Some(Set::Class(class)) => Some(class.ranges().len()),
+        _ => None,
+    });
+    let (n_classes, n_ranges) = classes.fold((0, 0), |(classes, ranges), more| (classes + 1, ranges + more));
+    n_ranges * n_classes
+}
+
 fn set_of(step: &Step) -> Option<&Set> {
     match step {
         Step::One(set) | Step::Run(set) => Some(set),
@@ -59,7 +69,7 @@ fn others(named: &BTreeSet<Unit>, classes: &[&Class]) -> Vec<Unit> {
 /// Cuts the values of all units so that no program tells two values of one piece apart.
 fn intervals(named: &BTreeSet<Unit>, classes: &[&Class]) -> impl Iterator<Item = (u32, u32)> {
     let points = named.iter().map(|&unit| (unit, unit));
-    let ranges = classes.iter().flat_map(|class| class.ranges.iter().copied());
+    let ranges = classes.iter().flat_map(|class| class.ranges().iter().copied());
     let bytes = KINDS_OF_BYTES.map(|byte| Unit::invalid(byte).value());
     let mut cuts = BTreeSet::from([1, 0xd800, 0xdd00, 0xe000, 0x11_0000]);
     cuts.extend(bytes);

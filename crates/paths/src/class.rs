@@ -8,23 +8,38 @@ use crate::units::Unit;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Class {
     /// Takes everything outside the ranges instead of everything inside.
-    pub(crate) negated: bool,
-    /// From the first unit of each to the last, both included. One that runs backwards is empty.
-    pub(crate) ranges: Vec<(Unit, Unit)>,
+    negated: bool,
+    /// From the first unit of each to the last, both included; sorted, and apart from each other.
+    ranges: Vec<(Unit, Unit)>,
     /// May take `/`.
-    pub(crate) crosses: bool,
+    crosses: bool,
 }
 
 impl Class {
-    /// Whether one of the ranges runs backwards.
-    pub(crate) fn has_bad_range(&self) -> bool {
-        self.ranges.iter().any(|(low, high)| low > high)
+    /// The class of the units in any of `ranges`, or of those in none if `negated`. A range that runs backwards is empty.
+    pub(crate) fn new(negated: bool, mut ranges: Vec<(Unit, Unit)>, crosses: bool) -> Self {
+        ranges.retain(|(low, high)| low <= high);
+        ranges.sort_unstable();
+        ranges.dedup_by(|next, last| {
+            let meet = next.0 <= last.1;
+            if meet {
+                last.1 = last.1.max(next.1);
+            }
+            meet
+        });
+        Self { negated, ranges, crosses }
     }
 
     /// Whether the class has `unit`.
     pub(crate) fn takes(&self, unit: Unit) -> bool {
-        (self.crosses || unit != Unit::SLASH)
-            && self.ranges.iter().any(|&(low, high)| low <= unit && unit <= high) != self.negated
+        let begun = self.ranges.partition_point(|(low, _)| *low <= unit);
+        let is_within = begun > 0 && unit <= self.ranges[begun - 1].1;
+        is_within != self.negated && (self.crosses || unit != Unit::SLASH)
+    }
+
+    /// Where units begin to be taken or left.
+    pub(crate) fn ranges(&self) -> &[(Unit, Unit)] {
+        &self.ranges
     }
 }
 
@@ -50,6 +65,22 @@ mod tests {
 
     fn ends_at(text: &str) -> Option<usize> {
         end(&decode(text.as_bytes()), |unit| unit.is(b'!'))
+    }
+
+    #[test]
+    fn ranges_may_meet_in_any_order() {
+        let ranges = ["mp", "az", "ca", "09", "55", ".0"].map(|text| {
+            let ends = decode(text.as_bytes());
+            (ends[0], ends[1])
+        });
+        let class = Class::new(false, ranges.to_vec(), false);
+        assert_eq!(class.ranges().len(), 2);
+        for unit in decode(b"azq.059") {
+            assert!(class.takes(unit));
+        }
+        for unit in decode(b"/-:{A") {
+            assert!(!class.takes(unit));
+        }
     }
 
     #[test]

@@ -114,7 +114,7 @@ impl Written {
             }
         }
         let singles = self.singles.into_iter().map(|unit| (unit, unit));
-        Class { negated, ranges: self.ranges.into_iter().chain(singles).collect(), crosses: true }
+        Class::new(negated, self.ranges.into_iter().chain(singles).collect(), true)
     }
 }
 

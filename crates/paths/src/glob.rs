@@ -130,10 +130,10 @@ fn parse_segment(segment: &[u8]) -> Result<Part, Reason> {
             mark if mark.is(b'?') => Step::One(Set::Name),
             open if open.is(b'[') => {
                 let close = class::end(&segment[at..], negates).ok_or(Reason::ScopeUnclosedClass)?;
-                let class = parse_class(&segment[at + 1..at + close]);
+                let (negated, ranges) = parse_class(&segment[at + 1..at + close]);
                 at += close;
-                bad_range |= class.has_bad_range();
-                Step::One(Set::Class(class))
+                bad_range |= ranges.iter().any(|(low, high)| low > high);
+                Step::One(Set::Class(Class::new(negated, ranges, false)))
             }
             plain => Step::One(Set::Unit(plain)),
         });
@@ -146,8 +146,9 @@ fn negates(unit: Unit) -> bool {
     unit.is(b'!') || unit.is(b'^')
 }
 
-/// Reads what stands between the brackets. A `-` between two units makes a range of them.
-fn parse_class(body: &[Unit]) -> Class {
+/// Reads what stands between the brackets: whether it is negated, and its ranges. A `-` between two units makes a range
+/// of them.
+fn parse_class(body: &[Unit]) -> (bool, Vec<(Unit, Unit)>) {
     let negated = body.first().is_some_and(|&unit| negates(unit));
     let mut rest = &body[usize::from(negated)..];
     let mut ranges = Vec::new();
@@ -159,7 +160,7 @@ fn parse_class(body: &[Unit]) -> Class {
         ranges.push((*low, *high));
         rest = more;
     }
-    Class { negated, ranges, crosses: false }
+    (negated, ranges)
 }
 
 /// Joins segments to one program. Neighbouring `**` are one; as the last segment it takes whatever remains, which is

@@ -33,16 +33,8 @@ pub fn overlap(a: &Claim, b: &Claim) -> Result<Option<RepoPath>, TooComplex> {
     if let Some(path) = of_a.or_else(|| b.literals.iter().find(|path| a.has(path))) {
         return Ok(Some(path.clone()));
     }
-    let mut budget = budget(a, b);
-    for one in grants(&a.scope) {
-        for other in grants(&b.scope) {
-            let without = one.without.iter().chain(&other.without).copied();
-            if let Some(path) = shared([one.glob, other.glob], without, &mut budget)? {
-                return Ok(Some(pleasanter(path, |path| a.has(path) && b.has(path))));
-            }
-        }
-    }
-    Ok(None)
+    let found = meeting(grants(&a.scope), &grants(&b.scope).collect::<Vec<_>>(), &[])?;
+    Ok(found.map(|path| pleasanter(path, |path| a.has(path) && b.has(path))))
 }
 
 /// A path that `a` has and `b` has not, or `None` when `a` lies within `b`.
@@ -52,31 +44,38 @@ pub fn outside(a: &Claim, b: &Claim) -> Result<Option<RepoPath>, TooComplex> {
     }
     let names: Vec<Glob> = b.literals.iter().map(Glob::name).collect();
     let everything = Glob::everything();
-    let mut budget = budget(a, b);
-    for one in grants(&a.scope) {
-        for other in denials(&b.scope, &everything) {
-            let without = one.without.iter().chain(&other.without).copied().chain(&names);
-            if let Some(path) = shared([one.glob, other.glob], without, &mut budget)? {
-                return Ok(Some(pleasanter(path, |path| a.has(path) && !b.has(path))));
-            }
-        }
-    }
-    Ok(None)
+    let denials: Vec<Part<'_>> = denials(&b.scope, &everything).collect();
+    let found = meeting(grants(&a.scope), &denials, &names)?;
+    Ok(found.map(|path| pleasanter(path, |path| a.has(path) && !b.has(path))))
 }
 
 /// Whether it is certain that no path matches both globs.
 pub(crate) fn are_apart(one: &Glob, other: &Glob) -> bool {
-    shared([one, other], [], &mut Budget::of(1)) == Ok(None)
-}
-
-fn budget(a: &Claim, b: &Claim) -> Budget {
-    Budget::of(a.scope.patterns().len().saturating_mul(b.scope.patterns().len()))
+    shared([one, other], [], &mut Budget::default()) == Ok(None)
 }
 
 /// The paths of one pattern that the patterns behind it leave as they are.
 struct Part<'a> {
     glob: &'a Glob,
     without: Vec<&'a Glob>,
+}
+
+/// A path that lies in one of the first parts and in one of the others, and is none of `names`.
+fn meeting<'a>(
+    parts: impl Iterator<Item = Part<'a>>,
+    others: &[Part<'a>],
+    names: &'a [Glob],
+) -> Result<Option<RepoPath>, TooComplex> {
+    let mut budget = Budget::default();
+    for one in parts {
+        for other in others {
+            let without = one.without.iter().chain(&other.without).copied().chain(names);
+            if let Some(path) = shared([one.glob, other.glob], without, &mut budget)? {
+                return Ok(Some(path));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// The parts whose union a scope lets in.

@@ -21,23 +21,37 @@ use std::rc::Rc;
 #[error("the patterns are too intricate to compare")]
 pub struct TooComplex;
 
-/// How much work may still be done, in places of programs looked at.
-pub(crate) struct Budget(usize);
+/// How much work several searches may do, in places of programs looked at. Each may do a little; what some need more
+/// is limited for all of them together.
+pub(crate) struct Budget {
+    /// What the present search may still do before it draws on the rest.
+    little: usize,
+    more: usize,
+}
 
 impl Budget {
+    /// Ample for patterns as people write them.
+    const LITTLE: usize = 200_000;
+    /// A second or two, and less than 200 MB.
+    const MORE: usize = 100_000_000;
     /// What keeping one beginning costs, for the memory that it takes.
     const KEEPING: usize = 128;
     /// How many earlier beginnings, those with the fewest places first, are compared with a new one.
     const COMPARED: usize = 16;
 
-    /// Enough for `n_searches` that are simple, and for some of them to be hard: a second or two, and less than 200 MB.
-    pub(crate) fn of(n_searches: usize) -> Self {
-        Self(n_searches.saturating_mul(200_000).saturating_add(100_000_000))
-    }
-
     fn spend(&mut self, amount: usize) -> Result<(), TooComplex> {
-        self.0 = self.0.checked_sub(amount).ok_or(TooComplex)?;
+        if let Some(little) = self.little.checked_sub(amount) {
+            self.little = little;
+        } else {
+            self.more = self.more.checked_sub(amount).ok_or(TooComplex)?;
+        }
         Ok(())
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { little: 0, more: Self::MORE }
     }
 }
 
@@ -47,7 +61,10 @@ pub(crate) fn shortest(
     outside: &[&[Step]],
     budget: &mut Budget,
 ) -> Result<Option<Vec<u8>>, TooComplex> {
-    let letters = alphabet::of(inside.into_iter().chain(outside.iter().copied()));
+    budget.little = Budget::LITTLE;
+    let programs = || inside.into_iter().chain(outside.iter().copied());
+    budget.spend(alphabet::work(programs()))?;
+    let letters = alphabet::of(programs());
     let mut search = Search { inside, outside, budget, reached: Vec::new(), kept: BTreeSet::new() };
     search.start()?;
     let mut from = 0;
@@ -201,16 +218,16 @@ mod tests {
     use super::*;
     use crate::glob::Glob;
 
-    /// Excludes every name of more than seven units, in a way that has to remember each of the last seven.
+    /// Excludes every name of more than eight units, in a way that has to remember each of the last eight.
     fn search(budget: &mut Budget) -> Result<Option<Vec<u8>>, TooComplex> {
         let program = |pattern: &[u8]| Glob::parse(pattern).expect("a glob").program();
-        let outside = [program(b"*a???????"), program(b"*[!a]???????")];
-        shortest([&program(b"*"), &program(b"????????*")], &[&outside[0], &outside[1]], budget)
+        let outside = [program(b"*a????????"), program(b"*[!a]????????")];
+        shortest([&program(b"*"), &program(b"?????????*")], &[&outside[0], &outside[1]], budget)
     }
 
     #[test]
     fn what_is_too_intricate_is_not_guessed() {
-        assert_eq!(search(&mut Budget(10_000)), Err(TooComplex));
-        assert_eq!(search(&mut Budget::of(1)), Ok(None));
+        assert_eq!(search(&mut Budget { more: 10_000, ..Budget::default() }), Err(TooComplex));
+        assert_eq!(search(&mut Budget::default()), Ok(None));
     }
 }
