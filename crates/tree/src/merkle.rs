@@ -32,11 +32,33 @@ use crate::record::{Dir, Facts, Held, Record};
 use canon::Digest;
 use canon::digest::Hasher;
 
-/// Fills in the hashes. A parent comes before its children in `dirs`, so the last directory is hashed first.
-pub(crate) fn hash(dirs: &mut [Dir]) {
+/// Fills in the hashes of all directories, the last first: a parent comes before its children in `dirs`.
+pub(crate) fn hash_all(dirs: &mut [Dir]) {
+    hash_where(dirs, |_| true);
+}
+
+/// Fills in the hashes of the directories that have directories; the others have theirs from [`hash_leaf`].
+pub(crate) fn hash_parents(dirs: &mut [Dir]) {
+    hash_where(dirs, |dir| !is_leaf(dir));
+}
+
+/// Fills in the hash of a directory if that needs no other: then those who walk can do it side by side.
+pub(crate) fn hash_leaf(dir: &mut Dir) {
+    if is_leaf(dir) {
+        dir.hash = hash_dir(dir, &[], &mut Vec::new());
+    }
+}
+
+fn is_leaf(dir: &Dir) -> bool {
+    !dir.records.iter().any(|record| matches!(record.held, Held::Directory(_)))
+}
+
+fn hash_where(dirs: &mut [Dir], wanted: impl Fn(&Dir) -> bool) {
     let mut bytes = Vec::new();
     for id in (0..dirs.len()).rev() {
-        dirs[id].hash = hash_dir(&dirs[id], dirs, &mut bytes);
+        if wanted(&dirs[id]) {
+            dirs[id].hash = hash_dir(&dirs[id], dirs, &mut bytes);
+        }
     }
 }
 

@@ -63,7 +63,8 @@ impl<T> Drop for Busy<'_, T> {
     }
 }
 
-/// Works off `first` and all that follows from it, one thread for each of `workers`, and gives the workers back.
+/// Works off `first` and all that follows from it, one thread for each of `workers`, and gives the workers back. The
+/// first of them is the calling thread; if the system gives no more threads, those that there are do all the work.
 pub(crate) fn run<T: Send, W: Send>(
     workers: Vec<W>,
     first: T,
@@ -79,10 +80,15 @@ pub(crate) fn run<T: Send, W: Send>(
         worker
     };
     std::thread::scope(|scope| {
-        let crew: Vec<_> = workers.into_iter().map(|worker| scope.spawn(|| toil(worker))).collect();
-        crew.into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
+        let mut workers = workers.into_iter();
+        let own = workers.next();
+        let hire = |worker| std::thread::Builder::new().spawn_scoped(scope, || toil(worker)).ok();
+        let crew: Vec<_> = workers.map_while(hire).collect();
+        let own = own.map(toil);
+        let others = crew
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        own.into_iter().chain(others).collect()
     })
 }
 

@@ -28,7 +28,7 @@ pub struct Options {
     pub dot_git_is_content: bool,
     /// Whether to compute the git blob id of every file, and in which format. It costs a second hash.
     pub git_ids: Option<ObjectFormat>,
-    /// How many threads to use; `None` for one a core.
+    /// How many threads to use; `None` for two a core.
     pub n_threads: Option<usize>,
 }
 
@@ -134,7 +134,7 @@ impl Snapshot {
             }
             at += 1;
         }
-        merkle::hash(&mut dirs);
+        merkle::hash_parents(&mut dirs);
         Self { dirs, findings, notes: Vec::new(), started_ns, git_ids }
     }
 
@@ -259,7 +259,8 @@ fn now_ns() -> i64 {
     i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX)
 }
 
+/// More threads than cores: some wait for the disk while others work.
 fn n_threads(options: &Options) -> usize {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from).min(16);
-    options.n_threads.unwrap_or_else(cores).max(1)
+    let default = || (2 * std::thread::available_parallelism().map_or(1, usize::from)).min(32);
+    options.n_threads.unwrap_or_else(default).max(1)
 }

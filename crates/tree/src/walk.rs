@@ -6,11 +6,11 @@
 
 use crate::finding::{At, Finding};
 use crate::look::{Child, Ground, Part};
-use crate::names;
 use crate::pool::{self, Queue};
 use crate::read::{ATTEMPTS, Reader, Trouble};
 use crate::record::{Dir, DirId, Held, Record, Stat};
 use crate::sys::{self, Names};
+use crate::{merkle, names};
 use canon::{Digest, Reason, bytes};
 use rustix::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const PART_LEN: usize = 64;
 
 /// How many handles may wait for their subdirectories. Beyond that a directory is opened again from the root.
-const MAX_WAITING_HANDLES: usize = 256;
+const MAX_WAITING_HANDLES: usize = 100;
 
 const LISTING_BYTES: usize = 64 * 1024;
 
@@ -304,6 +304,7 @@ impl<'a> Walk<'a> {
         let (mut dir, subdirs) = join(&listing.names, parts, &mut worker.findings);
         report_collisions(&dir, listing.visited.dir, &mut worker.findings);
         self.descend(&listing.visited, &mut dir, subdirs, queue);
+        merkle::hash_leaf(&mut dir);
         worker.dirs.push((listing.visited.dir, listing.visited.stat, dir));
     }
 

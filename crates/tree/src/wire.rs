@@ -215,7 +215,7 @@ fn read_dirs(input: &mut Input<'_>, git_id_len: usize) -> Option<Vec<Dir>> {
     if dirs.is_empty() || parents.len() != n_dirs {
         return None;
     }
-    merkle::hash(&mut dirs);
+    merkle::hash_all(&mut dirs);
     Some(dirs)
 }
 
