@@ -132,6 +132,30 @@ pub struct FileFacts {
     pub twins: Vec<Twin>,
 }
 
+impl FileFacts {
+    /// Whether every index points into its list: facts from a damaged cache must never be relied on.
+    pub fn is_sound(&self) -> bool {
+        let [units, symbols, names, statements] =
+            [self.units.len(), self.symbols.len(), self.names.len(), self.statements.len()].map(count);
+        let is_symbol = |symbol: &u32| *symbol < symbols;
+        let is_span = |span: Span, end: u32| span.start <= span.end && span.end <= end;
+        let are_units_sound = self.units.iter().zip(0..).all(|(unit, index)| {
+            unit.parent.is_none_or(|parent| parent < index)
+                && (index == 0) == (unit.kind == UnitKind::File)
+                && is_span(unit.statements, statements)
+                && is_span(unit.names, names)
+        });
+        let first_names = self.statements.iter().map(|statement| statement.first_name);
+        are_units_sound
+            && first_names.is_sorted()
+            && self.statements.last().is_none_or(|last| last.first_name <= names)
+            && self.names.iter().all(|name| is_symbol(&name.symbol()))
+            && self.mentions.iter().chain(&self.exports).all(is_symbol)
+            && self.imports.iter().all(|import| import.unit < units)
+            && self.twins.iter().all(|twin| twin.unit < units)
+    }
+}
+
 /// At most this many error places are kept per file.
 pub(crate) const MAX_ERRORS: usize = 20;
 
@@ -149,6 +173,8 @@ pub enum Note {
     Generated,
     /// Not read to the end: the grammar needed more steps than the file's size allows.
     TooHard,
+    /// Not read: the facts that the caller knew do not hold together.
+    BadFacts,
     /// Read, but some bytes are no UTF-8.
     NotUtf8,
     /// Read, but some places were not understood: see the finding.
@@ -169,6 +195,7 @@ impl Note {
             Self::Binary => "binary",
             Self::Generated => "generated",
             Self::TooHard => "too_hard",
+            Self::BadFacts => "bad_facts",
             Self::NotUtf8 => "not_utf8",
             Self::SyntaxErrors => "syntax_errors",
         }
@@ -339,6 +366,8 @@ pub struct Import {
     pub range: Range,
     /// What kind of dependency it is.
     pub kind: ImportKind,
+    /// Whether the program is ready for the module to be missing.
+    pub optional: bool,
     /// The unit that imports.
     pub unit: u32,
 }
@@ -346,7 +375,14 @@ pub struct Import {
 impl Import {
     /// An import that is needed to load the file. The visitor fills in the unit.
     pub(crate) fn load(node: tree_sitter::Node<'_>, module: String) -> Self {
-        Self { module, names: Vec::new(), range: Range::of(node), kind: ImportKind::Load, unit: 0 }
+        Self {
+            module,
+            names: Vec::new(),
+            range: Range::of(node),
+            kind: ImportKind::Load,
+            optional: false,
+            unit: 0,
+        }
     }
 }
 

@@ -1,15 +1,45 @@
-//! Structural analysis of code in many languages.
+//! Structural analysis of code in many languages: from the bytes of a tree to a run. Pure: no file is ever touched here.
+//!
+//! * [`analyse`]: an [`Input`] and [`Settings`] give a [`Run`] and the facts of each file, for a cache.
+//! * [`read`]: the facts of one file; all that is known of its bytes, from one visit of its syntax tree.
+//! * [`Language`]: which files are read; `docs/adding-a-language.md` says how to add one.
+//! * [`Finding`]: what is wrong and where, under an id that survives moving and reformatting.
+//! * [`Health`]: one number and its parts. [`compare`]: two runs. [`blast_radius`]: who would notice a change.
+//!
+//! Whatever the number of threads and whichever facts were known, the same tree gives the same run, byte by byte.
 
+mod analyse;
+mod api;
+mod blast;
+mod clones;
 mod cohesion;
+mod compare;
+mod corpus;
+mod dead;
+mod design;
 mod facts;
+mod finding;
+mod graph;
 mod hash;
+mod health;
+mod imports;
 mod language;
 mod parse;
+mod run;
+mod settings;
 mod visit;
 
+pub use analyse::analyse;
+pub use api::{ApiBreak, ApiChange, ApiItem};
+pub use blast::{Blast, blast_radius};
+pub use compare::{Comparison, Incomparable, Metric, Regression, Verdict, Worsened, compare};
 pub use facts::{
     Access, FactsKey, FileFacts, Import, ImportKind, Name, Note, Parameter, Range, Span, Statement, Twin,
     Unit, UnitKind,
 };
+pub use finding::{CloneType, Confidence, Family, Finding, FindingId, Location, Severity};
+pub use health::{Dimension, DimensionScore, Health};
 pub use language::Language;
 pub use parse::read;
+pub use run::{Analysis, Dependency, Input, Measured, Run, RunFile, RunId, Source};
+pub use settings::{ANALYSER, Settings};

@@ -6,14 +6,20 @@
 use crate::facts::{FileFacts, Note};
 use crate::language::{Kinds, Language};
 use crate::visit;
+use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use tree_sitter::{ParseOptions, Parser, Tree};
 
-/// How many parser steps (in hundreds) a file may take beyond those that grow with its size.
-const SPARE_STEPS: usize = 10_000;
+/// What a file may cost: this much, and for each byte of it [`STEPS_PER_KB`] / 1000 hundred parser steps.
+/// Of thousands of ordinary files none took more than a tenth of that.
+const SPARE_STEPS: usize = 1_000;
+const STEPS_PER_KB: usize = 250;
 
-/// How many hundred steps each byte may take. Ordinary code takes a hundredth of that.
-const STEPS_PER_BYTE: usize = 1;
+/// The parser is handed the file in chunks, so that what its scanners look at can be counted: this many chunks, and
+/// each chunk of the file [`LOOKS`] times. Some scanners look ahead to the end of the file from every line.
+const CHUNK: usize = 4096;
+const SPARE_CHUNKS: usize = 1_000;
+const LOOKS: usize = 100;
 
 /// Reads the bytes of a file of `language` into facts. Files above `max_bytes` are not read.
 pub fn read(language: Language, bytes: &[u8], max_bytes: u64) -> FileFacts {
@@ -68,22 +74,28 @@ fn is_generated(bytes: &[u8]) -> bool {
 
 thread_local! {
     /// One parser for each worker: making one is dearer than parsing a small file.
-    static PARSER: std::cell::RefCell<Parser> = std::cell::RefCell::new(Parser::new());
+    static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
 }
 
-/// Parses, or gives up after as many steps as no honest file of this size needs.
+/// Parses, or gives up after as much work as no honest file of this size needs.
 fn parse(language: Language, bytes: &[u8]) -> Option<Tree> {
     PARSER.with_borrow_mut(|parser| {
         parser.set_language(&Kinds::of(language).grammar).ok()?;
-        let mut steps = SPARE_STEPS + bytes.len() * STEPS_PER_BYTE;
+        let mut steps = SPARE_STEPS + bytes.len() / 1000 * STEPS_PER_KB;
+        let chunks = Cell::new(SPARE_CHUNKS + bytes.len() / CHUNK * LOOKS);
         let mut progress = |_: &tree_sitter::ParseState| {
             steps = steps.saturating_sub(1);
-            if steps == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if steps == 0 || chunks.get() == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let mut chunk = |offset: usize, _| {
+            chunks.set(chunks.get().saturating_sub(1));
+            // Once the work is used up, every scanner meets the end of the file at once.
+            let end = if chunks.get() == 0 { 0 } else { bytes.len().min(offset.saturating_add(CHUNK)) };
+            bytes.get(offset..end).unwrap_or_default()
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
-        let mut text = |offset: usize, _| bytes.get(offset..).unwrap_or_default();
-        let tree = parser.parse_with_options(&mut text, None, Some(options));
+        let tree = parser.parse_with_options(&mut chunk, None, Some(options));
         parser.reset();
-        tree
+        tree.filter(|_| chunks.get() > 0)
     })
 }

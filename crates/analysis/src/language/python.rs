@@ -51,26 +51,29 @@ pub(super) static SPEC: Spec = Spec {
 };
 
 fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
-    let kind = if is_for_types(node, source) { ImportKind::TypeOnly } else { ImportKind::Load };
+    let around = node.parent().and_then(|block| block.parent());
+    let is_for_types = around.is_some_and(|around| is_type_check(around, source));
+    let kind = if is_for_types { ImportKind::TypeOnly } else { ImportKind::Load };
+    let optional = around.is_some_and(|around| matches!(around.kind(), "try_statement" | "except_clause"));
     let mut cursor = node.walk();
     let names = node.children_by_field_name("name", &mut cursor).map(|name| {
         let name = name.child_by_field_name("name").unwrap_or(name);
         text(name, source)
     });
+    let import = |module| Import { kind, optional, ..Import::load(node, module) };
     match node.child_by_field_name("module_name") {
         Some(module) => {
             let module = text(module, source).split_whitespace().collect();
-            found.push(Import { names: names.collect(), kind, ..Import::load(node, module) });
+            found.push(Import { names: names.collect(), ..import(module) });
         }
-        None => found.extend(names.map(|module| Import { kind, ..Import::load(node, module) })),
+        None => found.extend(names.map(import)),
     }
 }
 
-/// Whether the statement stands directly below `if TYPE_CHECKING:`, which is false when the program runs.
-fn is_for_types(node: Node<'_>, source: &[u8]) -> bool {
-    node.parent()
-        .and_then(|block| block.parent())
-        .filter(|around| around.kind() == "if_statement")
-        .and_then(|around| around.child_by_field_name("condition"))
-        .is_some_and(|condition| text(condition, source).ends_with("TYPE_CHECKING"))
+/// Whether the statement is `if TYPE_CHECKING:`, which is false when the program runs.
+fn is_type_check(statement: Node<'_>, source: &[u8]) -> bool {
+    statement.kind() == "if_statement"
+        && statement
+            .child_by_field_name("condition")
+            .is_some_and(|condition| text(condition, source).ends_with("TYPE_CHECKING"))
 }

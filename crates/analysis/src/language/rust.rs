@@ -53,7 +53,11 @@ fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
     let import = |module, kind| Import { kind, ..Import::load(node, module) };
     if node.kind() == "mod_item" {
         if let (None, Some(name)) = (node.child_by_field_name("body"), node.child_by_field_name("name")) {
-            found.push(import(text(name, source), ImportKind::Part));
+            let attribute = node.prev_sibling().filter(|before| before.kind() == "attribute_item");
+            let is_inner = node.parent().is_some_and(|around| around.kind() != "source_file");
+            // Attributes and inline modules decide whether and where the file is.
+            let optional = attribute.is_some() || is_inner;
+            found.push(Import { optional, ..import(text(name, source), ImportKind::Part) });
         }
         return;
     }

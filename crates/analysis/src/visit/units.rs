@@ -167,6 +167,10 @@ impl<'tree> Visitor<'tree> {
             return (None, word);
         };
         let own = text(name, self.source).replace("::", ".");
+        if node.kind() == "impl_item" {
+            // It uses the name of the type, and does not define it.
+            return (None, Some(own));
+        }
         match receiver(node, self.source) {
             Some(receiver) => (Some(name), Some(format!("{receiver}.{own}"))),
             None => (Some(last_name(name)), Some(own)),

@@ -1,0 +1,206 @@
+//! From a tree to a run: each file alone and in parallel, then everything that looks across files.
+
+use crate::corpus::File;
+use crate::facts::{FactsKey, FileFacts, Note, Unit, UnitKind, count};
+use crate::finding;
+use crate::graph::Graph;
+use crate::health::Debt;
+use crate::imports::{Edge, Tree};
+use crate::language::Language;
+use crate::run::{self, Analysis, Dependency, Input, Measured, Run, RunFile, Source};
+use crate::settings::{ANALYSER, Settings};
+use crate::{api, clones, dead, design, parse};
+use canon::Digest;
+use paths::RepoPath;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Analyses a tree. The result does not depend on the number of threads, nor on which facts were known.
+pub fn analyse(input: &Input<'_>, settings: &Settings) -> Analysis {
+    let sources: Vec<(&RepoPath, &Source<'_>)> = input.sources.iter().collect();
+    let read: Vec<(RunFile, Option<Arc<FileFacts>>)> =
+        sources.par_iter().map(|(path, source)| read(path, source, settings)).collect();
+    let mut files = Vec::new();
+    let mut places = Vec::new();
+    for (index, (file, facts)) in read.iter().enumerate() {
+        if let (Some(language), Some(facts)) = (file.language, facts)
+            && !facts.units.is_empty()
+        {
+            files.push(File::new(file.path.clone(), language, Arc::clone(facts)));
+            places.push(count(index));
+        }
+    }
+    let facts = read.iter().filter_map(|(file, facts)| {
+        let key = FactsKey::of(&file.path, file.content, settings)?;
+        Some((file.path.clone(), (key, Arc::clone(facts.as_ref()?))))
+    });
+    let facts = facts.collect();
+    let run_files = read.into_iter().map(|(file, _)| file).collect();
+    let run = Across { input, settings, files, places }.run(run_files);
+    Analysis { run, facts }
+}
+
+/// Reads one file, or takes its known facts if they hold together.
+fn read(path: &RepoPath, source: &Source<'_>, settings: &Settings) -> (RunFile, Option<Arc<FileFacts>>) {
+    let (content, known) = match source {
+        Source::Bytes(bytes) => (Digest::of(bytes), None),
+        Source::Known { content, facts } => (*content, Some(facts).filter(|facts| facts.is_sound())),
+    };
+    let language = Language::of(path);
+    let facts = match (language, source) {
+        (None, _) => None,
+        _ if is_vendored(path, settings) => None,
+        (Some(_), Source::Known { .. }) => known.map(Arc::clone),
+        (Some(language), Source::Bytes(bytes)) => {
+            Some(Arc::new(parse::read(language, bytes, settings.max_file_bytes)))
+        }
+    };
+    let notes = match (&facts, language) {
+        (Some(facts), _) => facts.notes.clone(),
+        (None, None) => vec![Note::UnknownLanguage],
+        (None, Some(_)) if is_vendored(path, settings) => vec![Note::Generated],
+        (None, Some(_)) => vec![Note::BadFacts],
+    };
+    let file = RunFile {
+        path: path.clone(),
+        content,
+        language,
+        n_lines: facts.as_ref().map_or(0, |facts| facts.n_lines),
+        n_tokens: facts.as_ref().map_or(0, |facts| facts.n_tokens),
+        notes,
+        health_milli: None,
+    };
+    (file, facts)
+}
+
+fn is_vendored(path: &RepoPath, settings: &Settings) -> bool {
+    path.segments().any(|name| settings.vendored.iter().any(|vendored| vendored.as_bytes() == name))
+}
+
+/// What looks across files.
+struct Across<'a> {
+    input: &'a Input<'a>,
+    settings: &'a Settings,
+    files: Vec<File>,
+    /// For each file its index in the run.
+    places: Vec<u32>,
+}
+
+impl Across<'_> {
+    fn run(&self, mut run_files: Vec<RunFile>) -> Run {
+        let tree = Tree::new(&self.files, &self.input.governance, &self.input.others);
+        let (graph, clones) = rayon::join(|| Graph::of(&tree), || clones::find(&self.files, self.settings));
+        let dead = dead::find(&self.files);
+        let debts = self.debts(&graph, &clones.repeated_tokens, &dead);
+        for (debt, &place) in debts.iter().zip(&self.places) {
+            run_files[place as usize].health_milli = Some(debt.file_health());
+        }
+        let mut drafts: Vec<_> =
+            self.files.par_iter().flat_map_iter(|file| design::drafts(file, self.settings)).collect();
+        drafts.extend(clones.drafts);
+        drafts.extend(graph.drafts(&self.files, self.settings));
+        drafts.extend(dead::drafts(&self.files, &dead));
+        let governance = self.input.governance.iter();
+        let governance = governance.map(|(path, bytes)| (path.to_string(), Digest::of(bytes))).collect();
+        Run {
+            id: run::id(&run_files, &governance, self.settings),
+            analyser: ANALYSER.to_owned(),
+            settings: self.settings.clone(),
+            files: run_files,
+            governance,
+            health: Debt::sum(&debts).tree_health(),
+            findings: finding::number(drafts),
+            units: self.measured(),
+            dependencies: self.dependencies(&graph.edges),
+            cycles: graph.cycles.iter().map(|cycle| self.places(cycle)).collect(),
+            siblings: clones.siblings.iter().map(|&(a, b)| (self.place(a), self.place(b))).collect(),
+            api: self.files.iter().flat_map(api::of).collect(),
+        }
+    }
+
+    fn debts(&self, graph: &Graph, repeated: &[u64], dead: &[dead::Dead]) -> Vec<Debt> {
+        let each = self.files.iter().zip(repeated);
+        let mut debts: Vec<Debt> =
+            each.map(|(file, &repeated)| Debt::of(file, repeated, self.settings)).collect();
+        for &(file, unit) in dead {
+            let n_tokens = self.files[file as usize].facts.units[unit as usize].n_tokens;
+            debts[file as usize].add_dead(n_tokens);
+        }
+        for &(file, _) in &graph.dangling {
+            debts[file as usize].add_dangling();
+        }
+        for &file in graph.cycles.iter().flatten() {
+            debts[file as usize].add_cycle(self.files[file as usize].language);
+        }
+        for (debt, n_needed) in debts.iter_mut().zip(graph.fan_out(self.files.len())) {
+            debt.add_coupling(n_needed, self.settings);
+        }
+        debts
+    }
+
+    fn place(&self, file: u32) -> u32 {
+        self.places[file as usize]
+    }
+
+    fn places(&self, files: &[u32]) -> Vec<u32> {
+        files.iter().map(|&file| self.place(file)).collect()
+    }
+
+    fn measured(&self) -> Vec<Measured> {
+        let files = self.files.iter().zip(&self.places);
+        files
+            .flat_map(|(file, &place)| file.facts.units.iter().map(move |unit| measured(place, unit)))
+            .collect()
+    }
+
+    fn dependencies(&self, edges: &[Edge]) -> Vec<Dependency> {
+        let sorted: BTreeMap<u32, Vec<u64>> = edges
+            .iter()
+            .map(|edge| {
+                let mut symbols = self.files[edge.from as usize].symbols.clone();
+                symbols.sort_unstable();
+                (edge.from, symbols)
+            })
+            .collect();
+        let names = |edge: &Edge| {
+            let needed = &self.files[edge.to as usize].facts;
+            let top =
+                needed.units.iter().filter(|unit| unit.parent == Some(0) && unit.kind != UnitKind::Lambda);
+            let mut names: Vec<String> = top
+                .map(|unit| unit.name.rsplit('.').next().unwrap_or_default())
+                .filter(|name| {
+                    sorted[&edge.from].binary_search(&crate::hash::of_bytes(name.as_bytes())).is_ok()
+                })
+                .map(str::to_owned)
+                .collect();
+            names.sort_unstable();
+            names.dedup();
+            names
+        };
+        edges
+            .iter()
+            .map(|edge| Dependency {
+                from: self.place(edge.from),
+                to: self.place(edge.to),
+                names: names(edge),
+            })
+            .collect()
+    }
+}
+
+fn measured(file: u32, unit: &Unit) -> Measured {
+    Measured {
+        file,
+        symbol: unit.name.clone(),
+        kind: unit.kind,
+        access: unit.access,
+        cyclomatic: unit.cyclomatic,
+        cognitive: unit.cognitive,
+        nesting: unit.nesting,
+        lines: unit.range.n_lines(),
+        parameters: count(unit.parameters.len()),
+        lcom4: unit.lcom4,
+        content: format!("{:016x}", unit.exact),
+    }
+}

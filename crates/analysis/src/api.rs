@@ -1,0 +1,146 @@
+//! The public interface of a tree, and what breaks it between two runs.
+
+use crate::corpus::File;
+use crate::facts::{Access, Parameter, Unit, UnitKind};
+use paths::RepoPath;
+use serde::{Deserialize, Serialize};
+
+/// One public symbol.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApiItem {
+    /// The file.
+    pub path: RepoPath,
+    /// The name inside the file.
+    pub symbol: String,
+    /// What it is.
+    pub kind: UnitKind,
+    /// Its parameters, if it can be called.
+    pub parameters: Vec<Parameter>,
+}
+
+/// How a public symbol changed so that callers may break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApiChange {
+    /// It is gone.
+    Removed,
+    /// It is something else now.
+    KindChanged,
+    /// A parameter is gone, or has another name or place.
+    ParameterChanged,
+    /// Callers must give a parameter that they did not have to give.
+    ParameterRequired,
+}
+
+/// A break of the public interface.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ApiBreak {
+    /// The file, as it is called in the later run if it is still there.
+    pub path: RepoPath,
+    /// The symbol.
+    pub symbol: String,
+    /// How it changed.
+    pub change: ApiChange,
+}
+
+/// The public interface of one file. Tests have none.
+pub(crate) fn of(file: &File) -> Vec<ApiItem> {
+    if file.is_test {
+        return Vec::new();
+    }
+    let mut items: Vec<ApiItem> = file
+        .facts
+        .units
+        .iter()
+        .filter(|unit| is_public(file, unit))
+        .map(|unit| ApiItem {
+            path: file.path.clone(),
+            symbol: unit.name.clone(),
+            kind: unit.kind,
+            parameters: unit.parameters.clone(),
+        })
+        .collect();
+    items.sort_by(|a, b| a.symbol.cmp(&b.symbol));
+    // Overloads, and the several blocks of one Rust type: the first stands for all.
+    items.dedup_by(|a, b| a.symbol == b.symbol);
+    items
+}
+
+fn is_public(file: &File, unit: &Unit) -> bool {
+    let named = matches!(unit.kind, UnitKind::Function | UnitKind::Method | UnitKind::Class);
+    let parent = unit.parent.map(|parent| &file.facts.units[parent as usize]);
+    let is_reachable = parent.is_none_or(|parent| {
+        parent.kind == UnitKind::File || (parent.kind == UnitKind::Class && parent.access == Access::Public)
+    });
+    named && unit.access == Access::Public && !unit.test && is_reachable
+}
+
+/// What of `before` callers cannot rely on in `after`. Both are sorted by path and symbol.
+pub(crate) fn breaks(before: &[ApiItem], after: &[ApiItem]) -> Vec<ApiBreak> {
+    let key = |item: &ApiItem| (item.path.clone(), item.symbol.clone());
+    before
+        .iter()
+        .filter_map(|item| {
+            let change = match after.binary_search_by_key(&key(item), key) {
+                Ok(at) => change(item, &after[at])?,
+                Err(_) => ApiChange::Removed,
+            };
+            Some(ApiBreak { path: item.path.clone(), symbol: item.symbol.clone(), change })
+        })
+        .collect()
+}
+
+/// An added optional parameter breaks nobody.
+fn change(before: &ApiItem, after: &ApiItem) -> Option<ApiChange> {
+    if before.kind != after.kind {
+        return Some(ApiChange::KindChanged);
+    }
+    for (index, parameter) in before.parameters.iter().enumerate() {
+        match after.parameters.get(index) {
+            Some(now) if now.name == parameter.name => {
+                if parameter.optional && !now.optional {
+                    return Some(ApiChange::ParameterRequired);
+                }
+            }
+            _ => return Some(ApiChange::ParameterChanged),
+        }
+    }
+    let added = after.parameters.iter().skip(before.parameters.len());
+    added.into_iter().any(|parameter| !parameter.optional).then_some(ApiChange::ParameterRequired)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(parameters: &[(&str, bool)]) -> ApiItem {
+        ApiItem {
+            path: RepoPath::parse(b"a.py").expect("a path"),
+            symbol: "f".to_owned(),
+            kind: UnitKind::Function,
+            parameters: parameters
+                .iter()
+                .map(|&(name, optional)| Parameter { name: name.to_owned(), optional })
+                .collect(),
+        }
+    }
+
+    fn changed(before: &[(&str, bool)], after: &[(&str, bool)]) -> Option<ApiChange> {
+        breaks(&[item(before)], &[item(after)]).first().map(|found| found.change)
+    }
+
+    #[test]
+    fn callers_break_only_when_they_must_change() {
+        assert_eq!(changed(&[("a", false)], &[("a", false)]), None);
+        assert_eq!(changed(&[("a", false)], &[("a", false), ("b", true)]), None);
+        assert_eq!(changed(&[("a", false)], &[("a", true)]), None);
+        assert_eq!(
+            changed(&[("a", false)], &[("a", false), ("b", false)]),
+            Some(ApiChange::ParameterRequired)
+        );
+        assert_eq!(changed(&[("a", true)], &[("a", false)]), Some(ApiChange::ParameterRequired));
+        assert_eq!(changed(&[("a", false)], &[("b", false)]), Some(ApiChange::ParameterChanged));
+        assert_eq!(changed(&[("a", false)], &[]), Some(ApiChange::ParameterChanged));
+        assert_eq!(breaks(&[item(&[])], &[])[0].change, ApiChange::Removed);
+    }
+}

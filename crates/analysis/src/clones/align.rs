@@ -1,0 +1,305 @@
+//! Alignments: how far two places with a common seed repeat each other.
+//!
+//! Matches are chained while at most `clone_gap` statements lie between them on either side. A chain is then judged:
+//! large enough, alike enough, of more than one kind of statement, its variables renamed consistently, its members
+//! mostly the same. Without gaps and inconsistencies it is a block; else the two places are a near pair.
+
+use super::seeds::{self, Match};
+use super::sequences::{Item, Sequence, Sequences};
+use super::{Fragment, Group, Pair, units};
+use crate::corpus::File;
+use crate::facts::Span;
+use crate::hash::{self, mix};
+use crate::settings::Settings;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Chains that are open at once between two sequences.
+const MAX_CHAINS: usize = 16;
+/// Of the uses of variables, this share must follow one renaming; of the members, this share must be the same.
+const MIN_CONSISTENT: usize = 80;
+const MIN_SAME_MEMBERS: usize = 50;
+
+/// Matched positions of two sequences, in order.
+type Chain = Vec<(u32, u32)>;
+
+enum Outcome {
+    Block(u64, u32, [Fragment; 2]),
+    Near(Pair),
+}
+
+struct Aligner<'a> {
+    files: &'a [File],
+    settings: &'a Settings,
+    all: Sequences,
+}
+
+/// Finds the blocks that repeat each other exactly or renamed, and the pairs that do so nearly.
+pub(super) fn find(files: &[File], settings: &Settings) -> (Vec<Group>, Vec<Pair>) {
+    let aligner = Aligner { files, settings, all: Sequences::of(files) };
+    let matches = seeds::find(&aligner.all);
+    let between: Vec<&[Match]> = matches.chunk_by(|a, b| a.sequences == b.sequences).collect();
+    let outcomes: Vec<Vec<Outcome>> = between.par_iter().map(|matches| aligner.align(matches)).collect();
+    let mut blocks: BTreeMap<u64, Group> = BTreeMap::new();
+    let mut pairs = Vec::new();
+    for outcome in outcomes.into_iter().flatten() {
+        match outcome {
+            Outcome::Near(pair) => pairs.push(pair),
+            Outcome::Block(key, n_tokens, fragments) => {
+                let group = blocks.entry(key).or_insert(Group { key, n_tokens, members: Vec::new() });
+                group.members.extend(fragments);
+            }
+        }
+    }
+    let mut blocks: Vec<Group> = blocks.into_values().collect();
+    for block in &mut blocks {
+        block.members.sort_unstable_by_key(Fragment::place);
+        block.members.dedup_by_key(|member| member.place());
+    }
+    (blocks, pairs)
+}
+
+impl Aligner<'_> {
+    fn align(&self, matches: &[Match]) -> Vec<Outcome> {
+        let (first, second) = matches[0].sequences;
+        let (first, second) = (self.all.sequences[first as usize], self.all.sequences[second as usize]);
+        let n_tokens: u32 = matches.iter().map(|found| self.item(found.first).n_tokens).sum();
+        if n_tokens < self.settings.clone_tokens / 2 || self.are_equal_units(&first, &second) {
+            return Vec::new();
+        }
+        let chains = self.chains(matches);
+        chains.into_iter().filter_map(|chain| self.judge(&first, &second, chain)).collect()
+    }
+
+    fn item(&self, position: u32) -> &Item {
+        &self.all.items[position as usize]
+    }
+
+    /// Whether both are whole callables that [`units`] compares already.
+    fn are_equal_units(&self, first: &Sequence, second: &Sequence) -> bool {
+        let unit =
+            |sequence: &Sequence| &self.files[sequence.file as usize].facts.units[sequence.unit as usize];
+        first.is_callable
+            && second.is_callable
+            && unit(first).renamed == unit(second).renamed
+            && units::is_comparable(unit(first), self.settings)
+    }
+
+    /// Joins matches that follow each other closely in both sequences.
+    fn chains(&self, matches: &[Match]) -> Vec<Chain> {
+        let gap = self.settings.clone_gap;
+        let mut open: Vec<Chain> = Vec::new();
+        let mut done: Vec<Chain> = Vec::new();
+        for found in matches {
+            let is_next = |chain: &Chain| {
+                chain.last().is_some_and(|&(first, second)| {
+                    found.first > first
+                        && found.second > second
+                        && found.first - first - 1 <= gap
+                        && found.second - second - 1 <= gap
+                        && self.keeps_depth((first, second), (found.first, found.second))
+                })
+            };
+            let reach = |chain: &Chain| chain.last().map(|last| found.second.saturating_sub(last.1));
+            let next = open
+                .iter()
+                .enumerate()
+                .filter(|(_, chain)| is_next(chain))
+                .min_by_key(|(_, chain)| reach(chain));
+            if let Some((index, _)) = next {
+                open[index].push((found.first, found.second));
+                continue;
+            }
+            if open.len() == MAX_CHAINS {
+                done.push(open.remove(0));
+            }
+            open.push(vec![(found.first, found.second)]);
+        }
+        done.extend(open);
+        done
+    }
+
+    /// Whether two matches are nested alike.
+    fn keeps_depth(&self, one: (u32, u32), other: (u32, u32)) -> bool {
+        let offset =
+            |(first, second): (u32, u32)| self.item(second).depth.wrapping_sub(self.item(first).depth);
+        offset(one) == offset(other)
+    }
+
+    fn judge(&self, first: &Sequence, second: &Sequence, chain: Chain) -> Option<Outcome> {
+        let chain = self.extend(first, second, chain);
+        let (&start, &end) = (chain.first()?, chain.last()?);
+        if first.positions == second.positions && start.1 <= end.0 {
+            return None; // The two halves would overlap.
+        }
+        let mut spans = [Span { start: start.0, end: end.0 + 1 }, Span { start: start.1, end: end.1 + 1 }];
+        let n_matched: u32 = chain.iter().map(|&(position, _)| self.item(position).n_tokens).sum();
+        let covers = |sequence: &Sequence, span: Span| {
+            sequence.is_callable && self.n_tokens(span) * 100 >= self.n_tokens(sequence.positions) * 70
+        };
+        let are_units = covers(first, spans[0]) && covers(second, spans[1]);
+        if are_units {
+            spans = [first.positions, second.positions];
+        }
+        let n_tokens = spans.map(|span| self.n_tokens(span));
+        let least = if are_units { self.settings.clone_tokens } else { self.settings.block_tokens };
+        let similarity = n_matched * 200 / (n_tokens[0] + n_tokens[1]).max(1);
+        if n_matched < least * 7 / 10
+            || n_tokens[0].min(n_tokens[1]) < least
+            || similarity < self.settings.clone_similarity
+            || !self.is_varied(&chain)
+        {
+            return None;
+        }
+        let names = Names::of(self, (first.file, second.file), &chain);
+        if !names.is_renaming(n_matched >= self.settings.block_tokens * 2) {
+            return None;
+        }
+        let fragments = [self.all.fragment(first, spans[0]), self.all.fragment(second, spans[1])];
+        let has_gaps = spans.iter().any(|span| span.len() as usize != chain.len());
+        if has_gaps || !names.is_consistent() || are_units {
+            return Some(Outcome::Near(self.pair(fragments, &chain, n_matched, similarity)));
+        }
+        let key = self.content(first, spans[0]);
+        (key == self.content(second, spans[1])).then_some(Outcome::Block(key, n_matched, fragments))
+    }
+
+    /// Adds the equal statements before, between and after those that the seeds found.
+    fn extend(&self, first: &Sequence, second: &Sequence, mut chain: Chain) -> Chain {
+        let is_same = |one: u32, other: u32| {
+            self.item(one).shape == self.item(other).shape && self.keeps_depth(chain[0], (one, other))
+        };
+        let mut before = Vec::new();
+        let (mut one, mut other) = chain[0];
+        while one > first.positions.start && other > second.positions.start && is_same(one - 1, other - 1) {
+            (one, other) = (one - 1, other - 1);
+            before.push((one, other));
+        }
+        let mut after = Vec::new();
+        let (mut one, mut other) = chain[chain.len() - 1];
+        while one + 1 < first.positions.end && other + 1 < second.positions.end && is_same(one + 1, other + 1)
+        {
+            (one, other) = (one + 1, other + 1);
+            after.push((one, other));
+        }
+        let mut between = Vec::new();
+        for pair in chain.windows(2) {
+            let (one, other) = (pair[0], pair[1]);
+            if other.0 - one.0 == other.1 - one.1 {
+                let steps = 1..other.0 - one.0;
+                between
+                    .extend(steps.map(|step| (one.0 + step, one.1 + step)).filter(|&(a, b)| is_same(a, b)));
+            }
+        }
+        chain.extend(before);
+        chain.extend(between);
+        chain.extend(after);
+        chain.sort_unstable();
+        chain
+    }
+
+    fn n_tokens(&self, span: Span) -> u32 {
+        self.all.items(span).iter().map(|item| item.n_tokens).sum()
+    }
+
+    /// Whether a chain is more than one kind of statement over and over.
+    fn is_varied(&self, chain: &Chain) -> bool {
+        let mut shapes: Vec<u64> = chain.iter().map(|&(position, _)| self.item(position).shape).collect();
+        shapes.sort_unstable();
+        shapes.dedup();
+        shapes.len() >= 3 && shapes.len() * 3 >= chain.len()
+    }
+
+    fn pair(&self, [first, second]: [Fragment; 2], chain: &Chain, n_tokens: u32, similarity: u32) -> Pair {
+        let repeated = chain.iter().map(|&(_, position)| self.item(position).statement).collect();
+        let keys = [&first, &second].map(|fragment| self.fragment_key(fragment));
+        let key = mix(keys[0].min(keys[1]), keys[0].max(keys[1]));
+        Pair { first, second, repeated, n_tokens, similarity, key }
+    }
+
+    /// What a fragment says, for the name of a pair.
+    fn fragment_key(&self, fragment: &Fragment) -> u64 {
+        let facts = &self.files[fragment.file as usize].facts;
+        let statements = &facts.statements[fragment.statements.usize()];
+        statements
+            .iter()
+            .filter(|statement| !statement.idle)
+            .fold(0, |key, statement| mix(key, statement.shape))
+    }
+
+    /// The content of a block up to a consistent renaming, as in units.
+    fn content(&self, sequence: &Sequence, span: Span) -> u64 {
+        let file = &self.files[sequence.file as usize];
+        let items = self.all.items(span);
+        let depth = items.first().map_or(0, |item| item.depth);
+        let language = hash::of_bytes(file.language.name().as_bytes());
+        let shapes = items
+            .iter()
+            .fold(language, |key, item| mix(mix(key, item.shape), u64::from(item.depth.wrapping_sub(depth))));
+        let mut seen: BTreeMap<(u64, bool), u64> = BTreeMap::new();
+        let names = items.iter().flat_map(|item| &file.facts.names[item.names.usize()]);
+        names.fold(shapes, |key, name| {
+            let next = seen.len() as u64;
+            let slot = (file.symbols[name.symbol() as usize], name.is_member());
+            mix(key, *seen.entry(slot).or_insert(next))
+        })
+    }
+}
+
+/// How the names of two aligned pieces relate: counts of uses.
+#[derive(Default)]
+struct Names {
+    variables: usize,
+    consistent: usize,
+    members: usize,
+    same_members: usize,
+    consistent_members: usize,
+    unpaired: usize,
+}
+
+impl Names {
+    fn of(aligner: &Aligner<'_>, files: (u32, u32), chain: &Chain) -> Self {
+        let mut names = Self::default();
+        let mut renaming = [BTreeMap::new(), BTreeMap::new()];
+        let mut back = [BTreeMap::new(), BTreeMap::new()];
+        let files = (&aligner.files[files.0 as usize], &aligner.files[files.1 as usize]);
+        for &(first, second) in chain {
+            let first = &files.0.facts.names[aligner.item(first).names.usize()];
+            let second = &files.1.facts.names[aligner.item(second).names.usize()];
+            names.unpaired += first.len().abs_diff(second.len());
+            for (one, other) in first.iter().zip(second) {
+                let kind = usize::from(one.is_member());
+                let (from, to) =
+                    (files.0.symbols[one.symbol() as usize], files.1.symbols[other.symbol() as usize]);
+                let is_consistent = *renaming[kind].entry(from).or_insert(to) == to
+                    && *back[kind].entry(to).or_insert(from) == from
+                    && one.is_member() == other.is_member();
+                names.add(one.is_member(), is_consistent, from == to);
+            }
+        }
+        names
+    }
+
+    const fn add(&mut self, is_member: bool, is_consistent: bool, is_same: bool) {
+        if is_member {
+            self.members += 1;
+            self.same_members += is_same as usize;
+            self.consistent_members += is_consistent as usize;
+        } else {
+            self.variables += 1;
+            self.consistent += is_consistent as usize;
+        }
+    }
+
+    /// Whether the second piece is the first with other names, give or take an edit.
+    const fn is_renaming(&self, is_large: bool) -> bool {
+        let is_consistent = self.consistent * 100 >= (self.variables + self.unpaired) * MIN_CONSISTENT;
+        let same = self.same_members * 100 >= self.members * MIN_SAME_MEMBERS;
+        let renamed = is_large && self.consistent_members * 100 >= self.members * 90;
+        is_consistent && (same || renamed)
+    }
+
+    const fn is_consistent(&self) -> bool {
+        self.consistent == self.variables && self.consistent_members == self.members && self.unpaired == 0
+    }
+}

@@ -1,0 +1,252 @@
+//! From groups and pairs to findings.
+//!
+//! n copies are n − 1 findings, numbered from 2: a third copy of a known clone is the new finding `…#3`. Copies that
+//! only lie inside larger copies, at the same place in each, are told by those. Near pairs are told along a spanning
+//! forest: each finding joins two pieces that nothing told before has joined.
+
+use super::{Clones, Fragment, Group, Pair, clone_type};
+use crate::corpus::File;
+use crate::facts::{Span, count};
+use crate::finding::{CloneType, Draft, Family, Severity};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Turns everything that was found into findings, the largest first.
+pub(super) fn report(files: &[File], mut groups: Vec<Group>, mut pairs: Vec<Pair>) -> Clones {
+    groups.sort_by_key(|group| (u32::MAX - group.n_tokens, group.key));
+    pairs.sort_by_key(|pair| (u32::MAX - pair.n_tokens, pair.first.place(), pair.second.place()));
+    let mut reporter = Reporter::new(files);
+    for group in &groups {
+        reporter.add_group(group);
+    }
+    for pair in &pairs {
+        reporter.add_pair(pair);
+    }
+    reporter.finish()
+}
+
+struct Reporter<'a> {
+    files: &'a [File],
+    drafts: Vec<Draft>,
+    /// For each file, which statements repeat others.
+    repeated: Vec<Vec<bool>>,
+    siblings: BTreeSet<(u32, u32)>,
+    /// For each file, the pieces already told: their statements, their group, and their node in the forest.
+    told: Vec<Vec<Told>>,
+    forest: Forest,
+    /// The nodes of parts of copies: (group, where in the copy).
+    nodes: BTreeMap<(u32, u32), u32>,
+    n_groups: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Told {
+    statements: Span,
+    /// The group of equal pieces, or `None` for a piece of a near pair.
+    group: Option<u32>,
+    node: u32,
+}
+
+impl<'a> Reporter<'a> {
+    fn new(files: &'a [File]) -> Self {
+        Self {
+            files,
+            drafts: Vec::new(),
+            repeated: files.iter().map(|file| vec![false; file.facts.statements.len()]).collect(),
+            siblings: BTreeSet::new(),
+            told: vec![Vec::new(); files.len()],
+            forest: Forest::default(),
+            nodes: BTreeMap::new(),
+            n_groups: 0,
+        }
+    }
+
+    fn add_group(&mut self, group: &Group) {
+        let apart = self.apart(&group.members);
+        for member in &group.members[1..] {
+            self.repeat(member, member.statements.start..member.statements.end);
+            self.relate(&group.members[0], member);
+        }
+        if apart.len() < 2 {
+            return;
+        }
+        let n_known = count(group.members.len() - apart.len());
+        for (index, copy) in (1..).zip(&apart[1..]) {
+            let number = n_known + index + 1;
+            self.drafts.push(self.draft(group, copy, number));
+        }
+        self.tell(group);
+    }
+
+    /// The members that nothing told before joins: the first of each part.
+    fn apart(&self, members: &[Fragment]) -> Vec<Fragment> {
+        let mut parts = Forest::default();
+        let mut seen: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        for (index, member) in members.iter().enumerate() {
+            parts.add();
+            for part in self.parts(member) {
+                let first = *seen.entry(part).or_insert(count(index));
+                parts.join(first, count(index));
+            }
+        }
+        let roots = (0..members.len()).filter(|&index| parts.root(count(index)) == count(index));
+        roots.map(|index| members[index]).collect()
+    }
+
+    /// Remembers a group so that what lies inside it is not told again.
+    fn tell(&mut self, group: &Group) {
+        let mut first = None;
+        for member in &group.members {
+            let node = self.forest.add();
+            self.forest.join(*first.get_or_insert(node), node);
+            let told = Told { statements: member.statements, group: Some(self.n_groups), node };
+            self.told[member.file as usize].push(told);
+        }
+        self.n_groups += 1;
+    }
+
+    fn draft(&self, group: &Group, copy: &Fragment, number: u32) -> Draft {
+        let original = group.members.iter().find(|member| member.place() != copy.place()).unwrap_or(copy);
+        let others = group.members.iter().filter(|member| member.place() != copy.place());
+        let locations =
+            std::iter::once(copy).chain(others).map(|member| member.location(self.files)).collect();
+        let (family, what) = if copy.is_unit {
+            (Family::Clone, self.files[copy.file as usize].facts.units[copy.unit as usize].name.as_str())
+        } else {
+            (Family::CloneBlock, "a block")
+        };
+        let what = if what.is_empty() { "the file" } else { what };
+        let severity = if number > 3 { Severity::Critical } else { Severity::Warning };
+        let kind = clone_type(self.files, original, copy);
+        let word = if kind == CloneType::Exact { "repeats" } else { "repeats, with other names," };
+        Draft {
+            message: format!(
+                "{what} {word} {} ({} tokens, copy {number})",
+                original.location(self.files).path,
+                group.n_tokens
+            ),
+            content: group.key,
+            value: Some(group.n_tokens),
+            clone_type: Some(kind),
+            number: Some(number),
+            ..Draft::new(family, severity, format!("{:016x}", group.key), locations)
+        }
+    }
+
+    fn add_pair(&mut self, pair: &Pair) {
+        if self.is_told(pair) {
+            return;
+        }
+        let nodes = [self.node(&pair.first), self.node(&pair.second)];
+        let is_new = self.forest.join(nodes[0], nodes[1]);
+        self.repeat(&pair.second, pair.repeated.iter().copied());
+        self.relate(&pair.first, &pair.second);
+        if is_new {
+            self.drafts.push(self.pair_draft(pair));
+        }
+    }
+
+    /// Whether both pieces are the same part of copies that were told together.
+    fn is_told(&self, pair: &Pair) -> bool {
+        let first: BTreeSet<(u32, u32)> = self.parts(&pair.first).collect();
+        self.parts(&pair.second).any(|part| first.contains(&part))
+    }
+
+    /// The groups whose copies hold a piece, and where in the copy it begins.
+    fn parts(&self, fragment: &Fragment) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let statements = fragment.statements;
+        let around = self.told[fragment.file as usize].iter();
+        around
+            .filter(move |told| told.statements.contains(statements))
+            .filter_map(move |told| Some((told.group?, statements.start - told.statements.start)))
+    }
+
+    /// The node of a piece: that of a piece told before which is mostly the same, or a new one.
+    fn node(&mut self, fragment: &Fragment) -> u32 {
+        let is_same = |told: &&Told| {
+            let start = told.statements.start.max(fragment.statements.start);
+            let end = told.statements.end.min(fragment.statements.end);
+            let common = end.saturating_sub(start) * 2;
+            common >= told.statements.len() && common >= fragment.statements.len()
+        };
+        if let Some(same) = self.told[fragment.file as usize].iter().find(is_same) {
+            return same.node;
+        }
+        // The same part of another copy is the same piece.
+        let part = self.parts(fragment).next();
+        if let Some(&node) = part.and_then(|part| self.nodes.get(&part)) {
+            return node;
+        }
+        let node = self.forest.add();
+        self.nodes.extend(part.map(|part| (part, node)));
+        self.told[fragment.file as usize].push(Told { statements: fragment.statements, group: None, node });
+        node
+    }
+
+    fn pair_draft(&self, pair: &Pair) -> Draft {
+        let locations = vec![pair.second.location(self.files), pair.first.location(self.files)];
+        let is_unit = pair.first.is_unit && pair.second.is_unit;
+        let family = if is_unit { Family::Clone } else { Family::CloneBlock };
+        let what = if is_unit { locations[0].symbol.as_str() } else { "a block" };
+        Draft {
+            message: format!("{what} nearly repeats {} ({} % alike)", locations[1].path, pair.similarity),
+            content: pair.key,
+            value: Some(pair.n_tokens),
+            clone_type: Some(CloneType::Near),
+            ..Draft::new(family, Severity::Info, format!("near {:016x}", pair.key), locations)
+        }
+    }
+
+    fn repeat(&mut self, fragment: &Fragment, statements: impl IntoIterator<Item = u32>) {
+        let repeated = &mut self.repeated[fragment.file as usize];
+        for statement in statements {
+            repeated[statement as usize] = true;
+        }
+    }
+
+    fn relate(&mut self, one: &Fragment, other: &Fragment) {
+        if one.file != other.file {
+            self.siblings.insert((one.file.min(other.file), one.file.max(other.file)));
+        }
+    }
+
+    fn finish(self) -> Clones {
+        let repeated_tokens = self.files.iter().zip(&self.repeated).map(|(file, repeated)| {
+            let statements = file.facts.statements.iter().zip(repeated);
+            statements
+                .filter(|(_, repeated)| **repeated)
+                .map(|(statement, _)| u64::from(statement.n_tokens))
+                .sum()
+        });
+        Clones {
+            repeated_tokens: repeated_tokens.collect(),
+            drafts: self.drafts,
+            siblings: self.siblings.into_iter().collect(),
+        }
+    }
+}
+
+/// Sets that only ever join; the root of a set is its smallest member.
+#[derive(Debug, Default)]
+struct Forest(Vec<u32>);
+
+impl Forest {
+    fn add(&mut self) -> u32 {
+        let node = count(self.0.len());
+        self.0.push(node);
+        node
+    }
+
+    fn root(&self, mut node: u32) -> u32 {
+        while self.0[node as usize] != node {
+            node = self.0[node as usize];
+        }
+        node
+    }
+
+    /// Joins two sets, and answers whether they were apart.
+    fn join(&mut self, one: u32, other: u32) -> bool {
+        let (one, other) = (self.root(one), self.root(other));
+        self.0[one.max(other) as usize] = one.min(other);
+        one != other
+    }
+}

@@ -1,0 +1,103 @@
+//! Seeds: short runs of statements that occur in two places. They say where an alignment is worth trying.
+
+use super::sequences::Sequences;
+use crate::facts::{Span, count};
+use crate::hash::mix;
+use rayon::prelude::*;
+
+/// A run that occurs more often than this is linked to its neighbours in the corpus only.
+const COMMON: usize = 12;
+
+/// Runs of shapes alone are longer than runs that also name the same members.
+const LOOSE: Kind = Kind { n_statements: 3, min_tokens: 15, is_strict: false };
+const STRICT: Kind = Kind { n_statements: 2, min_tokens: 10, is_strict: true };
+
+#[derive(Clone, Copy)]
+struct Kind {
+    n_statements: u32,
+    min_tokens: u32,
+    is_strict: bool,
+}
+
+/// Two statements that may be copies: positions in two sequences, the first sequence not after the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Match {
+    pub sequences: (u32, u32),
+    pub first: u32,
+    pub second: u32,
+}
+
+/// All seeds of a corpus, statement by statement, sorted, each once.
+pub(super) fn find(all: &Sequences) -> Vec<Match> {
+    let owner = owners(all);
+    let mut matches: Vec<Match> = Vec::new();
+    for kind in [LOOSE, STRICT] {
+        let runs = runs(all, kind);
+        let equal: Vec<&[(u64, u32)]> =
+            runs.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1).collect();
+        let found: Vec<Vec<Match>> = equal.par_iter().map(|equal| link(equal, kind, &owner)).collect();
+        matches.extend(found.into_iter().flatten());
+    }
+    matches.par_sort_unstable();
+    matches.dedup();
+    matches
+}
+
+/// The sequence of each position.
+fn owners(all: &Sequences) -> Vec<u32> {
+    let mut owners = vec![0; all.items.len()];
+    for (index, sequence) in all.sequences.iter().enumerate() {
+        owners[sequence.positions.usize()].fill(count(index));
+    }
+    owners
+}
+
+/// The fingerprints of all runs with their positions, sorted.
+fn runs(all: &Sequences, kind: Kind) -> Vec<(u64, u32)> {
+    let mut runs: Vec<(u64, u32)> = all
+        .sequences
+        .par_iter()
+        .flat_map_iter(|sequence| {
+            let last = sequence.positions.end.saturating_sub(kind.n_statements - 1);
+            (sequence.positions.start..last).filter_map(|position| run(all, position, kind))
+        })
+        .collect();
+    runs.par_sort_unstable();
+    runs
+}
+
+fn run(all: &Sequences, position: u32, kind: Kind) -> Option<(u64, u32)> {
+    let items = all.items(Span { start: position, end: position + kind.n_statements });
+    let n_tokens: u32 = items.iter().map(|item| item.n_tokens).sum();
+    if n_tokens < kind.min_tokens {
+        return None;
+    }
+    let depth = items[0].depth;
+    let key = items.iter().fold(0, |key, item| {
+        let statement = if kind.is_strict { item.strict } else { item.shape };
+        mix(mix(key, statement), u64::from(item.depth.wrapping_sub(depth)))
+    });
+    Some((key, position))
+}
+
+/// Links the places of one run: all with all while they are few, else each with the next.
+fn link(equal: &[(u64, u32)], kind: Kind, owner: &[u32]) -> Vec<Match> {
+    let mut matches = Vec::new();
+    for (index, &(_, first)) in equal.iter().enumerate() {
+        let reach = if equal.len() > COMMON { 1 } else { equal.len() };
+        for &(_, second) in equal[index + 1..].iter().take(reach) {
+            let sequences = (owner[first as usize], owner[second as usize]);
+            // Within one sequence a run must not be its own copy one step on.
+            if sequences.0 == sequences.1 && second - first < kind.n_statements {
+                continue;
+            }
+            let pairs = (0..kind.n_statements).map(|step| Match {
+                sequences,
+                first: first + step,
+                second: second + step,
+            });
+            matches.extend(pairs);
+        }
+    }
+    matches
+}

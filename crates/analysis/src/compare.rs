@@ -1,0 +1,376 @@
+//! Comparing two runs: what became worse, what became better, and what only moved.
+//!
+//! Findings are matched like lines in a diff, the surest way first: by id; by content, for code that was renamed; by
+//! file and symbol, for code that was edited; by the set of files and symbols, for copies that were edited together;
+//! cycles by their common members. Files that were moved without a change are known by their content. What is left in
+//! the later run is a regression, what is left in the earlier one an improvement.
+
+use crate::api::{self, ApiBreak};
+use crate::finding::{Family, Finding, FindingId, Location};
+use crate::run::{Measured, Run};
+use canon::Digest;
+use paths::RepoPath;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What two runs say together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Only better.
+    Improved,
+    /// Only worse.
+    Regressed,
+    /// Both.
+    Mixed,
+    /// Neither.
+    Stable,
+    /// They were made differently.
+    Incomparable,
+}
+
+/// Why two runs do not compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Incomparable {
+    /// They looked for different things.
+    DifferentSettings,
+    /// Different analysers made them.
+    DifferentAnalyser,
+}
+
+/// A finding that the later run has and the earlier one has not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Regression {
+    /// The finding.
+    pub finding: Finding,
+    /// Those of its files whose code is new or changed at the finding's place; all, if none can be told.
+    pub caused_in: BTreeSet<RepoPath>,
+}
+
+/// What a symbol is measured by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Decisions plus one.
+    Cyclomatic,
+    /// Cognitive complexity.
+    Cognitive,
+    /// Nesting of control flow.
+    Nesting,
+    /// Lines, above the threshold only.
+    Lines,
+    /// Parameters.
+    Parameters,
+    /// Groups of methods with nothing in common.
+    Lcom4,
+}
+
+/// A symbol that measures worse than before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worsened {
+    /// The file in the later run.
+    pub path: RepoPath,
+    /// The symbol in the later run.
+    pub symbol: String,
+    /// By which measure.
+    pub metric: Metric,
+    /// Before.
+    pub before: u32,
+    /// After.
+    pub after: u32,
+}
+
+/// The difference between two runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// In one word.
+    pub verdict: Verdict,
+    /// Why there is no more to say; empty for runs that compare.
+    pub incomparable_because: Vec<Incomparable>,
+    /// Whether both are the same run.
+    pub same_run: bool,
+    /// After minus before, from −100 to 100.
+    pub health_delta: Option<i32>,
+    /// After minus before in thousandths.
+    pub health_delta_milli: Option<i32>,
+    /// New findings.
+    pub regressions: Vec<Regression>,
+    /// Findings that are gone.
+    pub improvements: Vec<Finding>,
+    /// How many findings are in both.
+    pub unchanged: u32,
+    /// Findings in both whose ids differ: (before, after).
+    pub renamed: Vec<(FindingId, FindingId)>,
+    /// All symbols that measure worse, in order of path and symbol.
+    pub worsened: Vec<Worsened>,
+    /// Breaks of the public interface.
+    pub api_breaks: Vec<ApiBreak>,
+}
+
+/// Compares two runs.
+pub fn compare(before: &Run, after: &Run) -> Comparison {
+    let mut because = Vec::new();
+    if before.settings != after.settings {
+        because.push(Incomparable::DifferentSettings);
+    }
+    if before.analyser != after.analyser {
+        because.push(Incomparable::DifferentAnalyser);
+    }
+    let same_run = before.id == after.id;
+    if !because.is_empty() {
+        return incomparable(because, same_run);
+    }
+    let moves = Moves::of(before, after);
+    let matches = Matcher::new(before, after, &moves).run();
+    let health = |run: &Run| (i64::from(run.health.score()), i64::from(run.health.score_milli));
+    let delta = |before: i64, after: i64| i32::try_from(after - before).unwrap_or_default();
+    let (old, new) = (health(before), health(after));
+    let old_code = OldCode::of(before, &moves);
+    let regressions: Vec<Regression> = matches
+        .only_after
+        .iter()
+        .map(|&index| regression(&after.findings[index], after, &old_code))
+        .collect();
+    let improvements: Vec<Finding> =
+        matches.only_before.iter().map(|&index| before.findings[index].clone()).collect();
+    let health_delta = delta(old.0, new.0);
+    let is_worse = !regressions.is_empty() || health_delta < 0;
+    let is_better = !improvements.is_empty() || health_delta > 0;
+    Comparison {
+        verdict: verdict(is_worse, is_better),
+        incomparable_because: Vec::new(),
+        same_run,
+        health_delta: Some(health_delta),
+        health_delta_milli: Some(delta(old.1, new.1)),
+        regressions,
+        improvements,
+        unchanged: crate::facts::count(matches.both.len()),
+        renamed: renamed(before, after, &matches.both),
+        worsened: worsened(before, after, &moves),
+        // A file that moved breaks those who import it: moves are not applied here.
+        api_breaks: api::breaks(&before.api, &after.api),
+    }
+}
+
+const fn verdict(is_worse: bool, is_better: bool) -> Verdict {
+    match (is_worse, is_better) {
+        (true, true) => Verdict::Mixed,
+        (true, false) => Verdict::Regressed,
+        (false, true) => Verdict::Improved,
+        (false, false) => Verdict::Stable,
+    }
+}
+
+const fn incomparable(incomparable_because: Vec<Incomparable>, same_run: bool) -> Comparison {
+    Comparison {
+        verdict: Verdict::Incomparable,
+        incomparable_because,
+        same_run,
+        health_delta: None,
+        health_delta_milli: None,
+        regressions: Vec::new(),
+        improvements: Vec::new(),
+        unchanged: 0,
+        renamed: Vec::new(),
+        worsened: Vec::new(),
+        api_breaks: Vec::new(),
+    }
+}
+
+fn renamed(before: &Run, after: &Run, both: &[(usize, usize)]) -> Vec<(FindingId, FindingId)> {
+    let ids = both.iter().map(|&(old, new)| (&before.findings[old].id, &after.findings[new].id));
+    ids.filter(|(old, new)| old != new).map(|(old, new)| (old.clone(), new.clone())).collect()
+}
+
+/// Files that were moved without a change: from the earlier path to the later.
+struct Moves(BTreeMap<RepoPath, RepoPath>);
+
+impl Moves {
+    fn of(before: &Run, after: &Run) -> Self {
+        let paths =
+            |run: &Run| -> BTreeSet<RepoPath> { run.files.iter().map(|file| file.path.clone()).collect() };
+        let (old, new) = (paths(before), paths(after));
+        let mut arrived: BTreeMap<Digest, Vec<&RepoPath>> = BTreeMap::new();
+        for file in after.files.iter().rev().filter(|file| !old.contains(&file.path)) {
+            arrived.entry(file.content).or_default().push(&file.path);
+        }
+        let gone = before.files.iter().filter(|file| !new.contains(&file.path));
+        let moved = gone.filter_map(|file| {
+            let to = arrived.get_mut(&file.content)?.pop()?;
+            Some((file.path.clone(), to.clone()))
+        });
+        Self(moved.collect())
+    }
+
+    /// The later path of an earlier one.
+    fn apply<'a>(&'a self, path: &'a RepoPath) -> &'a RepoPath {
+        self.0.get(path).unwrap_or(path)
+    }
+}
+
+/// Matches the findings of two runs.
+struct Matcher<'a> {
+    before: &'a Run,
+    after: &'a Run,
+    moves: &'a Moves,
+    only_before: Vec<usize>,
+    only_after: Vec<usize>,
+    both: Vec<(usize, usize)>,
+}
+
+impl<'a> Matcher<'a> {
+    fn new(before: &'a Run, after: &'a Run, moves: &'a Moves) -> Self {
+        let only_before = (0..before.findings.len()).collect();
+        let only_after = (0..after.findings.len()).collect();
+        Self { before, after, moves, only_before, only_after, both: Vec::new() }
+    }
+
+    fn run(mut self) -> Self {
+        self.by(|finding, _| Some(finding.id.to_string()));
+        self.by(|finding, _| Some(format!("{} {}", finding.family.code(), finding.content)));
+        self.by(|finding, moves| {
+            let is_copy = matches!(finding.family, Family::Clone | Family::CloneBlock | Family::Cycle);
+            let place = finding.locations.first().filter(|_| !is_copy)?;
+            Some(format!("{} {}", finding.family.code(), words(place, moves)))
+        });
+        self.by(|finding, moves| {
+            let places: BTreeSet<String> =
+                finding.locations.iter().map(|place| words(place, moves)).collect();
+            Some(format!("{} {places:?}", finding.family.code()))
+        });
+        self.cycles();
+        self
+    }
+
+    /// Matches what is left by a key: equal keys in order of place.
+    fn by(&mut self, key: impl Fn(&Finding, &Moves) -> Option<String>) {
+        let stay = Moves(BTreeMap::new());
+        let mut waiting: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for &index in self.only_after.iter().rev() {
+            if let Some(key) = key(&self.after.findings[index], &stay) {
+                waiting.entry(key).or_default().push(index);
+            }
+        }
+        let both = &mut self.both;
+        self.only_before.retain(|&old| {
+            let found = key(&self.before.findings[old], self.moves)
+                .and_then(|key| waiting.get_mut(&key))
+                .and_then(Vec::pop);
+            both.extend(found.map(|new| (old, new)));
+            found.is_none()
+        });
+        self.drop_matched();
+    }
+
+    /// A cycle that gained or lost a file is still that cycle.
+    fn cycles(&mut self) {
+        let members = |finding: &Finding, moves: &Moves| -> BTreeSet<RepoPath> {
+            finding.locations.iter().map(|place| moves.apply(&place.path).clone()).collect()
+        };
+        let stay = Moves(BTreeMap::new());
+        let is_cycle = |finding: &Finding| finding.family == Family::Cycle;
+        let mut later: Vec<(usize, BTreeSet<RepoPath>)> = self
+            .only_after
+            .iter()
+            .filter(|&&new| is_cycle(&self.after.findings[new]))
+            .map(|&new| (new, members(&self.after.findings[new], &stay)))
+            .collect();
+        let both = &mut self.both;
+        self.only_before.retain(|&old| {
+            let finding = &self.before.findings[old];
+            let own = members(finding, self.moves);
+            let closest = later.iter().enumerate().filter(|_| is_cycle(finding));
+            let closest =
+                closest.max_by_key(|(at, (_, other))| (own.intersection(other).count(), usize::MAX - at));
+            let Some(at) = closest.filter(|(_, (_, other))| !own.is_disjoint(other)).map(|(at, _)| at) else {
+                return true;
+            };
+            both.push((old, later.remove(at).0));
+            false
+        });
+        self.drop_matched();
+    }
+
+    fn drop_matched(&mut self) {
+        let matched: BTreeSet<usize> = self.both.iter().map(|(_, new)| *new).collect();
+        self.only_after.retain(|new| !matched.contains(new));
+    }
+}
+
+fn words(place: &Location, moves: &Moves) -> String {
+    format!("{} {}", moves.apply(&place.path), place.symbol)
+}
+
+/// What the earlier run's code said, by later path and symbol.
+struct OldCode {
+    units: BTreeSet<(RepoPath, String, String)>,
+    files: BTreeSet<(RepoPath, Digest)>,
+}
+
+impl OldCode {
+    fn of(before: &Run, moves: &Moves) -> Self {
+        let path = |file: u32| moves.apply(&before.files[file as usize].path).clone();
+        let units =
+            before.units.iter().map(|unit| (path(unit.file), unit.symbol.clone(), unit.content.clone()));
+        let files = before.files.iter().map(|file| (moves.apply(&file.path).clone(), file.content));
+        Self { units: units.collect(), files: files.collect() }
+    }
+}
+
+fn regression(finding: &Finding, after: &Run, old: &OldCode) -> Regression {
+    let is_old =
+        |place: &Location| {
+            let file = after.files.iter().position(|file| file.path == place.path);
+            let Some(file) = file else { return false };
+            if place.symbol.is_empty() {
+                return old.files.contains(&(place.path.clone(), after.files[file].content));
+            }
+            let same = |unit: &&Measured| unit.file as usize == file && unit.symbol == place.symbol;
+            after.units.iter().filter(same).any(|unit| {
+                old.units.contains(&(place.path.clone(), unit.symbol.clone(), unit.content.clone()))
+            })
+        };
+    let changed: BTreeSet<RepoPath> =
+        finding.locations.iter().filter(|place| !is_old(place)).map(|place| place.path.clone()).collect();
+    let all = || finding.locations.iter().map(|place| place.path.clone()).collect();
+    let caused_in = if changed.is_empty() { all() } else { changed };
+    Regression { finding: finding.clone(), caused_in }
+}
+
+/// All symbols of both runs that measure worse: never a part of them.
+fn worsened(before: &Run, after: &Run, moves: &Moves) -> Vec<Worsened> {
+    let mut old: BTreeMap<(RepoPath, &str), Vec<&Measured>> = BTreeMap::new();
+    for unit in before.units.iter().rev() {
+        let path = moves.apply(&before.files[unit.file as usize].path).clone();
+        old.entry((path, unit.symbol.as_str())).or_default().push(unit);
+    }
+    let mut worsened = Vec::new();
+    for unit in &after.units {
+        let path = &after.files[unit.file as usize].path;
+        let earlier = old.get_mut(&(path.clone(), unit.symbol.as_str())).and_then(Vec::pop);
+        let Some(earlier) = earlier.filter(|earlier| earlier.kind == unit.kind) else { continue };
+        let changes = measures(earlier, after).into_iter().zip(measures(unit, after));
+        worsened.extend(changes.filter(|((_, before), (_, after))| after > before).map(
+            |((metric, before), (_, after))| Worsened {
+                path: path.clone(),
+                symbol: unit.symbol.clone(),
+                metric,
+                before,
+                after,
+            },
+        ));
+    }
+    worsened
+}
+
+fn measures(unit: &Measured, run: &Run) -> [(Metric, u32); 6] {
+    [
+        (Metric::Cyclomatic, unit.cyclomatic),
+        (Metric::Cognitive, unit.cognitive),
+        (Metric::Nesting, unit.nesting),
+        (Metric::Lines, if unit.kind.is_callable() { unit.lines.max(run.settings.lines) } else { 0 }),
+        (Metric::Parameters, unit.parameters),
+        (Metric::Lcom4, unit.lcom4.unwrap_or(1)),
+    ]
+}

@@ -1,0 +1,167 @@
+//! Code that nothing uses, told only where the language itself says that nobody outside can use it.
+//!
+//! A unit is dead when no file of the tree names it outside its own body. Names are compared, not bindings, so a name
+//! that is used for something else hides a dead unit; the reverse does not happen. What a framework could reach is
+//! left alone: decorated and overriding code, tests, entry points, names that a string mentions. Public code without
+//! a use in the tree is an interface, not a finding.
+
+use crate::corpus::File;
+use crate::facts::{Access, Unit, UnitKind, count};
+use crate::finding::{Confidence, Draft, Family, Severity};
+use crate::hash;
+use crate::language::Language;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A dead unit: file and unit.
+pub(crate) type Dead = (u32, u32);
+
+/// Finds dead units.
+pub(crate) fn find(files: &[File]) -> Vec<Dead> {
+    let uses = Uses::of(files);
+    let mut dead = Vec::new();
+    for (index, file) in files.iter().enumerate() {
+        for (unit, facts) in file.facts.units.iter().enumerate() {
+            if is_candidate(file, facts) && !uses.reach(files, file, facts) {
+                dead.push((count(index), count(unit)));
+            }
+        }
+    }
+    // What lies inside dead code dies with it.
+    let all: BTreeSet<Dead> = dead.iter().copied().collect();
+    dead.retain(|&(file, unit)| {
+        let units = &files[file as usize].facts.units;
+        units[unit as usize].parent.is_none_or(|parent| !all.contains(&(file, parent)))
+    });
+    dead
+}
+
+/// The findings for dead units.
+pub(crate) fn drafts(files: &[File], dead: &[Dead]) -> Vec<Draft> {
+    dead.iter()
+        .map(|&(file, unit)| {
+            let file = &files[file as usize];
+            let unit = &file.facts.units[unit as usize];
+            let is_sure = unit.access == Access::Private && file.facts.n_errors == 0 && !is_dynamic(file);
+            Draft {
+                message: format!("nothing in the project uses `{}`", unit.name),
+                confidence: if is_sure { Confidence::High } else { Confidence::Medium },
+                content: unit.exact,
+                value: Some(unit.n_tokens),
+                ..Draft::new(
+                    Family::DeadCode,
+                    if is_sure { Severity::Warning } else { Severity::Info },
+                    format!("{} {}", file.language.name(), unit.name),
+                    vec![file.unit_location(unit)],
+                )
+            }
+        })
+        .collect()
+}
+
+/// Whether a file looks members up by names that it computes.
+fn is_dynamic(file: &File) -> bool {
+    const WORDS: [&str; 8] =
+        ["getattr", "globals", "eval", "send", "public_send", "getMethod", "GetMethod", "call_user_func"];
+    file.facts.symbols.iter().any(|symbol| WORDS.contains(&symbol.as_str()))
+}
+
+fn is_candidate(file: &File, unit: &Unit) -> bool {
+    let parent = unit.parent.map(|parent| &file.facts.units[parent as usize]);
+    let simple = simple_name(unit);
+    let is_hidden = match file.language {
+        // A private class of Rust or C has uses that are no names; the compiler tells better.
+        Language::Rust | Language::C | Language::Cpp if unit.kind == UnitKind::Class => false,
+        // A script without imports and exports shares its names with the page.
+        Language::JavaScript if file.facts.imports.is_empty() && file.facts.exports.is_empty() => false,
+        _ => unit.access != Access::Public,
+    };
+    is_hidden
+        && matches!(unit.kind, UnitKind::Function | UnitKind::Method | UnitKind::Class)
+        && !(unit.decorated || unit.test || unit.inherits || unit.constructor || file.is_test)
+        && !parent
+            .is_some_and(|parent| parent.kind == UnitKind::Class && (parent.inherits || parent.decorated))
+        && !file.language.spec().entry_points.contains(&simple)
+        && !(simple.starts_with("__") && simple.ends_with("__"))
+        && simple != "_"
+}
+
+fn simple_name(unit: &Unit) -> &str {
+    unit.name.rsplit('.').next().unwrap_or(&unit.name)
+}
+
+/// How often each name is used in the tree, apart from where it is defined.
+struct Uses {
+    counts: Vec<(u64, u32)>,
+    mentioned: BTreeSet<u64>,
+    /// Strings that look like the beginning of names: `"visit_" + kind`.
+    prefixes: BTreeSet<String>,
+    /// Units by what they say: a copy of a unit does not keep it alive.
+    copies: BTreeMap<u64, Vec<(u32, u32)>>,
+}
+
+impl Uses {
+    fn of(files: &[File]) -> Self {
+        let mut counts = Vec::new();
+        let mut mentioned = BTreeSet::new();
+        let mut prefixes = BTreeSet::new();
+        let mut copies: BTreeMap<u64, Vec<(u32, u32)>> = BTreeMap::new();
+        for (index, file) in files.iter().enumerate() {
+            let mut n_uses = vec![0u32; file.symbols.len()];
+            for name in file.facts.names.iter().filter(|name| !name.is_definition()) {
+                n_uses[name.symbol() as usize] += 1;
+            }
+            counts.extend(file.symbols.iter().copied().zip(n_uses).filter(|(_, n_uses)| *n_uses > 0));
+            let listed = file.facts.mentions.iter().chain(&file.facts.exports);
+            mentioned.extend(listed.map(|&symbol| file.symbols[symbol as usize]));
+            let words =
+                file.facts.mentions.iter().map(|&symbol| file.facts.symbols[symbol as usize].as_str());
+            prefixes.extend(words.filter(|word| word.len() > 3 && word.ends_with('_')).map(str::to_owned));
+            for (unit, facts) in file.facts.units.iter().enumerate() {
+                if facts.kind.is_callable() && facts.renamed != 0 {
+                    copies.entry(facts.renamed).or_default().push((count(index), count(unit)));
+                }
+            }
+        }
+        counts.sort_unstable();
+        counts.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            if is_same {
+                kept.1 += next.1;
+            }
+            is_same
+        });
+        Self { counts, mentioned, prefixes, copies }
+    }
+
+    /// Whether anything but the unit itself names it.
+    fn reach(&self, files: &[File], file: &File, unit: &Unit) -> bool {
+        let simple = simple_name(unit);
+        let name = hash::of_bytes(simple.as_bytes());
+        let is_begun = self.prefixes.iter().any(|prefix| simple.starts_with(prefix.as_str()));
+        if is_begun || self.mentioned.contains(&name) {
+            return true;
+        }
+        let n_uses = match self.counts.binary_search_by_key(&name, |(symbol, _)| *symbol) {
+            Ok(at) => self.counts[at].1,
+            Err(_) => return false,
+        };
+        let copies = self.copies.get(&unit.renamed).filter(|_| unit.kind.is_callable());
+        let n_own: u32 = match copies {
+            Some(copies) => copies
+                .iter()
+                .map(|&(file, unit)| {
+                    let file = &files[file as usize];
+                    uses_in(file, &file.facts.units[unit as usize], name)
+                })
+                .sum(),
+            None => uses_in(file, unit, name),
+        };
+        n_uses > n_own
+    }
+}
+
+/// How often a unit uses a name.
+fn uses_in(file: &File, unit: &Unit, name: u64) -> u32 {
+    let names = file.facts.names[unit.names.usize()].iter();
+    count(names.filter(|used| !used.is_definition() && file.symbols[used.symbol() as usize] == name).count())
+}

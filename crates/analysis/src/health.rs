@@ -1,0 +1,241 @@
+//! Health: one number from 0 to 100 for a tree and for each file, in thousandths inside.
+//!
+//! Each dimension weighs its *debt* (in tokens, or in what as many tokens would be worth fixing) against the size of
+//! the code that says something of its own: all tokens less the repeated ones. So copying code never dilutes other
+//! debt, and a copy can only lower the number. A fixed amount of size is added, so that one copy in a tiny tree is no
+//! catastrophe. The curve `100 · k / (k + density)` falls ever more slowly and never reaches 0: on a tree in any state
+//! the number still answers to each change.
+
+use crate::corpus::File;
+use crate::facts::{UnitKind, count};
+use crate::language::Language;
+use crate::settings::Settings;
+use serde::{Deserialize, Serialize};
+
+/// What health is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dimension {
+    /// Code that repeats other code.
+    Duplication,
+    /// Callables that are hard to follow.
+    Complexity,
+    /// Callables that are long, deep or have many parameters; classes without cohesion.
+    Structure,
+    /// Cycles, missing files, files that need too many others.
+    Dependencies,
+    /// Code that nothing uses.
+    DeadCode,
+    /// Places that cannot be read.
+    Readability,
+}
+
+impl Dimension {
+    /// Every dimension, in the order of reports.
+    pub const ALL: [Self; 6] = [
+        Self::Duplication,
+        Self::Complexity,
+        Self::Structure,
+        Self::Dependencies,
+        Self::DeadCode,
+        Self::Readability,
+    ];
+
+    /// Its share of the whole, in percent.
+    pub const fn weight(self) -> u64 {
+        match self {
+            Self::Duplication | Self::Complexity => 25,
+            Self::Structure | Self::Dependencies => 15,
+            Self::DeadCode | Self::Readability => 10,
+        }
+    }
+
+    /// The debt per thousand tokens at which half of it is lost.
+    const fn half(self) -> u64 {
+        match self {
+            Self::Duplication | Self::Complexity | Self::Structure => 200,
+            Self::Dependencies | Self::DeadCode | Self::Readability => 100,
+        }
+    }
+}
+
+/// A size that every tree and every file is taken to have besides its own, in tokens.
+const SPARE_TREE: u64 = 4_000;
+const SPARE_FILE: u64 = 500;
+
+/// What single defects weigh, in tokens.
+const TOKENS_PER_DECISION: u64 = 10;
+const TOKENS_PER_LINE: u64 = 5;
+const TOKENS_PER_PARAMETER: u64 = 20;
+const TOKENS_PER_LEVEL: u64 = 30;
+const TOKENS_PER_GROUP: u64 = 40;
+const TOKENS_PER_NEEDED_FILE: u64 = 20;
+const TOKENS_IN_CYCLE: u64 = 100;
+const TOKENS_PER_DANGLING: u64 = 400;
+const TOKENS_PER_ERROR: u64 = 200;
+
+/// The debt of a file or a tree by dimension, in tokens, and its size.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Debt {
+    by_dimension: [u64; Dimension::ALL.len()],
+    n_tokens: u64,
+}
+
+impl Debt {
+    /// The debt that a file's own facts show; `n_repeated` of its tokens repeat others.
+    pub(crate) fn of(file: &File, n_repeated: u64, settings: &Settings) -> Self {
+        let mut debt = Self { n_tokens: u64::from(file.facts.n_tokens), ..Self::default() };
+        debt.add(Dimension::Duplication, n_repeated.min(debt.n_tokens));
+        for unit in &file.facts.units {
+            let over = |value: u32, limit: u32| u64::from(value.saturating_sub(limit));
+            if unit.kind != UnitKind::Class {
+                let decisions = over(unit.cyclomatic, settings.cyclomatic * 2 / 3)
+                    + over(unit.cognitive, settings.cognitive * 2 / 3);
+                debt.add(Dimension::Complexity, decisions * TOKENS_PER_DECISION);
+                debt.add(Dimension::Structure, over(unit.nesting, settings.nesting) * TOKENS_PER_LEVEL);
+            }
+            if unit.kind.is_callable() {
+                let lines = over(unit.range.n_lines(), settings.lines) * TOKENS_PER_LINE;
+                let n_parameters = count(unit.parameters.len());
+                let parameters = over(n_parameters, settings.parameters) * TOKENS_PER_PARAMETER;
+                debt.add(Dimension::Structure, lines + parameters);
+            }
+            let groups = over(unit.lcom4.unwrap_or(0), settings.lcom4);
+            debt.add(Dimension::Structure, groups * TOKENS_PER_GROUP);
+        }
+        if file.language.spec().strict_grammar {
+            debt.add(Dimension::Readability, u64::from(file.facts.n_errors) * TOKENS_PER_ERROR);
+        }
+        debt
+    }
+
+    fn add(&mut self, dimension: Dimension, tokens: u64) {
+        self.by_dimension[dimension as usize] += tokens;
+    }
+
+    pub(crate) fn add_dead(&mut self, n_tokens: u32) {
+        self.add(Dimension::DeadCode, u64::from(n_tokens));
+    }
+
+    pub(crate) fn add_dangling(&mut self) {
+        self.add(Dimension::Dependencies, TOKENS_PER_DANGLING);
+    }
+
+    pub(crate) fn add_cycle(&mut self, language: Language) {
+        if language != Language::Rust {
+            self.add(Dimension::Dependencies, TOKENS_IN_CYCLE);
+        }
+    }
+
+    pub(crate) fn add_coupling(&mut self, n_needed: u32, settings: &Settings) {
+        let over = u64::from(n_needed.saturating_sub(settings.coupling));
+        self.add(Dimension::Dependencies, over * TOKENS_PER_NEEDED_FILE);
+    }
+
+    pub(crate) fn sum<'a>(debts: impl IntoIterator<Item = &'a Self>) -> Self {
+        debts.into_iter().fold(Self::default(), |mut sum, debt| {
+            for (total, tokens) in sum.by_dimension.iter_mut().zip(debt.by_dimension) {
+                *total += tokens;
+            }
+            sum.n_tokens += debt.n_tokens;
+            sum
+        })
+    }
+
+    pub(crate) fn tree_health(&self) -> Health {
+        self.health(SPARE_TREE)
+    }
+
+    pub(crate) fn file_health(&self) -> u32 {
+        self.health(SPARE_FILE).score_milli
+    }
+
+    fn health(&self, spare: u64) -> Health {
+        let n_repeated = self.by_dimension[Dimension::Duplication as usize];
+        let size = self.n_tokens.saturating_sub(n_repeated) + spare;
+        let dimensions = Dimension::ALL.map(|dimension| {
+            // In millionths, so that one function among a million lines still shows.
+            let density = self.by_dimension[dimension as usize] * 1_000_000 / size;
+            let half = dimension.half() * 1_000;
+            let score_milli = 100_000 * half / (half + density);
+            DimensionScore { dimension, score_milli: u32::try_from(score_milli).unwrap_or(100_000) }
+        });
+        let weighted: u64 =
+            dimensions.iter().map(|part| part.dimension.weight() * u64::from(part.score_milli)).sum();
+        let score_milli = u32::try_from(weighted / 100).unwrap_or(100_000);
+        Health { score_milli, dimensions: dimensions.to_vec() }
+    }
+}
+
+/// The health of a tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    /// From 0 to 100,000.
+    pub score_milli: u32,
+    /// The parts, in the order of [`Dimension::ALL`].
+    pub dimensions: Vec<DimensionScore>,
+}
+
+/// The score of one dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DimensionScore {
+    /// Which one.
+    pub dimension: Dimension,
+    /// From 0 to 100,000.
+    pub score_milli: u32,
+}
+
+impl Health {
+    /// From 0 to 100, rounded down: 100 means that nothing was found.
+    pub const fn score(&self) -> u32 {
+        self.score_milli / 1000
+    }
+
+    /// `A` from 90, `B` from 75, `C` from 60, `D` from 40, else `F`.
+    pub const fn grade(&self) -> char {
+        match self.score() {
+            90.. => 'A',
+            75..90 => 'B',
+            60..75 => 'C',
+            40..60 => 'D',
+            _ => 'F',
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn debt(n_tokens: u64, dimension: Dimension, tokens: u64) -> Debt {
+        let mut debt = Debt { n_tokens, ..Debt::default() };
+        debt.add(dimension, tokens);
+        debt
+    }
+
+    #[test]
+    fn weights_are_shares_of_a_whole() {
+        assert_eq!(Dimension::ALL.map(Dimension::weight).iter().sum::<u64>(), 100);
+    }
+
+    #[test]
+    fn nothing_found_is_a_hundred_and_the_first_defect_is_less() {
+        assert_eq!(debt(1000, Dimension::Complexity, 0).tree_health().score_milli, 100_000);
+        assert_eq!(debt(1000, Dimension::Complexity, 10).tree_health().score(), 99);
+    }
+
+    #[test]
+    fn one_copy_is_neither_a_catastrophe_nor_nothing() {
+        let tiny = debt(300, Dimension::Duplication, 100).tree_health();
+        assert!(tiny.score() >= 90, "{}", tiny.score());
+        let huge = debt(10_000_000, Dimension::Duplication, 100).tree_health();
+        assert!(huge.score_milli < 100_000);
+    }
+
+    #[test]
+    fn the_worst_tree_still_answers_to_a_change() {
+        let bad = debt(100_000, Dimension::Complexity, 500_000).tree_health();
+        let worse = debt(100_000, Dimension::Complexity, 501_000).tree_health();
+        assert!(worse.score_milli < bad.score_milli);
+    }
+}

@@ -1,0 +1,46 @@
+//! Go: packages are folders below the module that a `go.mod` names.
+
+use super::{Target, Tree, folder, join};
+use crate::facts::{Import, count};
+use crate::language::Language;
+use std::collections::BTreeMap;
+
+/// Modules of the tree: their path and their folder; and the files of each folder.
+pub(super) struct Modules {
+    modules: Vec<(String, String)>,
+    folders: BTreeMap<String, Vec<u32>>,
+}
+
+impl Modules {
+    pub(super) fn new(tree: &Tree<'_>) -> Self {
+        let mut modules: Vec<(String, String)> = tree
+            .governance_text("go.mod")
+            .filter_map(|(folder, text)| {
+                let line = text.lines().find_map(|line| line.trim().strip_prefix("module "))?;
+                Some((line.trim().trim_matches('"').to_owned(), folder))
+            })
+            .collect();
+        // The longest path first: a module may lie inside another.
+        modules.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
+        let mut folders: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        for (index, file) in tree.files.iter().enumerate() {
+            if file.language == Language::Go && !file.path.as_bytes().ends_with(b"_test.go") {
+                folders.entry(folder(&file.path)).or_default().push(count(index));
+            }
+        }
+        Self { modules, folders }
+    }
+
+    pub(super) fn target(&self, import: &Import) -> Target {
+        let below = |path: &str| {
+            let rest = import.module.strip_prefix(path)?;
+            (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_start_matches('/').to_owned())
+        };
+        let found = self.modules.iter().find_map(|(path, folder)| Some(join(folder, &below(path)?)));
+        match found.map(|folder| self.folders.get(&folder)) {
+            Some(Some(files)) => Target::Files(files.clone()),
+            Some(None) => Target::Missing,
+            None => Target::External,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! JavaScript and TypeScript: relative paths, packages of a workspace, `paths` of a `tsconfig.json`.
+
+use super::{Target, Tree, climb, folder, join};
+use crate::facts::Import;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The extensions that may be left out, in the order they are tried.
+const EXTENSIONS: [&str; 9] = ["ts", "tsx", "d.ts", "mts", "cts", "js", "jsx", "mjs", "cjs"];
+
+/// Packages of the tree by name, and path aliases.
+pub(super) struct Packages {
+    folders: BTreeMap<String, String>,
+    /// For each configuration: its folder, the prefix of an alias, and the folder it stands for.
+    aliases: Vec<(String, String, String)>,
+}
+
+impl Packages {
+    pub(super) fn new(tree: &Tree<'_>) -> Self {
+        let named = tree.governance_text("package.json").filter_map(|(folder, text)| {
+            let manifest: Value = serde_json::from_str(text).ok()?;
+            Some((manifest.get("name")?.as_str()?.to_owned(), folder))
+        });
+        let aliases = tree.governance_text("tsconfig.json").flat_map(|(folder, text)| aliases(&folder, text));
+        Self { folders: named.collect(), aliases: aliases.collect() }
+    }
+
+    pub(super) fn target(&self, tree: &Tree<'_>, from: u32, import: &Import) -> Target {
+        let here = folder(&tree.files[from as usize].path);
+        let module = import.module.split(['?', '#']).next().unwrap_or_default();
+        if module.starts_with('.') {
+            let Some(path) = climb(&here, module) else { return Target::External };
+            return match file_at(tree, &path) {
+                Some(file) => Target::Files(vec![file]),
+                None if is_known(tree, &path) || is_asset(module) => Target::External,
+                None => Target::Missing,
+            };
+        }
+        let found = self.by_alias(tree, &here, module).or_else(|| self.by_package(tree, module));
+        found.map_or(Target::External, |file| Target::Files(vec![file]))
+    }
+
+    fn by_alias(&self, tree: &Tree<'_>, here: &str, module: &str) -> Option<u32> {
+        let near = self.aliases.iter().filter(|(folder, ..)| here.starts_with(folder.as_str()));
+        near.filter_map(|(_, prefix, target)| Some(join(target, module.strip_prefix(prefix.as_str())?)))
+            .find_map(|path| file_at(tree, &path))
+    }
+
+    fn by_package(&self, tree: &Tree<'_>, module: &str) -> Option<u32> {
+        let n_parts = if module.starts_with('@') { 2 } else { 1 };
+        let end = module.match_indices('/').nth(n_parts - 1).map_or(module.len(), |(slash, _)| slash);
+        let folder = self.folders.get(&module[..end])?;
+        let rest = module[end..].trim_start_matches('/');
+        let candidates = [join(folder, rest), join(&join(folder, "src"), rest)];
+        candidates.iter().find_map(|path| file_at(tree, path))
+    }
+}
+
+/// The file that a path without extension means.
+fn file_at(tree: &Tree<'_>, path: &str) -> Option<u32> {
+    let written_as = path.strip_suffix(".js").or_else(|| path.strip_suffix(".jsx"));
+    let sources = written_as.into_iter().flat_map(|stem| [format!("{stem}.ts"), format!("{stem}.tsx")]);
+    let with_extension = EXTENSIONS.iter().map(|extension| format!("{path}.{extension}"));
+    let index = EXTENSIONS.iter().map(|extension| join(path, &format!("index.{extension}")));
+    tree.first_file(std::iter::once(path.to_owned()).chain(sources).chain(with_extension).chain(index))
+}
+
+/// Whether something that is not read stands at the path.
+fn is_known(tree: &Tree<'_>, path: &str) -> bool {
+    let others = ["", ".json", ".vue", ".svelte", ".node", ".wasm"];
+    others.iter().any(|extension| tree.exists(&format!("{path}{extension}")))
+}
+
+/// Whether a path names something that bundlers take in but that is no code.
+fn is_asset(module: &str) -> bool {
+    let name = module.rsplit('/').next().unwrap_or(module);
+    name.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty() && extension.len() <= 5 && !EXTENSIONS.contains(&extension) && extension != "js"
+    })
+}
+
+/// The aliases of one configuration: `"@/*": ["src/*"]`.
+fn aliases(folder: &str, text: &str) -> Vec<(String, String, String)> {
+    let Ok(config) = serde_json::from_str::<Value>(text) else { return Vec::new() };
+    let Some(options) = config.get("compilerOptions") else { return Vec::new() };
+    let base = options.get("baseUrl").and_then(Value::as_str).unwrap_or(".");
+    let Some(base) = climb(folder, base) else { return Vec::new() };
+    let paths = options.get("paths").and_then(Value::as_object).into_iter().flatten();
+    paths
+        .filter_map(|(alias, targets)| {
+            let target = targets.get(0)?.as_str()?.trim_end_matches('*').trim_end_matches('/');
+            Some((folder.to_owned(), alias.trim_end_matches('*').to_owned(), climb(&base, target)?))
+        })
+        .collect()
+}

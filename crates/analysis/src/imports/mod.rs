@@ -1,0 +1,225 @@
+//! From what an import says to the files it means.
+//!
+//! Each family of languages has its rule: [`python`] packages, [`rust`] modules, [`javascript`] paths, [`go`] modules,
+//! [`packages`] of classes (Java, Kotlin, C#, PHP), [`relative`] files (C, C++, Ruby). An import is of the project,
+//! external, or *dangling*: it names a part of the project that is not there. Where a language does not let one
+//! tell, it is external: a false alarm would be worse.
+
+mod go;
+mod javascript;
+mod packages;
+mod python;
+mod relative;
+mod rust;
+
+use crate::corpus::File;
+use crate::facts::{Import, ImportKind, count};
+use crate::language::Language;
+use paths::RepoPath;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What an import means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Target {
+    /// Files of the project: indices.
+    Files(Vec<u32>),
+    /// Something that is not part of the project, or that cannot be told.
+    External,
+    /// A part of the project that is not there.
+    Missing,
+}
+
+/// One file needs another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Edge {
+    pub from: u32,
+    pub to: u32,
+    pub kind: EdgeKind,
+    /// The import of `from` that says so, if one does.
+    pub import: Option<u32>,
+}
+
+/// How one file needs another, the strongest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum EdgeKind {
+    /// To load.
+    Load,
+    /// Later, or for types only.
+    Later,
+    /// As a part of its own module.
+    Part,
+    /// By a name of the same package, which needs no import.
+    Implicit,
+}
+
+/// All that is known of the files of a tree.
+pub(crate) struct Tree<'a> {
+    pub files: &'a [File],
+    /// The configuration files that name packages, with their text.
+    pub governance: &'a BTreeMap<RepoPath, &'a [u8]>,
+    /// Every path of the tree, read or not.
+    pub paths: BTreeSet<&'a [u8]>,
+    by_path: BTreeMap<&'a [u8], u32>,
+}
+
+impl<'a> Tree<'a> {
+    pub(crate) fn new(
+        files: &'a [File],
+        governance: &'a BTreeMap<RepoPath, &'a [u8]>,
+        others: &'a BTreeSet<RepoPath>,
+    ) -> Self {
+        let by_path: BTreeMap<_, _> =
+            files.iter().enumerate().map(|(index, file)| (file.path.as_bytes(), count(index))).collect();
+        let others = others.iter().chain(governance.keys()).map(RepoPath::as_bytes);
+        let paths = by_path.keys().copied().chain(others).collect();
+        Self { files, governance, paths, by_path }
+    }
+
+    /// The file at a path.
+    fn file(&self, path: &[u8]) -> Option<u32> {
+        self.by_path.get(path).copied()
+    }
+
+    /// The first of some paths where a file is.
+    fn first_file(&self, paths: impl IntoIterator<Item = String>) -> Option<u32> {
+        paths.into_iter().find_map(|path| self.file(path.as_bytes()))
+    }
+
+    /// Whether anything is known at a path.
+    fn exists(&self, path: &str) -> bool {
+        self.paths.contains(path.as_bytes())
+    }
+
+    /// Whether anything is known below a folder.
+    fn has_folder(&self, folder: &str) -> bool {
+        let prefix = format!("{folder}/");
+        self.paths.range(prefix.as_bytes()..).next().is_some_and(|path| path.starts_with(prefix.as_bytes()))
+    }
+
+    fn governance_text(&self, name: &'static str) -> impl Iterator<Item = (String, &'a str)> + '_ {
+        let named = self.governance.iter().filter(move |(path, _)| path.file_name() == name.as_bytes());
+        named.filter_map(|(path, bytes)| Some((folder(path), std::str::from_utf8(bytes).ok()?)))
+    }
+}
+
+/// The folder of a path as text; empty at the root.
+fn folder(path: &RepoPath) -> String {
+    path.parent().map_or_else(String::new, |folder| String::from_utf8_lossy(folder.as_bytes()).into_owned())
+}
+
+/// The path of `name` in `folder`.
+fn join(folder: &str, name: &str) -> String {
+    match (folder.is_empty(), name.is_empty()) {
+        (true, _) => name.to_owned(),
+        (_, true) => folder.to_owned(),
+        _ => format!("{folder}/{name}"),
+    }
+}
+
+/// The path that a relative path means in a folder, or `None` where it climbs out of the tree.
+fn climb(folder: &str, relative: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in relative.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            _ => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// The edges between files, sorted, the strongest for each pair; and the imports that dangle: (file, import).
+pub(crate) fn resolve(tree: &Tree<'_>) -> (Vec<Edge>, Vec<(u32, u32)>) {
+    let resolvers = Resolvers::new(tree);
+    let mut edges = Vec::new();
+    let mut dangling = Vec::new();
+    for (index, file) in tree.files.iter().enumerate() {
+        let from = count(index);
+        for (number, import) in file.facts.imports.iter().enumerate() {
+            match resolvers.target(tree, from, import) {
+                Target::Files(files) => edges.extend(files.into_iter().map(|to| Edge {
+                    from,
+                    to,
+                    kind: edge_kind(import.kind),
+                    import: Some(count(number)),
+                })),
+                Target::Missing if !import.optional => dangling.push((from, count(number))),
+                Target::Missing | Target::External => {}
+            }
+        }
+        let implicit = resolvers.packages.implicit(tree, from);
+        edges.extend(implicit.into_iter().map(|to| Edge {
+            from,
+            to,
+            kind: EdgeKind::Implicit,
+            import: None,
+        }));
+    }
+    edges.retain(|edge| edge.from != edge.to);
+    edges.sort_unstable();
+    edges.dedup_by_key(|edge| (edge.from, edge.to));
+    (edges, dangling)
+}
+
+const fn edge_kind(kind: ImportKind) -> EdgeKind {
+    match kind {
+        ImportKind::Load => EdgeKind::Load,
+        ImportKind::Deferred | ImportKind::TypeOnly => EdgeKind::Later,
+        ImportKind::Part => EdgeKind::Part,
+    }
+}
+
+struct Resolvers {
+    python: python::Modules,
+    rust: rust::Crates,
+    javascript: javascript::Packages,
+    go: go::Modules,
+    packages: packages::Packages,
+    relative: relative::Files,
+}
+
+impl Resolvers {
+    fn new(tree: &Tree<'_>) -> Self {
+        Self {
+            python: python::Modules::new(tree),
+            rust: rust::Crates::new(tree),
+            javascript: javascript::Packages::new(tree),
+            go: go::Modules::new(tree),
+            packages: packages::Packages::new(tree),
+            relative: relative::Files::new(tree),
+        }
+    }
+
+    fn target(&self, tree: &Tree<'_>, from: u32, import: &Import) -> Target {
+        match tree.files[from as usize].language {
+            Language::Python => self.python.target(tree, from, import),
+            Language::Rust => self.rust.target(tree, from, import),
+            Language::JavaScript | Language::TypeScript | Language::Tsx => {
+                self.javascript.target(tree, from, import)
+            }
+            Language::Go => self.go.target(import),
+            // PHP names both: classes of packages, and files.
+            Language::Php if import.module.starts_with('.') => self.relative.target(tree, from, import),
+            Language::C | Language::Cpp | Language::Ruby => self.relative.target(tree, from, import),
+            Language::Java | Language::Kotlin | Language::CSharp | Language::Php => {
+                self.packages.target(tree, from, import)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_paths_stay_inside_the_tree() {
+        assert_eq!(climb("a/b", "./c").as_deref(), Some("a/b/c"));
+        assert_eq!(climb("a/b", "../c/./d").as_deref(), Some("a/c/d"));
+        assert_eq!(climb("", "c").as_deref(), Some("c"));
+        assert_eq!(climb("a", "../../c"), None);
+    }
+}

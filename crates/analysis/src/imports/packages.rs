@@ -1,0 +1,109 @@
+//! Languages whose files belong to named packages: Java, Kotlin, C#, PHP; and the names that files of one package use
+//! of each other without an import (also in Go).
+
+use super::{Target, Tree};
+use crate::corpus::File;
+use crate::facts::{Import, UnitKind, count};
+use crate::language::Language;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What packages hold. Keys begin with the language's name, for packages of different languages are different.
+pub(super) struct Packages {
+    /// The files of each package.
+    files: BTreeMap<String, Vec<u32>>,
+    /// The file that declares a name in a package.
+    names: BTreeMap<(String, String), u32>,
+}
+
+impl Packages {
+    pub(super) fn new(tree: &Tree<'_>) -> Self {
+        let mut packages = Self { files: BTreeMap::new(), names: BTreeMap::new() };
+        for (index, file) in tree.files.iter().enumerate() {
+            let Some(package) = package(file) else { continue };
+            for name in declared(file) {
+                packages.names.entry((package.clone(), name.to_owned())).or_insert(count(index));
+            }
+            packages.files.entry(package).or_default().push(count(index));
+        }
+        packages
+    }
+
+    pub(super) fn target(&self, tree: &Tree<'_>, from: u32, import: &Import) -> Target {
+        let file = &tree.files[from as usize];
+        let path = import.module.trim_start_matches('\\').replace('\\', ".");
+        if let Some(package) = path.strip_suffix(".*") {
+            return self.whole_package(tree, from, package);
+        }
+        if file.language == Language::CSharp {
+            return self.whole_package(tree, from, &path);
+        }
+        // The longest beginning that is a package, and the name after it: `a.b.C.member`.
+        let cuts: Vec<usize> = path.match_indices('.').map(|(dot, _)| dot).rev().collect();
+        for cut in cuts {
+            let package = key(file.language, &path[..cut]);
+            let name = path[cut + 1..].split('.').next().unwrap_or_default();
+            if let Some(&found) = self.names.get(&(package.clone(), name.to_owned())) {
+                return Target::Files(vec![found]);
+            }
+            if self.files.contains_key(&package) {
+                // Kotlin files declare properties and aliases that are no units, PHP functions and constants.
+                let is_complete = file.language == Language::Java && name.starts_with(char::is_uppercase);
+                return if is_complete { Target::Missing } else { Target::External };
+            }
+        }
+        Target::External
+    }
+
+    /// The files of a package that declare a name which the importing file uses.
+    fn whole_package(&self, tree: &Tree<'_>, from: u32, package: &str) -> Target {
+        let file = &tree.files[from as usize];
+        match self.files.get(&key(file.language, package)) {
+            Some(files) => Target::Files(used(tree, from, files)),
+            None => Target::External,
+        }
+    }
+
+    /// The files of the same package that a file uses without an import.
+    pub(super) fn implicit(&self, tree: &Tree<'_>, from: u32) -> Vec<u32> {
+        let file = &tree.files[from as usize];
+        let Some(package) = package(file) else { return Vec::new() };
+        let own: BTreeSet<&str> = declared(file).collect();
+        let symbols = file.facts.symbols.iter().filter(|symbol| !own.contains(symbol.as_str()));
+        let found = symbols.filter_map(|symbol| self.names.get(&(package.clone(), symbol.clone())).copied());
+        let files: BTreeSet<u32> = found.filter(|&other| other != from).collect();
+        files.into_iter().collect()
+    }
+}
+
+/// Which of `files` declare a name that `from` uses.
+fn used(tree: &Tree<'_>, from: u32, files: &[u32]) -> Vec<u32> {
+    let symbols: BTreeSet<&str> =
+        tree.files[from as usize].facts.symbols.iter().map(String::as_str).collect();
+    let declares = |file: &u32| declared(&tree.files[*file as usize]).any(|name| symbols.contains(name));
+    files.iter().copied().filter(|file| *file != from && declares(file)).collect()
+}
+
+/// The package of a file. Go's are folders: files with one package name in different folders are apart.
+fn package(file: &File) -> Option<String> {
+    let name = file.facts.package.as_deref().map(|name| name.replace('\\', "."));
+    match file.language {
+        Language::Java | Language::Kotlin | Language::CSharp | Language::Php => {
+            Some(key(file.language, &name.unwrap_or_default()))
+        }
+        Language::Go => Some(key(file.language, &super::folder(&file.path))),
+        _ => None,
+    }
+}
+
+/// Java and Kotlin share their packages.
+fn key(language: Language, package: &str) -> String {
+    let family = if language == Language::Kotlin { Language::Java } else { language };
+    format!("{} {package}", family.name())
+}
+
+/// The names that a file declares at its top.
+fn declared(file: &File) -> impl Iterator<Item = &str> {
+    let units = file.facts.units.iter();
+    let top = units.filter(|unit| unit.parent == Some(0) && unit.kind != UnitKind::Lambda);
+    top.map(|unit| unit.name.rsplit('.').next().unwrap_or_default())
+}

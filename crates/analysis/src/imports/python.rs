@@ -1,0 +1,154 @@
+//! Python: packages with and without `__init__.py`, `src` layouts, several packages in one tree, relative imports.
+
+use super::{Target, Tree, folder, join};
+use crate::facts::{Import, count};
+use crate::language::Language;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Modules by their full names.
+pub(super) struct Modules {
+    by_name: BTreeMap<String, Vec<u32>>,
+    /// Names that are packages of the project: folders with Python in them.
+    packages: BTreeSet<String>,
+}
+
+impl Modules {
+    pub(super) fn new(tree: &Tree<'_>) -> Self {
+        let roots = roots(tree);
+        let mut modules = Self { by_name: BTreeMap::new(), packages: BTreeSet::new() };
+        for (index, file) in tree.files.iter().enumerate() {
+            if file.language == Language::Python
+                && let Ok(path) = std::str::from_utf8(file.path.as_bytes())
+            {
+                modules.add(count(index), path, &roots);
+            }
+        }
+        modules
+    }
+
+    /// Registers a file under its name from every root that it lies below.
+    fn add(&mut self, index: u32, path: &str, roots: &BTreeSet<String>) {
+        let Some((stem, _)) = path.rsplit_once('.') else { return };
+        let stem = stem.strip_suffix("/__init__").unwrap_or(stem);
+        let starts = std::iter::once(0).chain(stem.match_indices('/').map(|(slash, _)| slash + 1));
+        for start in starts {
+            if !roots.contains(stem[..start].trim_end_matches('/')) {
+                continue;
+            }
+            let name = stem[start..].replace('/', ".");
+            for (dot, _) in name.match_indices('.') {
+                self.packages.insert(name[..dot].to_owned());
+            }
+            self.by_name.entry(name).or_default().push(index);
+        }
+    }
+
+    pub(super) fn target(&self, tree: &Tree<'_>, from: u32, import: &Import) -> Target {
+        let n_dots = import.module.bytes().take_while(|&byte| byte == b'.').count();
+        if n_dots > 0 {
+            return relative(tree, from, n_dots, &import.module[n_dots..], &import.names);
+        }
+        let module = &import.module;
+        let mut files: Vec<u32> = import
+            .names
+            .iter()
+            .filter_map(|name| self.nearest(tree, from, &format!("{module}.{name}")))
+            .collect();
+        if files.len() < import.names.len().max(1) {
+            files.extend(self.nearest(tree, from, module));
+        }
+        if !files.is_empty() {
+            return Target::Files(files);
+        }
+        let top = module.split('.').next().unwrap_or_default();
+        let is_ours = self.packages.contains(top) && !self.packages.contains(module);
+        if is_ours && !is_generated(module) && !self.exists_otherwise(tree, module) {
+            return Target::Missing;
+        }
+        Target::External
+    }
+
+    /// The file of a module; where several have the name, the one closest to the importing file.
+    fn nearest(&self, tree: &Tree<'_>, from: u32, module: &str) -> Option<u32> {
+        let from = tree.files[from as usize].path.as_bytes();
+        let common = |file: u32| {
+            let path = tree.files[file as usize].path.as_bytes();
+            path.iter().zip(from).take_while(|(a, b)| a == b).count()
+        };
+        self.by_name.get(module)?.iter().copied().max_by_key(|&file| (common(file), u32::MAX - file))
+    }
+
+    /// Whether a module is there in another form: an extension in C, a stub, a folder of data.
+    fn exists_otherwise(&self, tree: &Tree<'_>, module: &str) -> bool {
+        let tail = format!("/{}", module.replace('.', "/"));
+        let is_it = |path: &&[u8]| {
+            let path = String::from_utf8_lossy(path);
+            let path = format!("/{path}");
+            path.find(&tail)
+                .is_some_and(|at| matches!(path.as_bytes().get(at + tail.len()), Some(b'.' | b'/')))
+        };
+        self.by_name.len() < 100_000 && tree.paths.iter().any(is_it)
+    }
+}
+
+/// Modules that builds write.
+fn is_generated(module: &str) -> bool {
+    let last = module.rsplit('.').next().unwrap_or(module);
+    ["_pb2", "_pb2_grpc", "_version", "__version__"].iter().any(|suffix| last.ends_with(suffix))
+}
+
+/// The folders that imports start from: the root, customary ones, and wherever a topmost package lies.
+fn roots(tree: &Tree<'_>) -> BTreeSet<String> {
+    let mut roots = BTreeSet::from([String::new()]);
+    for file in tree.files.iter().filter(|file| file.language == Language::Python) {
+        let mut here = folder(&file.path);
+        while !here.is_empty() && tree.exists(&join(&here, "__init__.py")) {
+            here = here.rsplit_once('/').map_or_else(String::new, |(above, _)| above.to_owned());
+        }
+        for (at, _) in file_folders(&here) {
+            if here[..at].ends_with("src") || here[..at].ends_with("lib") || at == here.len() {
+                roots.insert(here[..at].to_owned());
+            }
+        }
+        roots.insert(here);
+    }
+    roots
+}
+
+/// The ends of the folders along a path.
+fn file_folders(path: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+    path.char_indices().filter(|(_, c)| *c == '/').chain(std::iter::once((path.len(), '/')))
+}
+
+/// `from ..a import b`.
+fn relative(tree: &Tree<'_>, from: u32, n_dots: usize, module: &str, names: &[String]) -> Target {
+    let mut base = folder(&tree.files[from as usize].path);
+    for _ in 1..n_dots {
+        if base.is_empty() {
+            return Target::Missing;
+        }
+        base = base.rsplit_once('/').map_or_else(String::new, |(above, _)| above.to_owned());
+    }
+    let base = join(&base, &module.replace('.', "/"));
+    let module_file = |path: &str| {
+        let candidates =
+            ["{}.py", "{}/__init__.py", "{}.pyi", "{}/__init__.pyi"].map(|form| form.replace("{}", path));
+        tree.first_file(candidates)
+    };
+    let own = if base.is_empty() { tree.first_file(["__init__.py".to_owned()]) } else { module_file(&base) };
+    let mut files: Vec<u32> = names.iter().filter_map(|name| module_file(&join(&base, name))).collect();
+    if files.len() < names.len().max(1) {
+        files.extend(own);
+    }
+    if !files.is_empty() {
+        return Target::Files(files);
+    }
+    let last = base.rsplit('/').next().unwrap_or_default();
+    let exists = tree.has_folder(&base) || tree.paths.iter().any(|path| is_other_form(path, &base));
+    if exists || is_generated(last) { Target::External } else { Target::Missing }
+}
+
+/// Whether a path is a module in another form, such as `a/b.so` for `a/b`.
+fn is_other_form(path: &[u8], module: &str) -> bool {
+    path.strip_prefix(module.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'.'))
+}

@@ -1,0 +1,52 @@
+//! Languages that name files: C and C++ (`#include "…"`), Ruby (`require_relative`), PHP (`include`).
+
+use super::{Target, Tree, climb, folder, join};
+use crate::facts::{Import, count};
+use crate::language::Language;
+use std::collections::BTreeMap;
+
+/// Files by their last name, to look for includes below unknown folders.
+pub(super) struct Files(BTreeMap<Vec<u8>, Vec<u32>>);
+
+impl Files {
+    pub(super) fn new(tree: &Tree<'_>) -> Self {
+        let mut by_name: BTreeMap<Vec<u8>, Vec<u32>> = BTreeMap::new();
+        for (index, file) in tree.files.iter().enumerate() {
+            if matches!(file.language, Language::C | Language::Cpp | Language::Ruby) {
+                by_name.entry(file.path.file_name().to_vec()).or_default().push(count(index));
+            }
+        }
+        Self(by_name)
+    }
+
+    pub(super) fn target(&self, tree: &Tree<'_>, from: u32, import: &Import) -> Target {
+        let file = &tree.files[from as usize];
+        let here = folder(&file.path);
+        let extension = if file.language == Language::Ruby { ".rb" } else { "" };
+        let is_bare_name = file.language == Language::Ruby && !import.module.starts_with('.');
+        let name = import.module.trim_end_matches(extension).to_owned() + extension;
+        if is_bare_name {
+            return self.anywhere(tree, &join("lib", &name));
+        }
+        let Some(path) = climb(&here, &name) else { return Target::External };
+        match tree.file(path.as_bytes()) {
+            Some(found) => Target::Files(vec![found]),
+            None if matches!(file.language, Language::C | Language::Cpp) => self.anywhere(tree, &name),
+            None if tree.exists(&path) => Target::External,
+            None => Target::Missing,
+        }
+    }
+
+    /// The only file whose path ends like this, wherever it lies: include folders are not known here.
+    fn anywhere(&self, tree: &Tree<'_>, path: &str) -> Target {
+        let last = path.rsplit('/').next().unwrap_or(path);
+        let tail = format!("/{path}");
+        let ends = |file: &&u32| {
+            let found = tree.files[**file as usize].path.as_bytes();
+            found == path.as_bytes() || found.ends_with(tail.as_bytes())
+        };
+        let found: Vec<u32> =
+            self.0.get(last.as_bytes()).into_iter().flatten().filter(ends).copied().collect();
+        if found.len() == 1 { Target::Files(found) } else { Target::External }
+    }
+}

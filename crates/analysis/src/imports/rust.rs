@@ -1,0 +1,156 @@
+//! Rust: the modules of each crate, and the crates of a workspace by the names they go by.
+
+use super::{Target, Tree, folder, join};
+use crate::facts::{Import, ImportKind, count};
+use crate::language::Language;
+use std::collections::BTreeMap;
+
+/// Where a file stands in its crate.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    /// The folder of the crate's root file, and the root file itself.
+    root: String,
+    module: Vec<String>,
+}
+
+/// The modules of all crates.
+pub(super) struct Crates {
+    places: BTreeMap<u32, Place>,
+    files: BTreeMap<Place, u32>,
+    /// The library roots of the crates of the tree, by every name that they go by.
+    libraries: BTreeMap<String, String>,
+}
+
+impl Crates {
+    pub(super) fn new(tree: &Tree<'_>) -> Self {
+        let mut crates = Self { places: BTreeMap::new(), files: BTreeMap::new(), libraries: libraries(tree) };
+        for (index, file) in tree.files.iter().enumerate() {
+            if file.language == Language::Rust
+                && let Ok(path) = std::str::from_utf8(file.path.as_bytes())
+            {
+                let place = place(path);
+                crates.places.insert(count(index), place.clone());
+                crates.files.insert(place, count(index));
+            }
+        }
+        crates
+    }
+
+    pub(super) fn target(&self, tree: &Tree<'_>, from: u32, import: &Import) -> Target {
+        if import.kind == ImportKind::Part {
+            return part(tree, from, import);
+        }
+        let Some(place) = self.places.get(&from) else { return Target::External };
+        let path: Vec<&str> = import.module.split("::").filter(|part| !part.is_empty()).collect();
+        let found = match path.split_first() {
+            Some((&"crate", rest)) => self.longest(&place.root, &[], rest, 0),
+            Some((&"self", rest)) => self.longest(&place.root, &place.module, rest, 0),
+            Some((&"super", _)) => {
+                let n_up = path.iter().take_while(|part| **part == "super").count();
+                let keep = place.module.len().saturating_sub(n_up);
+                self.longest(&place.root, &place.module[..keep], &path[n_up..], 0)
+            }
+            Some((&name, rest)) => match self.libraries.get(name) {
+                Some(root) => self.longest(root, &[], rest, 0),
+                None => self.longest(&place.root, &place.module, &path, 1),
+            },
+            None => None,
+        };
+        found.map_or(Target::External, |file| Target::Files(vec![file]))
+    }
+
+    /// The file of the longest part of `path` below `base` that is a module, of at least `least` steps.
+    fn longest(&self, root: &str, base: &[String], path: &[&str], least: usize) -> Option<u32> {
+        (least..=path.len()).rev().find_map(|n_steps| {
+            let steps = path[..n_steps].iter().map(|part| (*part).to_owned());
+            let module = base.iter().cloned().chain(steps).collect();
+            self.files.get(&Place { root: root.to_owned(), module }).copied()
+        })
+    }
+}
+
+/// `mod name;`: the file must be where the compiler looks for it.
+fn part(tree: &Tree<'_>, from: u32, import: &Import) -> Target {
+    let file = &tree.files[from as usize];
+    let here = folder(&file.path);
+    let name = String::from_utf8_lossy(file.path.file_name()).into_owned();
+    let is_root = matches!(name.as_str(), "lib.rs" | "main.rs" | "mod.rs" | "build.rs")
+        || place(&String::from_utf8_lossy(file.path.as_bytes())).module.is_empty();
+    let inner = if is_root { here } else { join(&here, name.trim_end_matches(".rs")) };
+    let candidates = [format!("{}.rs", import.module), format!("{}/mod.rs", import.module)];
+    let found = tree.first_file(candidates.map(|candidate| join(&inner, &candidate)));
+    found.map_or(Target::Missing, |file| Target::Files(vec![file]))
+}
+
+/// Where a path stands in its crate, by the customs of Cargo.
+fn place(path: &str) -> Place {
+    let parts: Vec<&str> = path.split('/').collect();
+    let (names, file) = (&parts[..parts.len() - 1], parts[parts.len() - 1]);
+    let stem = file.trim_end_matches(".rs");
+    let src = names.iter().rposition(|name| *name == "src");
+    let other = names.iter().rposition(|name| matches!(*name, "tests" | "examples" | "benches" | "bin"));
+    let (root, inner) = match (src, other) {
+        (Some(src), Some(other)) if other > src => (other + 1, &names[other + 1..]),
+        (Some(src), _) => (src + 1, &names[src + 1..]),
+        (None, Some(other)) => (other + 1, &names[other + 1..]),
+        (None, None) => (names.len(), &names[names.len()..]),
+    };
+    let is_own_root = inner.is_empty() && other.is_some_and(|other| src.is_none_or(|src| other > src));
+    let mut folder = names[..root].join("/");
+    if is_own_root {
+        // Each file of such a folder is a crate of its own.
+        folder = format!("{folder}/{stem}.rs");
+    }
+    let mut module: Vec<String> = inner.iter().map(|name| (*name).to_owned()).collect();
+    let is_root = matches!(stem, "lib" | "main") && inner.is_empty();
+    if !(is_own_root || is_root || stem == "mod") {
+        module.push(stem.to_owned());
+    }
+    Place { root: folder, module }
+}
+
+/// The folder of the library root of every crate, by package name and by the aliases of dependencies.
+fn libraries(tree: &Tree<'_>) -> BTreeMap<String, String> {
+    let mut libraries = BTreeMap::new();
+    let mut aliases = Vec::new();
+    for (folder, text) in tree.governance_text("Cargo.toml") {
+        let Ok(manifest) = text.parse::<toml::Table>() else { continue };
+        if let Some(name) = manifest.get("package").and_then(|package| package.get("name")?.as_str()) {
+            libraries.insert(name.replace('-', "_"), join(&folder, "src"));
+        }
+        let workspace = manifest.get("workspace").and_then(|workspace| workspace.get("dependencies"));
+        for dependencies in [manifest.get("dependencies"), workspace].into_iter().flatten() {
+            for (alias, dependency) in dependencies.as_table().into_iter().flatten() {
+                if let Some(package) = dependency.get("package").and_then(toml::Value::as_str) {
+                    aliases.push((alias.replace('-', "_"), package.replace('-', "_")));
+                }
+            }
+        }
+    }
+    for (alias, package) in aliases {
+        if let Some(root) = libraries.get(&package).cloned() {
+            libraries.insert(alias, root);
+        }
+    }
+    libraries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_stand_where_cargo_puts_them() {
+        let at = |path: &str| {
+            let place = place(path);
+            (place.root, place.module.join("::"))
+        };
+        let is = |root: &str, module: &str| (root.to_owned(), module.to_owned());
+        assert_eq!(at("src/lib.rs"), is("src", ""));
+        assert_eq!(at("crates/a/src/b/mod.rs"), is("crates/a/src", "b"));
+        assert_eq!(at("crates/a/src/b/c.rs"), is("crates/a/src", "b::c"));
+        assert_eq!(at("src/bin/tool.rs"), is("src/bin/tool.rs", ""));
+        assert_eq!(at("tests/it.rs"), is("tests/it.rs", ""));
+        assert_eq!(at("build.rs"), is("", "build"));
+    }
+}

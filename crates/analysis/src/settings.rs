@@ -1,0 +1,70 @@
+//! What a run is told to look for. Settings are part of a run's identity: runs with different ones do not compare.
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the analyser: it changes whenever the same bytes could give another run.
+pub const ANALYSER: &str = concat!("probity-analysis/", env!("CARGO_PKG_VERSION"), "+1");
+
+/// Limits and thresholds. A value above a threshold is a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Files above this size are not read.
+    pub max_file_bytes: u64,
+    /// Code below folders with these names belongs to others and is not read.
+    pub vendored: Vec<String>,
+    /// Decisions in one callable, plus one.
+    pub cyclomatic: u32,
+    /// Cognitive complexity of one callable.
+    pub cognitive: u32,
+    /// Lines of one callable.
+    pub lines: u32,
+    /// Parameters of one callable.
+    pub parameters: u32,
+    /// Nesting of control flow in one callable.
+    pub nesting: u32,
+    /// Other project files that one file depends on.
+    pub coupling: u32,
+    /// Groups of methods in one class that have nothing in common.
+    pub lcom4: u32,
+    /// Tokens below which a copied callable says nothing.
+    pub clone_tokens: u32,
+    /// Tokens below which copied statements inside callables say nothing.
+    pub block_tokens: u32,
+    /// Statements that may be added, removed or changed in one place of a copy.
+    pub clone_gap: u32,
+    /// How alike two pieces must be, in percent of their tokens.
+    pub clone_similarity: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let vendored = ["node_modules", "site-packages", "third_party", "vendor"];
+        Self {
+            max_file_bytes: 4 << 20,
+            vendored: vendored.map(str::to_owned).to_vec(),
+            cyclomatic: 15,
+            cognitive: 20,
+            lines: 100,
+            parameters: 7,
+            nesting: 4,
+            coupling: 25,
+            lcom4: 3,
+            clone_tokens: 50,
+            block_tokens: 70,
+            clone_gap: 3,
+            clone_similarity: 70,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_setting_is_refused() {
+        assert!(serde_json::from_str::<Settings>(r#"{"cyclomatic": 3}"#).is_ok());
+        assert!(serde_json::from_str::<Settings>(r#"{"cyclomatik": 3}"#).is_err());
+    }
+}

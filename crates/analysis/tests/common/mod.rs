@@ -1,0 +1,43 @@
+//! What the tests share: trees written as text, and questions to runs.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use probity_analysis::{Analysis, Family, Finding, Input, Run, Settings, Source, analyse};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) fn path(text: &str) -> paths::RepoPath {
+    paths::RepoPath::parse(text.as_bytes()).expect("a path")
+}
+
+/// A tree of files: configuration files are governance, everything else is a source.
+pub(crate) fn analysis(files: &[(&str, &str)]) -> Analysis {
+    let is_governance = |name: &str| {
+        ["go.mod", "Cargo.toml", "package.json", "tsconfig.json", "pyproject.toml"]
+            .iter()
+            .any(|known| name.ends_with(known))
+    };
+    let (governance, sources): (Vec<_>, Vec<_>) = files.iter().partition(|(name, _)| is_governance(name));
+    let input = Input {
+        sources: sources.iter().map(|(name, text)| (path(name), Source::Bytes(text.as_bytes()))).collect(),
+        governance: governance.iter().map(|(name, text)| (path(name), text.as_bytes())).collect(),
+        others: BTreeSet::new(),
+    };
+    analyse(&input, &Settings::default())
+}
+
+pub(crate) fn run(files: &[(&str, &str)]) -> Run {
+    analysis(files).run
+}
+
+pub(crate) fn findings(run: &Run, family: Family) -> Vec<&Finding> {
+    run.findings.iter().filter(|finding| finding.family == family).collect()
+}
+
+/// Which files need which, by path.
+pub(crate) fn needs(run: &Run) -> BTreeMap<String, BTreeSet<String>> {
+    let name = |file: u32| run.files[file as usize].path.to_string();
+    let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for edge in &run.dependencies {
+        needs.entry(name(edge.from)).or_default().insert(name(edge.to));
+    }
+    needs
+}
