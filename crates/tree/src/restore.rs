@@ -275,7 +275,9 @@ fn put(dir: &OwnedFd, draft: &[u8], name: &[u8], present: Option<&Side>) -> SysR
 }
 
 fn set_mode(fd: &OwnedFd, mode: u32) -> SysResult<()> {
-    rustix::fs::fchmod(fd, Mode::from_raw_mode(mode & 0o7777))
+    let bits = u16::try_from(mode & 0o7777).expect("twelve bits fit");
+    // The type of the raw mode is another one on other systems.
+    rustix::fs::fchmod(fd, Mode::from_raw_mode(bits.into()))
 }
 
 /// A name that nobody else uses.

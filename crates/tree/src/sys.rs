@@ -74,12 +74,12 @@ pub(crate) fn open_file(dir: impl AsFd, name: &[u8]) -> Result<OwnedFd> {
 
 /// Looks at `name` below `dir` itself, not at what it may point to.
 pub(crate) fn stat_at(dir: impl AsFd, name: &[u8]) -> Result<Stat> {
-    stat(dir.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW)
+    stat(dir.as_fd(), Some(name))
 }
 
 /// Looks at an open file.
 pub(crate) fn stat_fd(fd: impl AsFd) -> Result<Stat> {
-    stat(fd.as_fd(), b"", AtFlags::EMPTY_PATH)
+    stat(fd.as_fd(), None)
 }
 
 /// Reads where the link `name` below `dir` points to.
@@ -87,12 +87,14 @@ pub(crate) fn read_link(dir: impl AsFd, name: &[u8]) -> Result<Vec<u8>> {
     Ok(rustix::fs::readlinkat(dir, name, Vec::new())?.into_bytes())
 }
 
+/// Looks at `name` below a directory, or at what is open itself.
 #[cfg(target_os = "linux")]
-fn stat(dir: BorrowedFd<'_>, name: &[u8], flags: AtFlags) -> Result<Stat> {
+fn stat(fd: BorrowedFd<'_>, name: Option<&[u8]>) -> Result<Stat> {
     use rustix::fs::StatxFlags;
+    let flags = if name.is_some() { AtFlags::SYMLINK_NOFOLLOW } else { AtFlags::EMPTY_PATH };
     let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID | StatxFlags::BTIME;
-    let found = match rustix::fs::statx(dir, name, flags | AtFlags::NO_AUTOMOUNT, wanted) {
-        Err(Errno::NOSYS) => return portable::stat(dir, name, flags),
+    let found = match rustix::fs::statx(fd, name.unwrap_or_default(), flags | AtFlags::NO_AUTOMOUNT, wanted) {
+        Err(Errno::NOSYS) => return portable::stat(fd, name),
         found => found?,
     };
     let pair = |major: u32, minor: u32| u64::from(major) << 32 | u64::from(minor);
@@ -147,9 +149,11 @@ mod portable {
         clippy::cast_possible_truncation,
         reason = "the fields of `stat` have other types on other systems"
     )]
-    pub(super) fn stat(dir: BorrowedFd<'_>, name: &[u8], flags: AtFlags) -> Result<Stat> {
-        let found =
-            if name.is_empty() { rustix::fs::fstat(dir)? } else { rustix::fs::statat(dir, name, flags)? };
+    pub(super) fn stat(fd: BorrowedFd<'_>, name: Option<&[u8]>) -> Result<Stat> {
+        let found = match name {
+            Some(name) => rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW)?,
+            None => rustix::fs::fstat(fd)?,
+        };
         Ok(Stat {
             kind: kind(FileType::from_raw_mode(found.st_mode as _)),
             mode: found.st_mode as u16 & 0o7777,
@@ -225,7 +229,7 @@ mod tests {
         assert_eq!(names.listed.len(), 3);
         for &listed in &names.listed {
             let name = names.name(listed);
-            let portably = portable::stat(dir.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW).expect("seen");
+            let portably = portable::stat(dir.as_fd(), Some(name)).expect("seen");
             let linux = stat_at(&dir, name).expect("seen");
             // Devices are numbered in another way, mounts and births are not told at all.
             let common = Stat { device: portably.device, mount: None, born_ns: 0, ..linux };

@@ -1,6 +1,6 @@
 //! The cache never changes the result.
 
-use crate::common::{Tree, paths, show};
+use crate::common::{Tree, findings, paths, show};
 use probity_tree::{ObjectFormat, Options, Snapshot, cache, delta, touched};
 use proptest::prelude::*;
 use std::fs;
@@ -243,4 +243,23 @@ fn believed(snapshot: &Snapshot) -> Snapshot {
     let later = snapshot.started_ns() + 10_000_000_000;
     bytes[11..19].copy_from_slice(&later.to_le_bytes());
     sealed(bytes)
+}
+
+/// Written by version 1: a file, a directory with an escaping link in it, and an empty directory.
+const GOLDEN_V1: &str = include_str!("../golden/snapshot-v1.hex");
+
+#[test]
+fn a_snapshot_of_version_1_can_still_be_read() {
+    let digits: Vec<u8> = GOLDEN_V1.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let bytes = hex::decode(digits).expect("hex");
+    let snapshot = Snapshot::from_bytes(&bytes).expect("version 1");
+    assert_eq!(paths(&snapshot), ["a", "dir", "dir/link", "empty"]);
+    assert_eq!(findings(&snapshot), ["UNSAFE.LINK_ESCAPES dir/link"]);
+    assert_eq!(
+        snapshot.root().to_string(),
+        "sha256:0ef3e2c3bfd4db487c3aa1f7748e47fe02e92359c9e94e84fa5653e3c75da9f4"
+    );
+    let first = snapshot.entries().next().expect("an entry");
+    assert_eq!(first.git_id().expect("an id").to_string(), "ce013625030ba8dba906f756967f9e9ca394464a");
+    assert_eq!(snapshot.to_bytes(), bytes);
 }

@@ -1,6 +1,7 @@
 //! What counts as a change, on a real file system.
 
 use crate::common::{Tree, paths};
+use canon::Digest;
 use std::fs;
 
 fn tree() -> Tree {
@@ -109,6 +110,33 @@ fn ignored_files_caches_and_nested_repositories_are_content() {
         "added sub/.git/hooks/pre-commit",
     ];
     assert_eq!(delta, expected);
+}
+
+/// The bytes of one child in the hash of its directory, as the documentation has them.
+fn child(name: &str, mode: u16, tag: u8, held: &[u8]) -> Vec<u8> {
+    let len = u32::try_from(name.len()).expect("short").to_be_bytes();
+    [&len[..], name.as_bytes(), &mode.to_be_bytes(), &[tag], held].concat()
+}
+
+fn directory(children: &[Vec<u8>]) -> Digest {
+    let n = (children.len() as u64).to_be_bytes();
+    Digest::of(&[b"probity/tree/v1\0", &n[..], &children.concat()].concat())
+}
+
+#[test]
+fn the_root_hash_is_what_the_documentation_says() {
+    let tree = Tree::with(&[("dir/x", "x"), ("a", "content")]);
+    tree.link("dir/x", "link");
+    tree.mode("a", 0o4755);
+    tree.mode("dir", 0o750);
+    tree.mode("dir/x", 0o600);
+    let dir = directory(&[child("x", 0o600, b'f', Digest::of(b"x").as_bytes())]);
+    let root = directory(&[
+        child("a", 0o4755, b'f', Digest::of(b"content").as_bytes()),
+        child("dir", 0o750, b'd', dir.as_bytes()),
+        child("link", 0o777, b'l', Digest::of(b"dir/x").as_bytes()),
+    ]);
+    assert_eq!(tree.see().root(), root);
 }
 
 #[test]

@@ -1,4 +1,6 @@
-//! The crate on a real file system, one file a subject.
+//! The crate on a real file system, one file a subject. Linux only: the tests make devices, mounts and swaps.
+
+#![cfg(target_os = "linux")]
 
 mod cache;
 mod common;
