@@ -39,6 +39,7 @@ pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>,
             closed.push(ClosedRun { run_id: run_id.clone(), dir });
         }
         attest::remove_folder(&folder)?;
+        remove_partial_bundles(workspace);
     }
     Ok(closed)
 }
@@ -91,6 +92,11 @@ fn close(workspace: &Workspace, folder: &Path) -> Result<Option<PathBuf>, Fault>
         },
     )?;
     Ok(Some(attested.dir))
+}
+
+/// Takes away what killed writers left. They are in nobody's way, so failing to is no reason to stop.
+fn remove_partial_bundles(workspace: &Workspace) {
+    let _ = evidence::bundle::clean_leftovers(&workspace.state.evidence());
 }
 
 /// Keeps what cannot be read, for a person to look at, where it is in nobody's way.
