@@ -12,6 +12,7 @@ use crate::memory::AppendError;
 use crate::op::DocumentId;
 use crate::overlay::Overlay;
 use crate::path::{self, Path, read_in};
+use crate::reduce::{Stamped, reduce_heads};
 use crate::schema::Schema;
 use crate::state::State;
 use crate::value::Text;
@@ -196,6 +197,29 @@ impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
         overlay.append(merge.clone())?;
         let analysis = MergeAnalyzer::new(self.schema, &overlay).analyze_merge(&merge.id())?;
         Ok((merge, analysis))
+    }
+
+    /// Finds what reducing several heads to one would lose, merge by merge, before anything is written.
+    ///
+    /// A loss in one merge of the fold is not seen in the next: the report has each where it happened.
+    pub fn analyze_heads(&self, heads: &[CommitId]) -> Result<Vec<(Commit, MergeAnalysis)>, AnalyzeError> {
+        let mut stamped = Vec::with_capacity(heads.len());
+        for head in heads {
+            stamped.push(Stamped::from(&*self.commits.commit(locate(self.commits, head)?)?));
+        }
+        let merges = reduce_heads(&stamped);
+        let mut overlay = Overlay::new(self.commits);
+        for merge in &merges {
+            overlay.append(merge.clone())?;
+        }
+        let analyzer = MergeAnalyzer::new(self.schema, &overlay);
+        merges
+            .into_iter()
+            .map(|merge| {
+                let analysis = analyzer.analyze_merge(&merge.id())?;
+                Ok((merge, analysis))
+            })
+            .collect()
     }
 
     pub(crate) fn examine(&self, id: &CommitId) -> Result<Examined, AnalyzeError> {

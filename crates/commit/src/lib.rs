@@ -6,7 +6,47 @@
 //! * [`Engine`]: states, single documents, linear order, merge bases, and why opcodes were skipped.
 //! * [`MergeAnalyzer`]: which intent a merge lost ([`MergeAnalysis`]), and the survival commit that makes decisions
 //!   about it stand ([`MergeResolution`]).
-//! * [`reduce_heads`]: several heads into one, the same in every replica.
+//! * [`Policy`]: decides conflicts before a person is asked; [`Invariant`]: what must hold over a merged state;
+//!   [`DecisionRecord`]: who decided what, and why.
+//! * [`reduce_heads`]: several heads into one, the same in every replica; [`export`], [`import`], [`missing`]: commits
+//!   from store to store.
+//!
+//! ```
+//! use probity_commit::{Chosen, Commit, Engine, MemoryCommits, MergeAnalyzer, MergeResolution, Mutations, Schema, Stamp};
+//! use serde_json::json;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let schema = Schema::from_json(&json!({
+//!     "structs": {"Ticket": [["title", "string"], ["rank", "int64"]]},
+//!     "attachments": {"ticket": "Ticket"},
+//! }))?;
+//! let mut store = MemoryCommits::new();
+//! let write = |rank: i64| {
+//!     let mut mutations = Mutations::new(&schema);
+//!     mutations.document("ticket", "t1").update(&json!([{"field": "rank"}]), &json!(rank))?;
+//!     Ok::<_, Box<dyn std::error::Error>>(mutations)
+//! };
+//! let mut first = Mutations::new(&schema);
+//! first.document("ticket", "t1").set(&json!({"title": "one", "rank": 0}))?;
+//! let root = store.append(first.commit(None, Stamp::new("cy", "create", 1000)?))?;
+//!
+//! // Two writers change the same field; merging is mechanical, and the target's opcodes replay last.
+//! let ours = store.append(write(1)?.commit(Some(root), Stamp::new("ann", "raise", 1001)?))?;
+//! let theirs = store.append(write(2)?.commit(Some(root), Stamp::new("bo", "raise", 1002)?))?;
+//! let merge = store.append(Commit::merge(ours, theirs, Stamp::new("dee", "merge", 1003)?))?;
+//!
+//! // Ann's intent did not survive. Decide for it, and let the decision survive.
+//! let analyzer = MergeAnalyzer::new(&schema, &store);
+//! let analysis = analyzer.analyze_merge(&merge)?;
+//! assert_eq!(analysis.conflicts()[0].causes, [ours]);
+//! let resolution = MergeResolution::new(&analysis.conflicts()[0], Chosen::Ours);
+//! let outcome = analyzer.reconcile(&merge, &[resolution], Stamp::new("dee", "keep ann's rank", 1004)?)?;
+//! let survival = store.append(outcome.survival.expect("something was decided"))?;
+//! let state = Engine::new(&store).state(&survival)?;
+//! assert_eq!(state.to_json(&schema), json!({"ticket": {"t1": {"title": "one", "rank": 1}}}));
+//! # Ok(())
+//! # }
+//! ```
 
 mod analysis;
 mod ancestry;
@@ -15,9 +55,12 @@ mod author;
 mod claims;
 mod codec;
 mod commit;
+mod decision;
 mod diff;
 mod engine;
+mod exchange;
 mod history;
+mod invariant;
 mod linear;
 mod loss;
 mod memory;
@@ -25,6 +68,7 @@ mod op;
 mod overlay;
 mod path;
 mod place;
+mod policy;
 mod reconcile;
 mod reduce;
 mod schema;
@@ -40,13 +84,17 @@ pub use apply::Skip;
 pub use author::{Draft, Mutations};
 pub use codec::Misfit;
 pub use commit::{BadCommitId, BadTime, Commit, CommitError, CommitId, Kind, Stamp};
+pub use decision::{Decision, DecisionRecord, Decisions};
 pub use diff::diff;
 pub use engine::{Engine, Traced};
+pub use exchange::{BundleError, Received, export, import, missing};
 pub use history::{Commits, HistoryError, Node, Seq};
+pub use invariant::{BadInvariant, Invariant, Violation, check_invariants};
 pub use memory::{AppendError, MemoryCommits, SNAPSHOT_DISTANCE, check_append};
 pub use op::{DocumentId, Op};
 pub use overlay::Overlay;
 pub use path::{Path, Step};
+pub use policy::{Decide, Policy, Rule, Ruling, Rulings, Verdict};
 pub use reconcile::{Chosen, MergeResolution, ReconcileError, Reconciliation};
 pub use reduce::{REDUCER, Stamped, reduce_heads};
 pub use schema::{Schema, SchemaError};

@@ -6,7 +6,7 @@
 
 use crate::ancestry::Apart;
 use crate::claims::{self, Claim};
-use crate::commit::{CommitId, Kind};
+use crate::commit::{Commit, CommitId, Kind};
 use crate::history::{Commits, HistoryError, Seq, SeqSet};
 use crate::linear;
 use crate::op::DocumentId;
@@ -62,6 +62,9 @@ pub(crate) fn sides<C: Commits + ?Sized>(
     Ok(Sides { base, ours, theirs, merged })
 }
 
+/// A document on a side and in the merge, where the two differ.
+type Changed<'s> = BTreeMap<&'s DocumentId, (Option<&'s Value>, Option<&'s Value>)>;
+
 /// Finds everything that the merge lost.
 pub(crate) fn find<C: Commits + ?Sized>(
     commits: &C,
@@ -73,14 +76,15 @@ pub(crate) fn find<C: Commits + ?Sized>(
     let ours = changed(&sides.ours, &sides.merged);
     let theirs = changed(&sides.theirs, &sides.merged);
     for seq in stream(commits, merge.ours, &apart.left)? {
-        lost_by_stream(commits, seq, &sides.ours, sides, &ours, &mut losses, |loss| loss.ours = true)?;
+        lost_by_stream(&*commits.commit(seq)?, &ours, &mut losses, |loss| loss.ours = true);
     }
     for seq in stream(commits, merge.theirs, &apart.right)? {
-        lost_by_stream(commits, seq, &sides.theirs, sides, &theirs, &mut losses, |loss| loss.theirs = true)?;
+        lost_by_stream(&*commits.commit(seq)?, &theirs, &mut losses, |loss| loss.theirs = true);
     }
-    for document in ours.intersection(&theirs) {
-        for locus in shared_loss(document, sides) {
-            let loss = losses.entry((*document).clone()).or_default().entry(locus).or_default();
+    for (document, (ours, merged)) in ours {
+        let Some((theirs, _)) = theirs.get(document) else { continue };
+        for locus in shared_loss(ours, *theirs, merged) {
+            let loss = losses.entry(document.clone()).or_default().entry(locus).or_default();
             loss.ours = true;
             loss.theirs = true;
         }
@@ -88,18 +92,24 @@ pub(crate) fn find<C: Commits + ?Sized>(
     Ok(losses)
 }
 
-/// The documents that read differently in two states.
-fn changed<'s>(a: &'s State, b: &'s State) -> BTreeSet<&'s DocumentId> {
-    a.documents
-        .diff(&b.documents)
+/// The documents that read differently on a side and in the merge.
+fn changed<'s>(side: &'s State, merged: &'s State) -> Changed<'s> {
+    side.documents
+        .diff(&merged.documents)
         .map(|item| match item {
-            DiffItem::Add(id, _) | DiffItem::Remove(id, _) | DiffItem::Update { old: (id, _), .. } => id,
+            DiffItem::Add(id, merged) => (id, (None, Some(merged))),
+            DiffItem::Remove(id, side) => (id, (Some(side), None)),
+            DiffItem::Update { old: (id, side), new: (_, merged) } => (id, (Some(side), Some(merged))),
         })
         .collect()
 }
 
 /// The mutations that only `top` reaches and that are on in its linear order, in that order.
-fn stream<C: Commits + ?Sized>(commits: &C, top: Seq, only: &[Seq]) -> Result<Vec<Seq>, HistoryError> {
+pub(crate) fn stream<C: Commits + ?Sized>(
+    commits: &C,
+    top: Seq,
+    only: &[Seq],
+) -> Result<Vec<Seq>, HistoryError> {
     let only: SeqSet = only.iter().copied().collect();
     // Below an ancestor that the other side reaches too there is nothing of the stream.
     let mut below = Some(top);
@@ -111,21 +121,12 @@ fn stream<C: Commits + ?Sized>(commits: &C, top: Seq, only: &[Seq]) -> Result<Ve
     Ok(streamed.map(|entry| entry.seq).filter(|seq| only.contains(*seq)).collect())
 }
 
-fn lost_by_stream<C: Commits + ?Sized>(
-    commits: &C,
-    seq: Seq,
-    side: &State,
-    sides: &Sides,
-    changed: &BTreeSet<&DocumentId>,
-    losses: &mut Losses,
-    mark: fn(&mut Loss),
-) -> Result<(), HistoryError> {
-    let commit = commits.commit(seq)?;
-    for op in commit.ops().iter().filter(|op| changed.contains(&op.document)) {
-        let own = side.document(&op.document);
-        let merged = sides.merged.document(&op.document);
+/// Adds the assertions of a commit that hold on its own side and not in the merge.
+fn lost_by_stream(commit: &Commit, changed: &Changed<'_>, losses: &mut Losses, mark: fn(&mut Loss)) {
+    for op in commit.ops() {
+        let Some((own, merged)) = changed.get(&op.document) else { continue };
         claims::of_act(&op.act, &mut |locus, claim| {
-            if is_lost(claim, read_in(own, locus), read_in(merged, locus)) {
+            if is_lost(claim, read_in(*own, locus), read_in(*merged, locus)) {
                 let document = losses.entry(op.document.clone()).or_default();
                 let loss = document.entry(locus.to_vec()).or_default();
                 mark(loss);
@@ -133,7 +134,6 @@ fn lost_by_stream<C: Commits + ?Sized>(
             }
         });
     }
-    Ok(())
 }
 
 /// An assertion is lost when it holds on its side and not in the merge.
@@ -142,10 +142,7 @@ fn is_lost(claim: Claim<'_>, own: Option<&Value>, merged: Option<&Value>) -> boo
 }
 
 /// The loci of a document at which both sides agree and the merge does not.
-fn shared_loss(document: &DocumentId, sides: &Sides) -> BTreeSet<Path> {
-    let ours = sides.ours.document(document);
-    let theirs = sides.theirs.document(document);
-    let merged = sides.merged.document(document);
+fn shared_loss(ours: Option<&Value>, theirs: Option<&Value>, merged: Option<&Value>) -> BTreeSet<Path> {
     let mut found = BTreeSet::new();
     if let Some(value) = ours {
         claims::leaves(value, &mut Vec::new(), &mut |locus, claim| {

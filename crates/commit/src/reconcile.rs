@@ -103,6 +103,18 @@ impl MergeResolution {
             of: Some(conflict.merge),
         }
     }
+
+    /// What was chosen.
+    pub const fn chosen(&self) -> &Chosen {
+        &self.choose
+    }
+
+    /// Whether the resolution is about this conflict.
+    pub fn is_about(&self, conflict: &MergeConflict) -> bool {
+        self.of.is_none_or(|of| of == conflict.merge)
+            && (&self.attachment, &self.key, &self.path)
+                == (&conflict.attachment, &conflict.key, &conflict.path)
+    }
 }
 
 /// What a reconciliation came to.

@@ -32,6 +32,12 @@ impl State {
         self.documents.iter()
     }
 
+    /// The documents of one attachment, in order.
+    pub(crate) fn of_attachment(&self, attachment: &str) -> impl Iterator<Item = (&DocumentId, &Value)> {
+        let first = DocumentId::new(attachment, "");
+        self.documents.range(first.clone()..).take_while(move |(id, _)| id.attachment == first.attachment)
+    }
+
     /// The document as JSON, if it exists.
     pub fn document_json(&self, schema: &Schema, document: &DocumentId) -> Option<Json> {
         let kind = schema.document_type(&document.attachment)?;

@@ -15,7 +15,7 @@ use generate::{Rng, scenario};
 use model::Model;
 use probity_commit::{
     Commit, CommitId, Commits, DocumentId, Engine, HistoryError, Kind, MemoryCommits, MergeAnalysis,
-    MergeAnalyzer, Node, Schema, Seq, State,
+    MergeAnalyzer, Node, Schema, Seq, Stamp, State, diff,
 };
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -189,5 +189,28 @@ fn a_merge_is_judged_the_same_before_it_is_written() {
                 serde_json::from_value(serde_json::to_value(&analysis).unwrap()).unwrap();
             assert_eq!(copy, analysis, "seed {seed}: an analysis is plain data");
         }
+    });
+}
+
+#[test]
+fn replaying_a_difference_gives_the_other_state() {
+    for_each_history(HISTORIES / 8, |seed, given, _| {
+        let schema = Schema::from_json(&given["schema"]).unwrap();
+        let commits = types::items(&given["commits"]);
+        let store = load(&schema, commits, &(0..commits.len()).collect::<Vec<_>>());
+        let states: Vec<State> =
+            store.iter().map(|commit| Engine::new(&store).state(&commit.id()).unwrap()).collect();
+        let mut rng = Rng(seed);
+        let (a, b) = (rng.pick(&states), rng.pick(&states));
+        if a.documents().any(|(id, _)| b.document(id).is_none()) {
+            return; // A document cannot be deleted.
+        }
+        let stamp = Stamp::new("ann", "", 0).unwrap();
+        let mut fresh = MemoryCommits::new();
+        let first = Commit::mutations(&schema, None, diff(&State::default(), a), stamp.clone());
+        let first = fresh.append(first).unwrap();
+        let second = Commit::mutations(&schema, Some(first), diff(a, b), stamp);
+        let second = fresh.append(second).unwrap();
+        assert_eq!(Engine::new(&fresh).state(&second).unwrap(), *b, "seed {seed}");
     });
 }

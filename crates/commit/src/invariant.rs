@@ -1,0 +1,176 @@
+//! Invariants: what must hold over a whole state, checked on the merged one.
+//!
+//! A merge can lose nothing and still be wrong: two documents with one name, a reference to nothing, a sum out of
+//! range. Such violations are reported apart from conflicts.
+
+use crate::codec;
+use crate::op::DocumentId;
+use crate::path::{self, read};
+use crate::schema::Schema;
+use crate::state::State;
+use crate::types::Type;
+use crate::value::{Text, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+
+/// Something that must hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Invariant {
+    /// No two documents of the attachment have the same value at the path.
+    Unique {
+        /// The attachment.
+        attachment: String,
+        /// Where the value is.
+        path: Json,
+    },
+    /// Every `key` within the documents of the attachment names a document that exists.
+    References {
+        /// The attachment.
+        attachment: String,
+    },
+    /// The value at the path lies between two others, both included.
+    Range {
+        /// The attachment.
+        attachment: String,
+        /// Where the value is.
+        path: Json,
+        /// The least value; none for no limit.
+        #[serde(default)]
+        min: Option<Json>,
+        /// The greatest value; none for no limit.
+        #[serde(default)]
+        max: Option<Json>,
+    },
+}
+
+/// A document that breaks an invariant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Violation {
+    /// The rank of the invariant.
+    pub invariant: usize,
+    /// The attachment of the document.
+    pub attachment: Text,
+    /// The key of the document.
+    pub key: Text,
+    /// What is wrong, in words.
+    pub why: String,
+}
+
+/// An invariant that does not fit the schema.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invariant {index}: {why}")]
+pub struct BadInvariant {
+    /// The rank of the invariant.
+    pub index: usize,
+    /// What does not fit.
+    pub why: String,
+}
+
+/// Checks invariants over a state; violations come in the order of invariants and documents.
+pub fn check_invariants(
+    schema: &Schema,
+    state: &State,
+    invariants: &[Invariant],
+) -> Result<Vec<Violation>, BadInvariant> {
+    let mut violations = Vec::new();
+    for (index, invariant) in invariants.iter().enumerate() {
+        let broken = invariant.check(schema, state).map_err(|why| BadInvariant { index, why })?;
+        violations.extend(broken.into_iter().map(|(id, why)| Violation {
+            invariant: index,
+            attachment: id.attachment.clone(),
+            key: id.key.clone(),
+            why,
+        }));
+    }
+    Ok(violations)
+}
+
+type Broken<'s> = Vec<(&'s DocumentId, String)>;
+
+impl Invariant {
+    fn attachment(&self) -> &str {
+        match self {
+            Self::Unique { attachment, .. }
+            | Self::References { attachment }
+            | Self::Range { attachment, .. } => attachment,
+        }
+    }
+
+    fn check<'s>(&self, schema: &Schema, state: &'s State) -> Result<Broken<'s>, String> {
+        let name = self.attachment();
+        let kind = schema.document_type(name).ok_or_else(|| format!("no attachment `{name}`"))?;
+        let documents = state.of_attachment(name);
+        match self {
+            Self::Unique { path, .. } => {
+                let (path, _) = path::decode(schema, kind, path).map_err(|misfit| misfit.to_string())?;
+                Ok(unique(documents.filter_map(|(id, document)| Some((id, read(document, &path)?)))))
+            }
+            Self::References { .. } => Ok(documents
+                .filter_map(|(id, document)| Some((id, dangling(kind, document, state)?)))
+                .map(|(id, (attachment, key))| {
+                    (id, format!("names `{attachment}/{key}`, which does not exist"))
+                })
+                .collect()),
+            Self::Range { path, min, max, .. } => {
+                let (path, kind) = path::decode(schema, kind, path).map_err(|misfit| misfit.to_string())?;
+                let limit = |json: &Option<Json>| {
+                    let value = json.as_ref().map(|json| codec::decode(schema, kind, json));
+                    value.transpose().map_err(|misfit| misfit.to_string())
+                };
+                let (min, max) = (limit(min)?, limit(max)?);
+                let is_outside = |value: &Value| {
+                    min.as_ref().is_some_and(|min| value < min) || max.as_ref().is_some_and(|max| value > max)
+                };
+                let values = documents.filter_map(|(id, document)| Some((id, read(document, &path)?)));
+                let outside = values.filter(|(_, value)| is_outside(value));
+                Ok(outside
+                    .map(|(id, value)| (id, format!("{} is out of range", codec::encode(kind, value))))
+                    .collect())
+            }
+        }
+    }
+}
+
+/// Documents whose value another one had before.
+fn unique<'s>(values: impl Iterator<Item = (&'s DocumentId, &'s Value)>) -> Broken<'s> {
+    let mut first: BTreeMap<&Value, &DocumentId> = BTreeMap::new();
+    let mut broken = Vec::new();
+    for (id, value) in values {
+        match first.get(value) {
+            Some(other) => broken.push((id, format!("has the same value as `{}`", other.key))),
+            None => drop(first.insert(value, id)),
+        }
+    }
+    broken
+}
+
+/// The first reference within a value that leads nowhere.
+fn dangling(kind: &Type, value: &Value, state: &State) -> Option<(Text, Text)> {
+    let within = |kind: &Type, value: &Value| dangling(kind, value, state);
+    match (kind, value) {
+        (Type::Key(attachment), Value::Text(key)) => {
+            let named = DocumentId { attachment: attachment.clone(), key: key.clone() };
+            state.document(&named).is_none().then_some((named.attachment, named.key))
+        }
+        (Type::Struct(structure), Value::Struct(fields)) => {
+            structure.fields.iter().zip(fields.iter()).find_map(|(field, value)| within(&field.kind, value))
+        }
+        (Type::Tuple(parts), Value::List(values)) => {
+            parts.iter().zip(values.iter()).find_map(|(kind, value)| within(kind, value))
+        }
+        (Type::Vector(inner), Value::List(values)) => values.iter().find_map(|value| within(inner, value)),
+        (Type::Optional(inner), Value::Optional(Some(value))) => within(inner, value),
+        (Type::Variant(arms), Value::Variant(arm, value)) => within(&arms[usize::from(*arm)], value),
+        (Type::Any, Value::Any(Some(typed))) => within(&typed.kind, &typed.value),
+        (Type::Set(inner), Value::Set(members)) => members.iter().find_map(|value| within(inner, value)),
+        (Type::Map(entry), Value::Map(entries)) => {
+            entries.iter().find_map(|(key, value)| within(&entry.0, key).or_else(|| within(&entry.1, value)))
+        }
+        (Type::XArray(inner), Value::XArray(array)) => {
+            array.visible().find_map(|(_, value)| within(inner, value))
+        }
+        _ => None,
+    }
+}
