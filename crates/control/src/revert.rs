@@ -27,6 +27,17 @@ pub struct Undone {
     pub detail: String,
 }
 
+/// What a revert did.
+#[derive(Debug)]
+pub struct RevertReport {
+    /// The run whose changes were undone.
+    pub run_id: String,
+    /// The paths that were meant, sorted.
+    pub undone: Vec<Undone>,
+    /// Protected paths that the run changed: they lie outside of the content, and are left to a person.
+    pub left: Vec<RepoPath>,
+}
+
 /// What was done to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -73,10 +84,11 @@ pub fn revert(
     run: &str,
     only: &[RepoPath],
     dry_run: bool,
-) -> Result<(String, Vec<Undone>), Fault> {
+) -> Result<RevertReport, Fault> {
     let run_id = bundles::find(workspace, run)?;
     let recorded = read_delta(workspace, &run_id)?;
-    let untracked = bundles::manifest(workspace, &run_id)?.manifest.untracked().unwrap_or_default();
+    let manifest = bundles::manifest(workspace, &run_id)?.manifest;
+    let untracked = manifest.untracked().unwrap_or_default();
     if let Some(path) = only.iter().find(|path| !untracked.contains(path)) {
         let detail = format!("`{path}` is no out-of-scope change of run {run_id}");
         return Err(Fault::refused(Reason::PathInvalid, detail));
@@ -102,7 +114,9 @@ pub fn revert(
     };
     let mut undone: Vec<Undone> = meant.into_iter().map(|change| undoing.undo(change)).collect();
     undone.sort_by(|one, other| one.path.cmp(&other.path));
-    Ok((run_id, undone))
+    let protected = manifest.details.protected.into_iter().filter_map(|found| found.path);
+    let left = protected.filter(|path| !untracked.contains(path)).collect();
+    Ok(RevertReport { run_id, undone, left })
 }
 
 /// A path as a key of a JSON object: keys are text, so what is no text is escaped.

@@ -79,6 +79,11 @@ pub(crate) fn code(text: impl Display) -> String {
     styled(CODE, text)
 }
 
+/// A number of things, in words: `1 change`, `2 changes`.
+pub(crate) fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 /// A label and its value, in the columns that all reports share.
 pub(crate) fn row(label: &str, value: impl Display) {
     say(format_args!("  {}{value}", dim(format_args!("{label:<10}"))));

@@ -93,8 +93,11 @@ fn verify(dir: &Path, trust: Option<&Path>, tree: Option<&Path>) -> Result<Answe
         codes.push(Reason::EvidenceDeltaMismatch.code().into());
         codes.sort();
     }
-    let shown = if passed { ui::good("PASS") } else { ui::bad("FAIL") };
-    ui::say(format_args!("{shown} {}", codes.join(", ")));
+    if passed {
+        ui::say(format_args!("{} the bundle is sound, and the run it tells of passed", ui::good("PASS")));
+    } else {
+        ui::say(format_args!("{} {}", ui::bad("FAIL"), codes.join(", ")));
+    }
     show_next(&codes);
     let document = json!({
         "outcome": if passed { "PASS" } else { "FAIL" },
@@ -106,19 +109,33 @@ fn verify(dir: &Path, trust: Option<&Path>, tree: Option<&Path>) -> Result<Answe
 }
 
 fn show_check(check: &Check) {
-    let mark = match check.status {
-        CheckStatus::Passed => ui::good("ok  "),
-        CheckStatus::Failed => ui::bad("fail"),
-        CheckStatus::Skipped => ui::dim("skip"),
+    let (mark, detail) = match check.status {
+        CheckStatus::Passed => (ui::good("ok  "), what_passed(check.name)),
+        CheckStatus::Failed => (ui::bad("fail"), check.detail.as_str()),
+        CheckStatus::Skipped => (ui::dim("skip"), "not demanded: a trust file can demand it"),
     };
-    let codes: Vec<&str> = check.codes.iter().map(String::as_str).collect();
-    let space = if codes.is_empty() || check.detail.is_empty() { "" } else { " " };
-    ui::say(format_args!(
-        "  {mark} {:<14} {}{space}{}",
-        check.name,
-        codes.join(", "),
-        ui::dim(&check.detail)
-    ));
+    let codes: String = check.codes.iter().map(|code| format!("{code} ")).collect();
+    ui::say(format_args!("  {mark} {:<14} {codes}{}", check.name, ui::dim(detail)));
+}
+
+/// What it means that a check was passed, for people.
+fn what_passed(name: &str) -> &'static str {
+    match name {
+        "manifest" => "it is strict JSON, and every field is what it must be",
+        "canonical" => "its bytes are the one canonical form",
+        "run_hash" => "its hash, computed again, is the recorded one",
+        "artifacts" => "exactly the listed files are there, each with its hash",
+        "plan" => "the plan has its recorded hash, and the scope is the plan's",
+        "policy" => "the policy versions are the plan's",
+        "seal" => "the plan is the one that you demand",
+        "profile" => "the profile is the one that you demand",
+        "reconciliation" => "U, computed again from scope and delta, is empty as recorded",
+        "gates" => "every required gate ran and passed",
+        "status" => "the status follows from the facts",
+        "chain" => "it follows the run that you demand",
+        "signature" => "one of your keys signed it",
+        _ => "",
+    }
 }
 
 fn show_next(codes: &[String]) {
@@ -171,7 +188,7 @@ fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<Answer, Fault> {
     }
     let passed = codes.is_empty();
     let shown = if passed { ui::good("PASS") } else { ui::bad("FAIL") };
-    ui::say(format_args!("{shown} {} bundles on the chain", report.links.len()));
+    ui::say(format_args!("{shown} {} on the chain", ui::count(report.links.len(), "bundle")));
     let codes: Vec<String> = codes.into_iter().collect();
     show_next(&codes);
     let document = json!({

@@ -18,8 +18,8 @@ pub(crate) fn revert(
 ) -> Result<Answer, Fault> {
     let only: Result<Vec<RepoPath>, _> = bytes(only).iter().map(|path| RepoPath::parse(path)).collect();
     let only = only.map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
-    let (run_id, undone) = undo(workspace, run, &only, dry_run)?;
-    for one in &undone {
+    let report = undo(workspace, run, &only, dry_run)?;
+    for one in &report.undone {
         let label = match (one.action, dry_run) {
             (Action::Restored, false) => "restored",
             (Action::Restored, true) => "restore",
@@ -31,10 +31,18 @@ pub(crate) fn revert(
             one.reason.map_or_else(String::new, |reason| format!("  {} {}", one.detail, ui::bad(reason)));
         ui::row(label, format_args!("{}{why}", one.path));
     }
-    let refused = undone.iter().filter(|one| one.action == Action::Refused).count();
-    let done = undone.len() - refused;
+    for path in &report.left {
+        ui::row("left", format_args!("{path}  {}", ui::warn("protected: look at it, and undo it by hand")));
+    }
+    let refused = report.undone.iter().filter(|one| one.action == Action::Refused).count();
+    let done = ui::count(report.undone.len() - refused, "out-of-scope change");
     let verb = if dry_run { "would be undone" } else { "undone" };
-    ui::say(format_args!("{done} out-of-scope changes {verb}, {refused} refused"));
-    let document = json!({ "run_id": run_id, "dry_run": dry_run, "paths": undone });
+    ui::say(format_args!("{done} {verb}, {refused} refused"));
+    let document = json!({
+        "run_id": report.run_id,
+        "dry_run": dry_run,
+        "paths": report.undone,
+        "left": report.left,
+    });
     Ok(Answer::new("revert", if refused == 0 { Outcome::Ok } else { Outcome::Failed }, document))
 }

@@ -139,7 +139,13 @@ fn show(report: &RunReport) {
         ui::row("changed", ui::dim("nothing"));
     }
     if !report.verdict.exempt.is_empty() {
-        ui::row("exempt", format_args!("{} build outputs changed", report.verdict.exempt.len()));
+        ui::row(
+            "exempt",
+            format_args!(
+                "{} changed, no part of the delta",
+                ui::count(report.verdict.exempt.len(), "build output")
+            ),
+        );
     }
     for movement in &report.ref_movements {
         ui::row("git ref", format_args!("{} moved", movement.name));
@@ -149,7 +155,7 @@ fn show(report: &RunReport) {
     for finding in others {
         show_finding(finding);
     }
-    ui::row("evidence", report.attested.dir.display());
+    ui::row("evidence", crate::shown(&report.attested.dir).display());
     if report.verdict.passed() {
         ui::say(format_args!("{} every change is inside the sealed scope", ui::good("PASS")));
         return;
