@@ -58,13 +58,15 @@ fn claims_in_a_large_text(criterion: &mut Criterion) {
     const SENTENCES: &str = "I only touched `src/a.py` and src/b.py, and all tests pass. The parser was split into two \
         modules because it had grown too large; no regressions were introduced, as far as I can tell. Fixed dup:12ab. ";
     let prose = SENTENCES.repeat(1_000_000 / SENTENCES.len() + 1);
-    let endless = "no test or regression and ".repeat(40_000);
+    let hostile = ["no test or regression and ", "only says verified ", "“ ", "](", "a.py only ", "F12 "]
+        .map(|piece| piece.repeat(170_000 / piece.len()))
+        .join("\n\n");
     let mut group = criterion.benchmark_group("claims, 1 MB");
     group.sample_size(20);
     group
         .bench_function("prose", |bench| bench.iter(|| recognise(black_box(&prose), &KnownNames::default())));
-    group.bench_function("one sentence", |bench| {
-        bench.iter(|| recognise(black_box(&endless), &KnownNames::default()));
+    group.bench_function("hostile", |bench| {
+        bench.iter(|| recognise(black_box(&hostile), &KnownNames::default()));
     });
     group.finish();
 }

@@ -150,8 +150,8 @@ impl<'a> Lexer<'a, '_> {
                 '«' => self.quotation(rest, '»'),
                 '\'' => self.quotation(rest, '\''),
                 '‘' => self.quotation(rest, '’'),
-                '~' => rest.strip_prefix("~~").and_then(|inner| Some(inner.find("~~")? + 4)),
-                ']' => rest.strip_prefix("](").and_then(|url| Some(url.find(')')? + 3)),
+                '~' => rest.strip_prefix("~~").and_then(|inner| Some(near(inner).find("~~")? + 4)),
+                ']' => rest.strip_prefix("](").and_then(|url| Some(near(url).find(')')? + 3)),
                 _ => None,
             };
             let taken = taken.unwrap_or_else(|| self.chunk(rest, first));
@@ -163,7 +163,7 @@ impl<'a> Lexer<'a, '_> {
     fn code_span(&mut self, rest: &'a str) -> Option<usize> {
         let ticks = rest.len() - rest.trim_start_matches('`').len();
         let (mark, inner) = rest.split_at(ticks);
-        let close = inner.find(mark)?;
+        let close = near(inner).find(mark)?;
         self.literal(inner[..close].trim());
         Some(ticks + close + ticks)
     }
@@ -172,7 +172,7 @@ impl<'a> Lexer<'a, '_> {
     fn quotation(&mut self, rest: &'a str, close: char) -> Option<usize> {
         let open = rest.chars().next()?.len_utf8();
         let inner = &rest[open..];
-        let end = inner.find(close)?;
+        let end = near(inner).find(close)?;
         let after = inner[end + close.len_utf8()..].chars().next();
         if close == '\'' && after.is_some_and(char::is_alphanumeric) {
             return None;
@@ -216,6 +216,7 @@ impl<'a> Lexer<'a, '_> {
         let core = chunk
             .trim_matches(['*', '~', '\'', '’', '<', '>'])
             .trim_end_matches(['.', '!', '?', ':', '…', '*']);
+        let core = if chunk.ends_with("/...") { chunk } else { core };
         let tail = &chunk[chunk.find(core).map_or(0, |at| at + core.len())..];
         self.core(core);
         if tail.contains(':') {
@@ -273,6 +274,15 @@ impl<'a> Lexer<'a, '_> {
     fn push(&mut self, text: &'a str, kind: Kind, class: Class, marked: bool) {
         self.sentence.tokens.push(Token { text, kind, class, marked });
     }
+}
+
+/// The longest span of code, quotation or struck-out text, in bytes. Without a bound, marks that are never closed
+/// would make the search quadratic.
+const MAX_SPAN: usize = 1000;
+
+/// As much of `text` as a span may take.
+fn near(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_SPAN)]
 }
 
 /// Removes the mark of a list item, and says whether there was one.

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 /// A set of word classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Class(u64);
+pub(super) struct Class(u128);
 
 impl Class {
     pub(super) const NONE: Self = Self(0);
@@ -15,6 +15,11 @@ impl Class {
     /// Whether it shares a class with `other`.
     pub(super) const fn is(self, other: Self) -> bool {
         self.0 & other.0 != 0
+    }
+
+    /// Whether it tells nothing about the word itself: none, or only that a phrase can begin with it.
+    pub(super) const fn is_plain(self) -> bool {
+        self.0 & !PHRASE.0 == 0
     }
 
     const fn bit(index: u32) -> Self {
@@ -134,6 +139,14 @@ classes! {
     PRESENT = 59;
     STILL_THERE = 60;
     ELSE = 61;
+    /// Begins one of the phrases that [`super::sentence`] knows.
+    PHRASE = 62;
+    STAY = 63;
+    /// they, it.
+    THEY = 64;
+    /// contains, concerns: what a diff does.
+    COMPRISE = 65;
+    UNTOUCHED = 66;
 }
 
 /// The class of a word, whatever its case.
@@ -142,8 +155,7 @@ pub(super) fn class_of(word: &str) -> Class {
     let Some(lower) = buffer.get_mut(..word.len()) else { return Class::NONE };
     lower.copy_from_slice(word.as_bytes());
     lower.make_ascii_lowercase();
-    let found = WORDS.binary_search_by(|(known, _)| known.as_bytes().cmp(lower));
-    found.map_or(Class::NONE, |index| WORDS[index].1)
+    WORDS.find(lower)
 }
 
 /// The class of a code span: only names of test runners are words there.
@@ -194,7 +206,7 @@ const VOCABULARY: &[(Class, &str)] = &[
     (ANY, "any anything"),
     (ALL, "all every each both entire whole full complete"),
     (PARTIAL, "some most many few several half almost nearly mostly partially partly virtually practically \
-        basically various certain part portion majority somewhat"),
+        basically various certain part portion majority somewhat sometimes occasionally usually intermittently generally"),
     (DET, "the a an my our your its their this these those his her"),
     (TEST, "test tests testsuite suite suites specs pytest jest unittest unittests tox nextest junit \
         mocha rspec vitest ctest testcase testcases doctest doctests phpunit playwright cypress \
@@ -218,21 +230,21 @@ const VOCABULARY: &[(Class, &str)] = &[
     (ADVERB, "still now also again currently locally fully completely entirely really indeed already just \
         finally consistently too together back up yet afterwards everywhere happily reliably \
         definitely certainly clearly absolutely successfully structurally independently thoroughly \
-        manually automatically actually longer overall"),
+        manually automatically actually longer overall anywhere"),
     (PREP, "in on for of under from across within at by with against after during over per via through \
-        using into inside between about including"),
+        using into inside between about including below beneath behind"),
     (AND, "and plus"),
     (OR, "or nor"),
     (BUT, "but however nevertheless nonetheless whereas instead"),
     (BECAUSE, "because since although though while so as thus hence therefore"),
     (MODAL, "should might may could would ought can shall"),
     (FUTURE, "will must need needs needed going gonna want wants wanted intend intends intended plan plans \
-        planned aim aims aiming try tries tried trying attempt attempts attempted supposed required \
+        planned aim aims aiming tries tried trying attempt attempts attempted supposed \
         requires require pending tbd"),
     (MAYBE, "probably maybe perhaps possibly likely unlikely hopefully presumably seems seem seemed \
         appears appear appeared apparently supposedly allegedly reportedly theoretically potentially \
         unclear unsure uncertain afaict afaik iirc imo imho arguably ideally unknown looks"),
-    (BELIEF, "think thought believe believed guess hope hopes hoped hoping expect expects expected \
+    (BELIEF, "think thought believe believed guess hope hopes hoped hoping pretend trust expect expects expected \
         expecting assume assumes assumed suppose suspect suspected doubt doubts feel feels imagine \
         reckon wish wishes wonder wondering"),
     (CONDITION, "if unless until till once when whenever whether assuming provided providing supposing lest \
@@ -290,22 +302,69 @@ const VOCABULARY: &[(Class, &str)] = &[
     (CONFIRM, "confirm confirmed confirms confirming verified checked ensured validated proved proven see \
         saw note noting"),
     (PRESENT, "present found detected introduced reported observed seen noticed there here identified \
-        discovered spotted caused added created encountered flagged listed raised whatsoever"),
+        discovered spotted caused added created encountered flagged listed raised whatsoever exist exists compared relative versus vs"),
     (STILL_THERE, "remains remain persists persist reappears stays recurs"),
     (ELSE, "else other others"),
+    (PHRASE, "not pretty fairly reasonably no in so as the on yet to would such instead rather up used have has had \
+        is are for about prior more at far important necessary essential crucial vital imperative required per"),
+    (STAY, "stay stays stayed remain remains remained"),
+    (THEY, "they it these those"),
+    (COMPRISE, "contains contain includes include comprises involves involve concerns concern"),
+    (UNTOUCHED, "untouched unchanged unmodified unaffected alone"),
 ];
 
-/// Every word with all its classes, sorted.
-static WORDS: LazyLock<Vec<(&str, Class)>> = LazyLock::new(|| {
-    let mut words: BTreeMap<&str, Class> = BTreeMap::new();
+/// Every word with all its classes.
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
+    let mut classes: BTreeMap<&'static str, Class> = BTreeMap::new();
     for (class, list) in VOCABULARY {
         for word in list.split_whitespace() {
-            let known = words.entry(word).or_default();
+            let known = classes.entry(word).or_default();
             *known = *known | *class;
         }
     }
-    words.into_iter().collect()
+    Words::new(classes)
 });
+
+/// A hash table that only this module fills: every word of a review is looked up, so it has to be quick.
+struct Words {
+    slots: Vec<Option<(&'static str, Class)>>,
+}
+
+impl Words {
+    /// A power of two, several times the number of words.
+    const SLOTS: usize = 4096;
+
+    fn new(classes: BTreeMap<&'static str, Class>) -> Self {
+        let mut words = Self { slots: vec![None; Self::SLOTS] };
+        for (word, class) in classes {
+            let mut slot = Self::slot(word.as_bytes());
+            while words.slots[slot].is_some() {
+                slot = (slot + 1) % Self::SLOTS;
+            }
+            words.slots[slot] = Some((word, class));
+        }
+        words
+    }
+
+    /// FNV-1a, folded to the size of the table.
+    fn slot(word: &[u8]) -> usize {
+        let hash = word
+            .iter()
+            .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
+        (hash ^ (hash >> 15)) as usize % Self::SLOTS
+    }
+
+    fn find(&self, word: &[u8]) -> Class {
+        let mut slot = Self::slot(word);
+        while let Some((known, class)) = self.slots[slot] {
+            if known.as_bytes() == word {
+                return class;
+            }
+            slot = (slot + 1) % Self::SLOTS;
+        }
+        Class::NONE
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -313,9 +372,11 @@ mod tests {
 
     #[test]
     fn every_word_fits_and_is_lower_case() {
-        for (word, _) in WORDS.iter() {
-            assert!(word.len() <= LONGEST && *word == word.to_ascii_lowercase(), "{word}");
+        let words: Vec<&str> = VOCABULARY.iter().flat_map(|(_, list)| list.split_whitespace()).collect();
+        for word in &words {
+            assert!(word.len() <= LONGEST && **word == word.to_ascii_lowercase(), "{word}");
         }
+        assert!(words.len() * 3 < Words::SLOTS);
     }
 
     #[test]

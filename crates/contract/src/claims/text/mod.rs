@@ -1,21 +1,26 @@
 //! Recognises claims in free text.
 //!
 //! A small pipeline: [`lex`] cuts the text into sentences of classified words, [`sentence`] finds the clauses and
-//! which of them are asserted at all, the frames ([`frames`], [`names`]) look for statements. Everything is bounded
-//! look-around on tokens, so the time is linear in the text.
+//! which of them are asserted at all, and a frame for each claim ([`frames`], [`regressions`], [`verified`], [`names`],
+//! [`docs`], [`findings`]) looks for statements. Everything is bounded look-around on tokens, so the time is linear.
 
+mod docs;
+mod findings;
 mod frames;
 mod lex;
 mod lexicon;
 mod names;
 mod phrase;
+mod regressions;
 mod sentence;
+mod verified;
 
 pub use names::KnownNames;
 
 use crate::claims::Claim;
 use frames::{Statement, Topic};
 use lex::RawSentence;
+use lexicon::{self as lx, Class};
 use sentence::Sentence;
 use std::collections::BTreeSet;
 
@@ -57,7 +62,7 @@ impl Recogniser<'_, '_> {
     fn sentence(&mut self, raw: &RawSentence<'_>) {
         let sentence = Sentence::new(raw);
         if raw.is_heading {
-            self.is_plan = raw.tokens.iter().any(|token| token.class.is(lexicon::WANTED));
+            self.is_plan = raw.tokens.iter().any(|token| token.class.is(lx::WANTED));
         }
         let topic = self.topic.filter(|_| !raw.opens_paragraph);
         self.topic =
@@ -79,19 +84,26 @@ impl Recogniser<'_, '_> {
 fn statements(sentence: &Sentence<'_, '_>, topic: Option<Topic>, known: &KnownNames<'_>) -> Vec<Statement> {
     let names = names::Names { sentence, known };
     let mut found = Vec::new();
-    for at in 0..sentence.tokens.len() {
-        frames::tests(sentence, at, &mut found);
-        frames::checks(sentence, at, &mut found);
-        frames::named_gate(sentence, at, &mut found);
-        frames::everything(sentence, at, topic, &mut found);
-        frames::marked(sentence, at, &mut found);
-        frames::regressions(sentence, at, &mut found);
-        frames::verified(sentence, at, &mut found);
-        names.only_touched(at, &mut found);
-        names.limited(at, &mut found);
-        names.nothing_else(at, &mut found);
-        names.docs_only(at, &mut found);
-        names.fixed(at, &mut found);
-    }
+    let mut each = |class: Class, frame: &dyn Fn(usize, &mut Vec<Statement>)| {
+        if sentence.has(class) {
+            (0..sentence.tokens.len()).for_each(|at| frame(at, &mut found));
+        }
+    };
+    each(lx::TEST, &|at, found| frames::tests(sentence, at, found));
+    each(lx::CHECK | lx::CI, &|at, found| frames::checks(sentence, at, found));
+    each(lx::CHECK, &|at, found| frames::named_gate(sentence, at, found));
+    each(lx::PASS | lx::FAIL, &|at, found| frames::everything(sentence, at, topic, found));
+    each(lx::FAIL, &|at, found| frames::tally(sentence, at, found));
+    each(lx::MARK, &|at, found| frames::marked(sentence, at, found));
+    each(lx::REGRESSION | lx::FINDING | lx::WORSEN, &|at, found| {
+        regressions::regressions(sentence, at, found);
+    });
+    each(lx::VERIFIED | lx::VERIFICATION, &|at, found| verified::verified(sentence, at, found));
+    each(lx::ONLY, &|at, found| names.only_touched(at, found));
+    each(lx::CHANGE | lx::STAY, &|at, found| names.limited(at, found));
+    each(lx::NO | lx::NOTHING | lx::NEG | lx::EVERYTHING, &|at, found| names.nothing_else(at, found));
+    each(lx::NOTHING, &|at, found| names.and_nothing_else(at, found));
+    each(lx::DOCS, &|at, found| names.docs_only(at, found));
+    (0..sentence.tokens.len()).for_each(|at| names.fixed(at, &mut found));
     found
 }

@@ -1,4 +1,4 @@
-//! The frames that name something: which paths were touched, which findings were fixed, documentation only.
+//! The frame of `only_touched`, and the lists of paths that it names.
 
 use super::frames::Statement;
 use super::lex::{Kind, Token};
@@ -9,7 +9,7 @@ use intent::Entry;
 use std::collections::BTreeSet;
 
 /// How far a list may lie from the word that speaks of it.
-const REACH: usize = 7;
+pub(super) const REACH: usize = 7;
 
 /// Names that are known to be paths or findings, whatever their shape.
 #[derive(Debug, Clone, Default)]
@@ -33,24 +33,57 @@ impl Names<'_, '_, '_> {
         if !sentence.is(at, lx::ONLY) || at > 0 && sentence.is(at - 1, lx::NEG) {
             return;
         }
-        let before = at.checked_sub(1);
-        let touched_before = before.is_some_and(|index| sentence.is(index, lx::TOUCH));
-        let touches = sentence.is(at + 1, lx::TOUCH) && !sentence.says(at, "just")
-            || sentence.is(at + 1, lx::TOUCH) && sentence.tokens[at + 1].text.ends_with('s');
-        let has_subject = before.is_some_and(|index| index >= sentence.clause_start(at));
-        let touches_base = sentence.is(at + 1, lx::TOUCH_BASE) && has_subject;
-        if touches || touches_base {
-            if !self.take_list(at, at + 2, found) {
-                self.the_only_file(at, found);
-            }
-        } else if touched_before {
-            self.take_list(at - 1, at + 1, found);
-        } else if let Some((paths, end)) = self.path_list(at + 1) {
-            if let Some(verb) = self.touched_behind(end) {
+        let clause = sentence.clause_start(at);
+        let before = |class| at > clause && sentence.is(at - 1, class);
+        let speaks_of_change = (clause..at).any(|index| sentence.is(index, lx::CHANGE));
+        let touches = sentence.is(at + 1, lx::TOUCH)
+            && (!sentence.says(at, "just") || sentence.tokens[at + 1].text.ends_with('s'));
+        let touches = touches
+            || sentence.is(at + 1, lx::TOUCH_BASE) && at > clause
+            || sentence.is(at + 1, lx::COMPRISE) && speaks_of_change;
+        let is_object = before(lx::TOUCH)
+            || before(lx::COMPRISE) && speaks_of_change
+            || speaks_of_change && sentence.is(at + 1, lx::PREP | lx::TO);
+        let taken = touches && self.take_list(at, at + 2, found)
+            || is_object && self.take_list(at - 1, at + 1, found);
+        if taken {
+            return;
+        }
+        if let Some((paths, end)) = self.path_list(at + 1) {
+            let named =
+                at > 1 && sentence.kind(at - 1) == Some(Kind::Colon) && self.recently(at - 1, lx::TOUCH);
+            if let Some(verb) = self.touched_behind(end).or_else(|| named.then_some(end - 1)) {
                 found.push(only(at, verb, at, paths));
             }
         } else if sentence.is(at + 1, lx::FILES | lx::CHANGE | lx::TOUCH) {
             self.the_only_file(at, found);
+        } else {
+            self.touched_these_only(at, at, found);
+        }
+    }
+
+    /// "I changed a.py only": the paths stand before the word at `end`, and the verb before them.
+    fn touched_these_only(&self, end: usize, at: usize, found: &mut Vec<Statement>) {
+        let Some((paths, start)) = self.path_list_before(end) else { return };
+        let verb = (start.saturating_sub(2)..start).rev().find(|&index| {
+            self.sentence.is(index, lx::TOUCH)
+                || self.sentence.is(index, lx::CHANGE) && self.sentence.is(index + 1, lx::TO)
+        });
+        let verb = verb.or_else(|| {
+            Some(start).filter(|&it| self.sentence.is(it, lx::TO) && self.recently(it, lx::CHANGE))
+        });
+        if let Some(verb) = verb {
+            found.push(only(verb, at, verb, paths));
+        }
+    }
+
+    /// "I changed a.py and nothing else".
+    pub(super) fn and_nothing_else(&self, at: usize, found: &mut Vec<Statement>) {
+        let joined = at > 0
+            && (self.sentence.is(at - 1, lx::AND | lx::BUT)
+                || self.sentence.kind(at - 1) == Some(Kind::Comma));
+        if self.sentence.is(at, lx::NOTHING) && self.sentence.says(at + 1, "else") && joined {
+            self.touched_these_only(at - 1, at + 1, found);
         }
     }
 
@@ -96,15 +129,19 @@ impl Names<'_, '_, '_> {
     /// "Changes are limited to docs/", "the diff stays within src", "all edits are in a.py".
     pub(super) fn limited(&self, at: usize, found: &mut Vec<Statement>) {
         let sentence = self.sentence;
-        let stays =
-            ["stay", "stays", "stayed", "remain", "remains"].iter().any(|word| sentence.says(at, word));
+        if sentence.is(at, lx::LIMITED) && self.limits_the_change(at, found) {
+            return;
+        }
+        let stays = sentence.is(at, lx::STAY);
         let is_in = sentence.is(at, lx::AUX) && sentence.is(at + 1, lx::PREP);
         if !sentence.is(at, lx::LIMITED) && !stays && !is_in {
             return;
         }
         let clause = sentence.clause_start(at);
-        let subject = (clause.max(at.saturating_sub(REACH))..at)
-            .find(|&index| sentence.is(index, lx::CHANGE) && !sentence.is(index, lx::ALL));
+        let subject = (clause.max(at.saturating_sub(REACH))..at).find(|&index| {
+            sentence.is(index, lx::CHANGE) && !sentence.is(index, lx::ALL)
+                || stays && sentence.is(index, lx::SELF)
+        });
         let Some(subject) = subject else { return };
         let all = (clause..subject).any(|index| sentence.is(index, lx::ALL));
         let negated = (subject..at).any(|index| sentence.is(index, lx::NEG));
@@ -118,6 +155,14 @@ impl Names<'_, '_, '_> {
         if let Some(docs) = self.docs_from(at + 2) {
             found.push(Statement { start: subject, end: docs, at, claim: Claim::DocsOnly });
         }
+    }
+
+    /// "I limited my changes to a.py".
+    fn limits_the_change(&self, at: usize, found: &mut Vec<Statement>) -> bool {
+        let sentence = self.sentence;
+        let object = (at + 1..at + 4).find(|&index| sentence.is(index, lx::CHANGE));
+        let to = object.map(|object| object + 1).filter(|&index| sentence.is(index, lx::TO | lx::PREP));
+        to.is_some_and(|to| self.take_list(at, to + 1, found))
     }
 
     fn helps(&self, index: usize) -> bool {
@@ -159,8 +204,17 @@ impl Names<'_, '_, '_> {
                 None => return,
             },
         };
-        let behind =
-            Some(end).filter(|&end| sentence.is(end, lx::NOTHING) && self.touched_behind(end + 1).is_some());
+        if at > 0 && sentence.is(at - 1, lx::EVERYTHING) {
+            let untouched = (end..end + 4).find(|&index| sentence.is(index, lx::UNTOUCHED));
+            let negated = (end..end + 4).any(|index| sentence.is(index, lx::NEG));
+            if let Some((last, paths)) =
+                untouched.zip(paths).filter(|_| !negated && sentence.is(at, lx::OUTSIDE))
+            {
+                found.push(only(at - 1, last, at - 1, paths));
+            }
+            return;
+        }
+        let behind = self.nothing_was_touched(end);
         let Some(none) = self.none_before(at).or(behind) else { return };
         let touched = (none.saturating_sub(2)..at)
             .any(|index| sentence.is(index, lx::TOUCH | lx::TOUCH_BASE))
@@ -171,6 +225,16 @@ impl Names<'_, '_, '_> {
         }
         let claim = paths.map_or(Claim::DocsOnly, |paths| Claim::OnlyTouched { paths });
         found.push(Statement { start: none.min(at), end: end - 1, at: none, claim });
+    }
+
+    /// ", no other files were touched" or "nothing was changed" behind a list that ends before `end`.
+    fn nothing_was_touched(&self, end: usize) -> Option<usize> {
+        let sentence = self.sentence;
+        let from = if sentence.kind(end) == Some(Kind::Comma) { end + 1 } else { end };
+        let noun =
+            (from + 1..from + 3).find(|&index| sentence.is(index, lx::FILES) && sentence.is(from, lx::NO));
+        let subject = if sentence.is(from, lx::NOTHING) { Some(from) } else { noun };
+        subject.filter(|&it| self.touched_behind(it + 1).is_some()).map(|_| from)
     }
 
     fn recently(&self, at: usize, class: Class) -> bool {
@@ -184,7 +248,7 @@ impl Names<'_, '_, '_> {
     }
 
     /// The verb of "… was changed" behind a list that ends before `from`.
-    fn touched_behind(&self, from: usize) -> Option<usize> {
+    pub(super) fn touched_behind(&self, from: usize) -> Option<usize> {
         let mut index = from;
         while index < from + 4 && self.sentence.is(index, lx::AUX | lx::ADVERB) {
             index += 1;
@@ -209,9 +273,9 @@ impl Names<'_, '_, '_> {
         loop {
             let token = sentence.tokens.get(index);
             if token.is_some_and(|token| self.is_path(token)) {
-                paths.insert(Entry::new(sentence.tokens[index].text));
+                paths.insert(Entry::new(sentence.tokens[index].text.trim_end_matches('/')));
                 end = index + 1;
-            } else if token.is_none() || !self.joins(index) || index > end + 3 {
+            } else if token.is_none() || !self.joins(index, paths.is_empty()) || index > end + 4 {
                 break;
             }
             index += 1;
@@ -225,7 +289,7 @@ impl Names<'_, '_, '_> {
     /// The paths that end before `end`, and the first token of their list.
     fn path_list_before(&self, end: usize) -> Option<(BTreeSet<Entry>, usize)> {
         let mut start = end;
-        while start > 0 && (self.is_path(&self.sentence.tokens[start - 1]) || self.joins(start - 1)) {
+        while start > 0 && (self.is_path(&self.sentence.tokens[start - 1]) || self.joins(start - 1, false)) {
             start -= 1;
         }
         let (paths, _) = self.path_list(start)?;
@@ -233,9 +297,12 @@ impl Names<'_, '_, '_> {
     }
 
     /// What may stand between the paths of a list, or before them.
-    fn joins(&self, index: usize) -> bool {
+    fn joins(&self, index: usize, is_before: bool) -> bool {
         let sentence = self.sentence;
-        sentence.is(index, lx::AND | lx::DET | lx::FILES | lx::ALL)
+        if is_before && (sentence.is(index, lx::CHANGE) || sentence.says(index, "one")) {
+            return true;
+        }
+        sentence.is(index, lx::AND | lx::DET | lx::FILES | lx::ALL | lx::TO)
             || matches!(sentence.kind(index), Some(Kind::Comma | Kind::Colon))
             || sentence.is(index, lx::PREP)
             || sentence.says(index, "well")
@@ -262,219 +329,6 @@ impl Names<'_, '_, '_> {
         }
         token.marked || name.contains('/') || has_extension(name) || name.starts_with('.')
     }
-
-    /// "Documentation only", "docs-only change", "only touches documentation".
-    pub(super) fn docs_only(&self, at: usize, found: &mut Vec<Statement>) {
-        let sentence = self.sentence;
-        if !sentence.is(at, lx::DOCS) || sentence.tokens[at].marked {
-            return;
-        }
-        let mut last = at;
-        while sentence.is(last + 1, lx::CHANGE | lx::FILES) {
-            last += 1;
-        }
-        let mut add = |start, end| found.push(Statement { start, end, at, claim: Claim::DocsOnly });
-        let start = sentence.clause_start(at);
-        if sentence.is(last + 1, lx::ONLY) {
-            if self.ends_docs(last + 2) {
-                add(at, last + 1);
-            }
-            return;
-        }
-        let pure = at > 0 && sentence.says(at - 1, "pure");
-        if pure && last > at && self.ends_docs(last + 1) {
-            return add(at - 1, last);
-        }
-        let from = start.max(at.saturating_sub(4));
-        let Some(word) = (from..at).rev().find(|&index| sentence.is(index, lx::ONLY)) else { return };
-        let between = (word + 1..at).all(|index| {
-            sentence.is(index, lx::DET | lx::TOUCH | lx::PREP | lx::AUX | lx::FILES)
-                || sentence.is(index, lx::TOUCH_BASE) && word > start
-        });
-        let negated = word > 0 && sentence.is(word - 1, lx::NEG);
-        let touched = (start..at).any(|index| sentence.is(index, lx::TOUCH | lx::TOUCH_BASE | lx::AUX));
-        let behind = self.touched_behind(last + 1);
-        if between
-            && !negated
-            && (touched || behind.is_some() || last > at)
-            && self.ends_docs(behind.map_or(last, |it| it) + 1)
-        {
-            add(word, behind.unwrap_or(last));
-        }
-    }
-
-    /// Documentation as the object of a statement that begins at `from`; its last token.
-    fn docs_from(&self, from: usize) -> Option<usize> {
-        let sentence = self.sentence;
-        let at = (from..from + 3).find(|&index| !sentence.is(index, lx::DET))?;
-        let end = if sentence.is(at + 1, lx::CHANGE | lx::FILES) { at + 1 } else { at };
-        (sentence.is(at, lx::DOCS) && !sentence.tokens[at].marked && self.ends_docs(end + 1)).then_some(end)
-    }
-
-    /// Whether nothing follows that takes more than documentation in: "docs and code".
-    fn ends_docs(&self, index: usize) -> bool {
-        let sentence = self.sentence;
-        let Some(token) = sentence.tokens.get(index) else { return true };
-        let listed = sentence.is(index, lx::AND | lx::OR) || token.kind == Kind::Comma;
-        if listed {
-            let next = index + 1;
-            let speaks_on = sentence.is(
-                next,
-                lx::NO
-                    | lx::NOTHING
-                    | lx::SELF
-                    | lx::DET
-                    | lx::ALL
-                    | lx::TEST
-                    | lx::PRONOUN
-                    | lx::AND
-                    | lx::BUT
-                    | lx::AUX
-                    | lx::EVERYTHING
-                    | lx::BECAUSE,
-            );
-            return speaks_on || next >= sentence.tokens.len();
-        }
-        !matches!(token.kind, Kind::Word | Kind::Literal)
-            || token.class.is(lx::AUX
-                | lx::BUT
-                | lx::BECAUSE
-                | lx::PREP
-                | lx::CHANGE
-                | lx::TOUCH
-                | lx::MARK
-                | lx::PRONOUN)
-            || sentence.says(index, "yes")
-    }
-
-    /// "Fixed F12", "F12 and dup:3 are resolved", "F12 is no longer reported".
-    pub(super) fn fixed(&self, at: usize, found: &mut Vec<Statement>) {
-        let first = self.is_finding(at) && !self.list_goes_on_before(at);
-        if !first {
-            return;
-        }
-        let (ids, end) = self.finding_list(at);
-        let span = self.fixed_before(at).map(|start| (start, end - 1));
-        let Some((start, last)) = span.or_else(|| self.fixed_behind(end).map(|last| (at, last))) else {
-            return;
-        };
-        for index in ids {
-            let claim = Claim::Fixed { finding: self.sentence.tokens[index].text.to_owned() };
-            found.push(Statement { start, end: last, at: index, claim });
-        }
-    }
-
-    fn list_goes_on_before(&self, at: usize) -> bool {
-        (at.saturating_sub(3)..at).any(|index| {
-            self.is_finding(index) && (index + 1..at).all(|between| self.joins_findings(between))
-        })
-    }
-
-    fn finding_list(&self, at: usize) -> (Vec<usize>, usize) {
-        let mut ids = vec![at];
-        let mut end = at + 1;
-        let mut index = at + 1;
-        while index < self.sentence.tokens.len() && index <= end + 2 {
-            if self.is_finding(index) {
-                ids.push(index);
-                end = index + 1;
-            } else if !self.joins_findings(index) {
-                break;
-            }
-            index += 1;
-        }
-        (ids, end)
-    }
-
-    fn joins_findings(&self, index: usize) -> bool {
-        self.sentence.is(index, lx::AND | lx::FINDING) || self.sentence.kind(index) == Some(Kind::Comma)
-    }
-
-    /// The verb before a finding: "fixed the reported duplicate F12".
-    fn fixed_before(&self, at: usize) -> Option<usize> {
-        const FILL: &[&str] = &[
-            "warning",
-            "warnings",
-            "duplicate",
-            "duplicates",
-            "duplication",
-            "clone",
-            "clones",
-            "id",
-            "ids",
-            "reported",
-            "structural",
-            "dead",
-            "code",
-            "cycle",
-            "complexity",
-        ];
-        let sentence = self.sentence;
-        for index in (at.saturating_sub(REACH)..at).rev() {
-            if sentence.is(index, lx::FIX) {
-                return (!sentence.says(index + 1, "by")).then_some(index);
-            }
-            if sentence.reads(index, &["rid", "of"]) || sentence.reads(index, &["care", "of"]) {
-                let got = ["got", "gets", "took", "takes"]
-                    .iter()
-                    .any(|word| sentence.says(index.wrapping_sub(1), word));
-                return got.then_some(index - 1);
-            }
-            let fills = sentence.is(index, lx::DET | lx::FINDING | lx::ALL)
-                || sentence.kind(index) == Some(Kind::Colon)
-                || sentence.kind(index) == Some(Kind::Break) && sentence.tokens[index].text != ")"
-                || sentence.says(index, "of")
-                || FILL.iter().any(|word| sentence.says(index, word));
-            if !fills {
-                return None;
-            }
-        }
-        None
-    }
-
-    /// What is said behind a finding: "is fixed", "has disappeared", "is no longer reported".
-    fn fixed_behind(&self, from: usize) -> Option<usize> {
-        const APPEAR: &[&str] =
-            &["appear", "appears", "occur", "occurs", "exist", "exists", "shows", "show", "flagged"];
-        let sentence = self.sentence;
-        let (mut negated, mut no_longer) = (false, false);
-        for index in from..from + REACH {
-            let token = sentence.tokens.get(index)?;
-            let appears =
-                sentence.is(index, lx::PRESENT) || APPEAR.iter().any(|word| sentence.says(index, word));
-            if sentence.is(index, lx::FIX | lx::GONE) {
-                return (!negated && !no_longer).then_some(index);
-            }
-            if appears && no_longer {
-                return Some(index);
-            }
-            if appears && negated {
-                let any_more =
-                    sentence.says(index + 1, "anymore") || sentence.reads(index + 1, &["any", "more"]);
-                return any_more.then_some(index);
-            }
-            if sentence.is(index, lx::PARTIAL | lx::STILL_THERE) || sentence.says(index, "still") {
-                return None;
-            }
-            negated |= sentence.is(index, lx::NEG);
-            no_longer |= sentence.reads(index, &["no", "longer"]);
-            let fills = sentence.is(index, lx::AUX | lx::NEG | lx::NO | lx::ADVERB | lx::ALL)
-                || matches!(token.kind, Kind::Colon | Kind::Break);
-            if !fills {
-                return None;
-            }
-        }
-        None
-    }
-
-    fn is_finding(&self, index: usize) -> bool {
-        let Some(token) = self.sentence.tokens.get(index) else { return false };
-        if self.known.findings.contains(token.text) {
-            return true;
-        }
-        let named = index > 0 && self.sentence.is(index - 1, lx::FINDING) && token.class == Class::NONE;
-        token.kind == Kind::Literal && (has_id_shape(token.text) || named && !has_extension(token.text))
-    }
 }
 
 fn only(start: usize, end: usize, at: usize, paths: BTreeSet<Entry>) -> Statement {
@@ -482,7 +336,7 @@ fn only(start: usize, end: usize, at: usize, paths: BTreeSet<Entry>) -> Statemen
 }
 
 /// Whether a name ends in an extension, as file names do and version numbers do not.
-fn has_extension(name: &str) -> bool {
+pub(super) fn has_extension(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(stem, extension)| {
         !stem.is_empty()
             && (1..=8).contains(&extension.len())
@@ -491,35 +345,9 @@ fn has_extension(name: &str) -> bool {
     })
 }
 
-/// Whether a name looks like a finding's id: `dup:12ab`, `F12`, `CC-3`.
-fn has_id_shape(name: &str) -> bool {
-    if let Some((family, rest)) = name.split_once(':') {
-        let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        let is_line = has_extension(family) && all_digits(rest);
-        return !family.is_empty()
-            && !rest.is_empty()
-            && !rest.starts_with("//")
-            && !all_digits(family)
-            && !is_line;
-    }
-    let letters = name.bytes().take_while(u8::is_ascii_uppercase).count();
-    let digits = name[letters..].strip_prefix('-').unwrap_or(&name[letters..]);
-    (1..=3).contains(&letters) && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ids_are_told_from_paths_times_and_addresses() {
-        for id in ["dup:12ab", "F12", "CC-3", "clone:pkg.a:f"] {
-            assert!(has_id_shape(id), "{id}");
-        }
-        for other in ["a.py:12", "12:30", "https://x", "F", "v2", "README.md"] {
-            assert!(!has_id_shape(other), "{other}");
-        }
-    }
 
     #[test]
     fn a_version_is_no_file() {

@@ -83,6 +83,9 @@ fn extend(sentence: &Sentence<'_, '_>, phrase: &mut NounPhrase, index: usize, pl
         phrase.is_negated = true;
         return true;
     }
+    if at_end("one") && index > 0 && sentence.is(index - 1, lx::ALL) {
+        return true;
+    }
     if sentence.is(index, lx::PARTIAL | lx::ONLY) || at_end("one") {
         phrase.is_partial = true;
         return true;
@@ -93,8 +96,10 @@ fn extend(sentence: &Sentence<'_, '_>, phrase: &mut NounPhrase, index: usize, pl
     }
     if at_end("of") {
         let before = index.wrapping_sub(1);
+        phrase.is_partial |= is_share(sentence, index);
         return sentence.is(before, lx::ALL | lx::PARTIAL | lx::NO | lx::ANY | lx::NARROW)
             || sentence.kind(before) == Some(Kind::Number)
+            || phrase.is_partial
             || ["one", "sign", "signs", "evidence", "trace", "neither"]
                 .iter()
                 .any(|it| sentence.says(before, it));
@@ -111,9 +116,21 @@ fn extend(sentence: &Sentence<'_, '_>, phrase: &mut NounPhrase, index: usize, pl
     let known = sentence.is(index, modifies);
     let verbs =
         lx::PASS | lx::AUX | lx::MODAL | lx::PREP | lx::BRING | lx::CONFIRM | lx::RUN | lx::TO | lx::THAT;
-    let stops = token.class != Class::NONE && (!known || sentence.is(index, verbs));
+    let stops = !token.class.is_plain() && (!known || sentence.is(index, verbs));
     phrase.is_plain &= sentence.is(index, plain);
     !stops
+}
+
+/// "3 of 4", "9 out of 10", "two of the": fewer than all. The word at `of` is the "of".
+fn is_share(sentence: &Sentence<'_, '_>, of: usize) -> bool {
+    const COUNTS: &[&str] = &["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    let part = if of > 0 && sentence.says(of - 1, "out") { of.wrapping_sub(2) } else { of.wrapping_sub(1) };
+    let Some(token) = sentence.tokens.get(part) else { return false };
+    let whole = sentence.tokens.get(of + 1).filter(|token| token.kind == Kind::Number);
+    let is_all = sentence.is(part, lx::ALL) || whole.is_some_and(|whole| whole.text == token.text);
+    let every_one = sentence.says(part, "one") && part > 0 && sentence.is(part - 1, lx::ALL | lx::NEG);
+    let counts = token.kind == Kind::Number || COUNTS.iter().any(|word| sentence.says(part, word));
+    counts && !is_all && !every_one && !sentence.is(part, lx::NO)
 }
 
 /// Whether a "no" further left reaches the noun at `head` over "or" and commas: "no failures or regressions".
@@ -144,12 +161,16 @@ pub(super) fn predicate(sentence: &Sentence<'_, '_>, head: usize, is_negated: bo
         let end = |is_good| Some(Predicate { end: index, is_good });
         if in_aside {
             in_aside = token.kind != Kind::Break && token.kind != Kind::Comma;
-        } else if sentence.is(index, lx::THAT) && sentence.is(index + 1, lx::FAIL) {
+        } else if sentence.is(index, lx::THAT) && sentence.is(index + 1, lx::FAIL | lx::SELF) {
             index += 1;
+        } else if sentence.says(index, "of") && is_share(sentence, index) {
+            return None;
         } else if sentence.is(index, lx::WITHOUT)
             || sentence.says(index, "with") && sentence.is(index + 1, lx::NO)
         {
             return without_failure(sentence, index, negations);
+        } else if sentence.is(index, lx::NO) && sentence.is(index + 1, lx::FAIL) {
+            return Some(Predicate { end: index + 1, is_good: negations.is_multiple_of(2) });
         } else if sentence.is(index, lx::PASS) {
             return if hands_over(sentence, index) { None } else { end(negations % 2 == 0) };
         } else if sentence.is(index, lx::FAIL) {
@@ -186,8 +207,14 @@ fn fills(sentence: &Sentence<'_, '_>, index: usize, head: usize) -> bool {
         && (sentence.is(index + 1, lx::DET | lx::ALL | lx::TEST | lx::CHECK)
             || is_thing(sentence, index + 1));
     let and_passed = sentence.is(index, lx::AND)
-        && sentence.is(index - 1, lx::AUX)
-        && sentence.is(index + 1, lx::PASS | lx::ADVERB);
+        && (head + 1..index).any(|between| sentence.is(between, lx::AUX))
+        && (sentence.is(index + 1, lx::PASS)
+            || sentence.is(index + 1, lx::ADVERB) && sentence.is(index + 2, lx::PASS));
+    let done_to_it = sentence.is(index - 1, lx::AUX | lx::ADVERB)
+        && sentence.is(index + 1, lx::AND)
+        && (is_thing(sentence, index) || sentence.is(index, lx::TOUCH | lx::FIX | lx::BRING | lx::UNTOUCHED));
+    let compound =
+        ["job", "jobs", "result", "results", "execution"].iter().any(|word| sentence.says(index, word));
     let thing = index > head + 1 && is_thing(sentence, index) && !sentence.is(head + 1, lx::AUX);
     sentence.is(index, lx::AUX | lx::ADVERB | lx::ALL | lx::DET | lx::TEST | lx::CHECK | lx::TEST_KIND)
         || token.kind == Kind::Number
@@ -195,6 +222,8 @@ fn fills(sentence: &Sentence<'_, '_>, index: usize, head: usize) -> bool {
         || key_value
         || listed
         || and_passed
+        || done_to_it
+        || compound
         || thing
 }
 
@@ -213,7 +242,7 @@ fn is_thing(sentence: &Sentence<'_, '_>, index: usize) -> bool {
     sentence
         .tokens
         .get(index)
-        .is_some_and(|token| matches!(token.kind, Kind::Word | Kind::Literal) && token.class == Class::NONE)
+        .is_some_and(|token| matches!(token.kind, Kind::Word | Kind::Literal) && token.class.is_plain())
 }
 
 /// Skips "in the parser", "for Python 3": the preposition and the names behind it.
@@ -239,25 +268,32 @@ fn without_failure(sentence: &Sentence<'_, '_>, start: usize, negations: usize) 
     Some(Predicate { end, is_good: negations.is_multiple_of(2) })
 }
 
-/// "is passed to the runner": the verb hands something over.
+/// "is passed to the runner", "passes a list": the verb hands something over.
 fn hands_over(sentence: &Sentence<'_, '_>, index: usize) -> bool {
-    sentence.says(index, "passed")
-        && (sentence.is(index + 1, lx::TO) || ["into", "along"].iter().any(|it| sentence.says(index + 1, it)))
-        || sentence.is(index, lx::PASS)
-            && sentence.is(index + 1, lx::DET | lx::TEST_KIND)
-            && !sentence.is(index + 2, lx::TEST | lx::CHECK)
-            && sentence.says(index, "pass")
-            && sentence.is(index.wrapping_sub(1), lx::TO)
+    let verb = ["pass", "passes", "passed"].iter().any(|word| sentence.says(index, word));
+    let away = ["to", "into", "along", "through"].iter().any(|word| sentence.says(index + 1, word));
+    let object = ["a", "an", "the", "its"].iter().any(|word| sentence.says(index + 1, word))
+        && !sentence.says(index + 2, "first")
+        && !(index + 2..index + 5).any(|later| sentence.is(later, lx::TEST | lx::CHECK | lx::VERIFICATION));
+    verb && (away || object)
 }
 
-/// Whether an exception follows at once: "except one", "apart from", "but two".
+/// Whether an exception follows at once: "except one", "apart from", "but two", "for the most part".
 pub(super) fn has_exception(sentence: &Sentence<'_, '_>, end: usize) -> bool {
-    (end + 1..=end + 3).any(|index| {
-        sentence.is(index, lx::EXCEPT)
-            || sentence.reads(index, &["other", "than"])
-            || sentence.says(index, "but")
-                && (sentence.kind(index + 1) == Some(Kind::Number)
-                    || sentence.says(index + 1, "one")
-                    || sentence.says(index + 1, "for"))
-    })
+    let counted = |index| sentence.kind(index) == Some(Kind::Number);
+    let but = |index: usize| {
+        sentence.says(index, "but")
+            && (counted(index + 1) || sentence.says(index + 1, "one") || sentence.says(index + 1, "for"))
+    };
+    let excepted = |index: usize| {
+        sentence.is(index, lx::EXCEPT) || sentence.reads(index, &["other", "than"]) || but(index)
+    };
+    let weakened = (end + 1..=end + 3)
+        .take_while(|&index| {
+            matches!(sentence.kind(index), Some(Kind::Word)) && !sentence.is(index, lx::AND | lx::BUT)
+        })
+        .any(|index| sentence.is(index, lx::PARTIAL | lx::ONLY) && !sentence.says(index, "just"));
+    let failed =
+        |index: usize| counted(index) && !sentence.is(index, lx::NO) && sentence.is(index + 1, lx::FAIL);
+    weakened || (end + 1..=end + 3).any(|index| excepted(index) || failed(index))
 }

@@ -7,6 +7,9 @@
 use super::lex::{Kind, RawSentence, Token};
 use super::lexicon::{self as lx, Class};
 
+/// How far back a word can take part in a statement. It keeps the time linear in clauses without an end.
+const LOOK_BACK: usize = 24;
+
 /// A clause: the tokens between two boundaries.
 #[derive(Debug, Clone, Copy)]
 struct Clause {
@@ -32,9 +35,89 @@ enum Opener {
 enum Reach {
     /// Only its clause.
     Clause,
+    /// Its clause, and what "and" adds to it.
+    Added,
     /// Its clause and what follows.
     Onward,
 }
+
+/// Phrases that take back what follows as well.
+const ONWARD: &[&[&str]] = &[
+    &["not", "sure"],
+    &["not", "certain"],
+    &["not", "confident"],
+    &["not", "know"],
+    &["not", "mean"],
+    &["not", "confirm"],
+    &["not", "guarantee"],
+    &["not", "verify"],
+    &["not", "say"],
+    &["not", "true"],
+    &["not", "clear"],
+    &["pretty", "sure"],
+    &["fairly", "sure"],
+    &["fairly", "confident"],
+    &["pretty", "confident"],
+    &["reasonably", "confident"],
+    &["reasonably", "sure"],
+    &["no", "idea"],
+    &["no", "guarantee"],
+    &["no", "claim"],
+    &["no", "proof"],
+    &["far", "from"],
+    &["per", "the"],
+    &["required", "that"],
+    &["required", "to"],
+    &["important", "that"],
+    &["necessary", "that"],
+    &["essential", "that"],
+    &["crucial", "that"],
+    &["vital", "that"],
+    &["imperative", "that"],
+    &["in", "order", "to"],
+    &["so", "that"],
+    &["as", "long"],
+    &["so", "long"],
+    &["in", "case"],
+    &["as", "soon"],
+    &["the", "claim"],
+    &["on", "condition"],
+    &["in", "theory"],
+    &["yet", "to"],
+    &["to", "my", "knowledge"],
+    &["to", "the", "best"],
+    &["would", "like"],
+    &["such", "as"],
+    &["instead", "of"],
+    &["rather", "than"],
+    &["up", "to", "you"],
+];
+
+/// Phrases that take back their clause.
+const HERE: &[&[&str]] = &[
+    &["as", "far", "as"],
+    &["used", "to"],
+    &["have", "to"],
+    &["has", "to"],
+    &["had", "to"],
+    &["is", "to"],
+    &["are", "to"],
+    &["to", "be"],
+    &["to", "make"],
+    &["to", "get"],
+    &["to", "ensure"],
+    &["to", "keep"],
+    &["to", "have"],
+    &["to", "see"],
+    &["to", "verify"],
+    &["to", "confirm"],
+    &["for", "example"],
+    &["for", "instance"],
+    &["about", "to"],
+    &["prior", "to"],
+    &["more", "or", "less"],
+    &["at", "best"],
+];
 
 /// A sentence that can be asked what it asserts.
 pub(super) struct Sentence<'s, 'a> {
@@ -45,6 +128,8 @@ pub(super) struct Sentence<'s, 'a> {
     /// The number of negations before each token, in the whole sentence.
     negations: Vec<usize>,
     blocked: Vec<bool>,
+    /// The classes of all its words.
+    classes: Class,
 }
 
 impl<'s, 'a> Sentence<'s, 'a> {
@@ -55,6 +140,7 @@ impl<'s, 'a> Sentence<'s, 'a> {
             clause_of: Vec::with_capacity(raw.tokens.len()),
             negations: vec![0; raw.tokens.len() + 1],
             blocked: Vec::new(),
+            classes: raw.tokens.iter().fold(Class::NONE, |all, token| all | token.class),
         };
         sentence.cut_clauses();
         sentence.count_negations();
@@ -64,6 +150,11 @@ impl<'s, 'a> Sentence<'s, 'a> {
 
     pub(super) fn is(&self, index: usize, class: Class) -> bool {
         self.tokens.get(index).is_some_and(|token| token.class.is(class))
+    }
+
+    /// Whether any word of the sentence has one of these classes.
+    pub(super) fn has(&self, class: Class) -> bool {
+        self.classes.is(class)
     }
 
     pub(super) fn kind(&self, index: usize) -> Option<Kind> {
@@ -84,17 +175,25 @@ impl<'s, 'a> Sentence<'s, 'a> {
     pub(super) fn asserts(&self, start: usize, end: usize) -> bool {
         let first = self.clause_of[start];
         let last = self.clause_of[end.min(self.tokens.len() - 1)];
-        !(first..=last).any(|clause| self.blocked[clause]) && !self.is_negated_before(start)
+        let blocked = (first..=last).any(|clause| self.blocked[clause]);
+        !blocked && !self.is_negated_before(start) && !self.is_answered_no(end)
+    }
+
+    /// "Verified: no".
+    fn is_answered_no(&self, end: usize) -> bool {
+        let answer = end + 2;
+        let no = self.is(answer, lx::NO | lx::NEG) || self.says(answer, "false") || self.says(answer, "n/a");
+        self.kind(end + 1) == Some(Kind::Colon) && no && answer + 1 == self.tokens.len()
     }
 
     /// Whether a negation stands before `index` in its clause.
     pub(super) fn is_negated_before(&self, index: usize) -> bool {
-        self.negations[index] > self.negations[self.clause_start(index)]
+        self.negations[index] > self.negations[self.clauses[self.clause_of[index]].start]
     }
 
-    /// The first token of the clause of `index`.
+    /// The first token of the clause of `index`, or as far back as a statement can reach.
     pub(super) fn clause_start(&self, index: usize) -> usize {
-        self.clauses[self.clause_of[index]].start
+        self.clauses[self.clause_of[index]].start.max(index.saturating_sub(LOOK_BACK))
     }
 
     /// The token behind the clause of `index`.
@@ -159,7 +258,7 @@ impl<'s, 'a> Sentence<'s, 'a> {
 
     fn block_clauses(&mut self, is_question: bool) {
         self.blocked = vec![is_question || self.is_wanted() || self.is_crossed_out(); self.clauses.len()];
-        let mut onward = false;
+        let (mut onward, mut added) = (false, false);
         for index in 0..self.clauses.len() {
             let clause = self.clauses[index];
             if clause.opener == Opener::But {
@@ -169,9 +268,11 @@ impl<'s, 'a> Sentence<'s, 'a> {
                 && matches!(clause.opener, Opener::And | Opener::Comma)
                 && index > 0
                 && self.blocked[index - 1];
+            added &= clause.opener == Opener::And;
             let reach = self.markers(clause);
-            self.blocked[index] |= onward || inherits || reach.is_some();
+            self.blocked[index] |= onward || added || inherits || reach.is_some();
             onward |= reach == Some(Reach::Onward);
+            added |= reach == Some(Reach::Added);
             let far = self.reads(clause.start, &["as", "far", "as"]);
             if reach.is_some() && (clause.opener == Opener::Comma && self.trails(clause) || far) {
                 self.block_back(index, clause.end == self.tokens.len() && clause.end - clause.start <= 6);
@@ -206,7 +307,8 @@ impl<'s, 'a> Sentence<'s, 'a> {
         for index in clause.start..clause.end {
             match self.marker(clause, index) {
                 Some(Reach::Onward) => return Some(Reach::Onward),
-                Some(Reach::Clause) => found = Some(Reach::Clause),
+                Some(Reach::Added) => found = Some(Reach::Added),
+                Some(Reach::Clause) => found = found.or(Some(Reach::Clause)),
                 None => {}
             }
         }
@@ -225,8 +327,11 @@ impl<'s, 'a> Sentence<'s, 'a> {
         if class.is(lx::MODAL) {
             return if self.is_polite(index) { None } else { front };
         }
-        if class.is(lx::FUTURE) && !self.is(index + 1, lx::TEST | lx::CHECK) {
+        if class.is(lx::FUTURE) && !self.is_required_check(index) {
             return Some(Reach::Clause);
+        }
+        if first && self.is_unreal(index) {
+            return Some(Reach::Onward);
         }
         if class.is(lx::MAYBE) {
             let vanished = index > 0 && (self.says(index - 1, "longer") || self.says(index - 1, "not"));
@@ -245,88 +350,17 @@ impl<'s, 'a> Sentence<'s, 'a> {
             return Some(Reach::Onward);
         }
         if class.is(lx::REQUEST) && first && !self.is(index + 1, lx::TEST | lx::CHECK | lx::AUX | lx::PASS) {
-            return Some(Reach::Onward);
+            return Some(Reach::Added);
         }
         self.phrase(index)
     }
 
     /// Markers of several words.
     fn phrase(&self, index: usize) -> Option<Reach> {
-        const ONWARD: &[&[&str]] = &[
-            &["not", "sure"],
-            &["not", "certain"],
-            &["not", "confident"],
-            &["not", "know"],
-            &["not", "mean"],
-            &["not", "confirm"],
-            &["not", "guarantee"],
-            &["not", "verify"],
-            &["not", "say"],
-            &["not", "true"],
-            &["not", "clear"],
-            &["pretty", "sure"],
-            &["fairly", "sure"],
-            &["fairly", "confident"],
-            &["pretty", "confident"],
-            &["reasonably", "confident"],
-            &["reasonably", "sure"],
-            &["no", "idea"],
-            &["no", "guarantee"],
-            &["no", "claim"],
-            &["no", "proof"],
-            &["in", "order", "to"],
-            &["so", "that"],
-            &["as", "long"],
-            &["so", "long"],
-            &["in", "case"],
-            &["as", "soon"],
-            &["the", "claim"],
-            &["on", "condition"],
-            &["in", "theory"],
-            &["yet", "to"],
-            &["to", "my", "knowledge"],
-            &["to", "the", "best"],
-            &["would", "like"],
-            &["such", "as"],
-            &["instead", "of"],
-            &["rather", "than"],
-            &["up", "to", "you"],
-        ];
-        const HERE: &[&[&str]] = &[
-            &["as", "far", "as"],
-            &["used", "to"],
-            &["have", "to"],
-            &["has", "to"],
-            &["had", "to"],
-            &["is", "to"],
-            &["are", "to"],
-            &["to", "be"],
-            &["to", "make"],
-            &["to", "get"],
-            &["to", "ensure"],
-            &["to", "keep"],
-            &["to", "have"],
-            &["to", "see"],
-            &["to", "verify"],
-            &["to", "confirm"],
-            &["for", "example"],
-            &["for", "instance"],
-            &["about", "to"],
-            &["prior", "to"],
-            &["more", "or", "less"],
-            &["at", "best"],
-        ];
-        let starts = |phrases: &[&[&str]]| phrases.iter().any(|phrase| self.reads(index, phrase));
-        if self.tokens[index].class == Class::NONE
-            && !self.says(index, "pretty")
-            && !self.says(index, "fairly")
-            && !self.says(index, "reasonably")
-            && !self.says(index, "used")
-            && !self.says(index, "such")
-            && !self.says(index, "rather")
-            && !self.says(index, "prior")
-        {
-            return None;
+        let begins = self.is(index, lx::PHRASE);
+        let starts = |phrases: &[&[&str]]| begins && phrases.iter().any(|phrase| self.reads(index, phrase));
+        if index == 0 && self.reads(0, &["as", "far", "as"]) {
+            return Some(Reach::Onward);
         }
         let was = self.is(index, lx::PAST) && !self.is(index + 1, lx::FAIL);
         if starts(ONWARD) {
@@ -338,24 +372,38 @@ impl<'s, 'a> Sentence<'s, 'a> {
         }
     }
 
-    /// "if", "before" and their like; what they leave alone: "even if", "before and after".
+    /// "if", "before" and their like; what they leave alone: "even if", "the before-run", "before and after".
     fn condition(&self, index: usize, front: Option<Reach>) -> Option<Reach> {
-        let even = index > 0 && self.says(index - 1, "even");
+        let even = index > 0 && (self.says(index - 1, "even") || self.is(index - 1, lx::DET));
         let both = self.reads(index, &["before", "and", "after"]);
         let committed =
             self.is(index, lx::CONDITION) && self.says(index, "before") && self.says(index + 1, "committing");
         if even || both || committed { None } else { front }
     }
 
+    /// "the required checks": an adjective, and no plan.
+    fn is_required_check(&self, index: usize) -> bool {
+        let adjective =
+            ["required", "needed", "planned", "pending"].iter().any(|word| self.says(index, word));
+        adjective && self.is(index + 1, lx::TEST | lx::CHECK)
+    }
+
+    /// "Had all tests passed, …", "After all tests pass, we can …": what did not or has not yet happened.
+    fn is_unreal(&self, index: usize) -> bool {
+        let inverted = index == 0 && (self.says(0, "had") || self.says(0, "were"));
+        inverted || self.says(index, "after") && self.has(lx::MODAL | lx::FUTURE)
+    }
+
     /// "can confirm", "could not find": the modal takes nothing back.
     fn is_polite(&self, index: usize) -> bool {
-        let verb = if self.says(index + 1, "not") { index + 2 } else { index + 1 };
-        let verb = if self.is(verb, lx::ADVERB) || self.says(verb, "happily") { verb + 1 } else { verb };
-        let negated = verb > index + 1 && self.says(index + 1, "not");
+        let negated = self.says(index + 1, "not");
+        let mut verb = if negated { index + 2 } else { index + 1 };
+        verb += usize::from(self.is(verb, lx::ADVERB));
+        let can = self.says(index, "can");
         if negated {
-            self.is(verb, lx::BRING)
+            (can || self.says(index, "could")) && self.is(verb, lx::BRING)
         } else {
-            self.says(index, "can") && self.is(verb, lx::CONFIRM | lx::REPORT)
+            can && self.is(verb, lx::CONFIRM | lx::REPORT)
         }
     }
 
@@ -366,12 +414,13 @@ impl<'s, 'a> Sentence<'s, 'a> {
 
     /// Whether a verb of saying is the author's own, or a participle behind what it speaks of.
     fn is_own_word(&self, clause: Clause, index: usize) -> bool {
-        let before = clause.start..index;
-        let own = before.clone().rev().take(4).any(|at| self.is(at, lx::SELF));
+        let before = clause.start.max(index.saturating_sub(LOOK_BACK))..index;
+        let told = index > 0 && ["was", "were", "been"].iter().any(|word| self.says(index - 1, word));
+        let own = before.clone().rev().take(4).any(|at| self.is(at, lx::SELF)) && !told;
         let passive = before.clone().any(|at| self.is(at, lx::NO | lx::NOTHING | lx::NEG | lx::AUX))
             && self.is(index, lx::PRESENT);
         let noun = index > 0 && self.is(index - 1, lx::DET) && !self.is(index + 1, lx::THAT);
-        own || passive || noun && !self.says(index, "claim") && !self.says(index, "report")
+        own || passive || noun && !self.says(index, "claim")
     }
 
     /// "TODO: …", "Goal: …": what follows is wanted, not said.
@@ -390,5 +439,17 @@ impl Opener {
     /// Of two marks in a row, the one that says more: ", but" is a "but".
     fn max_with(self, other: Self) -> Self {
         if other == Self::Comma { self } else { other }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_phrase_begins_with_a_word_that_says_so() {
+        for phrase in ONWARD.iter().chain(HERE) {
+            assert!(lx::class_of(phrase[0]).is(lx::PHRASE), "{phrase:?}");
+        }
     }
 }
