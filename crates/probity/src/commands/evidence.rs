@@ -114,7 +114,7 @@ fn show_check(check: &Check) {
         CheckStatus::Failed => (ui::bad("fail"), check.detail.as_str()),
         CheckStatus::Skipped => (ui::dim("skip"), "not demanded: a trust file can demand it"),
     };
-    let codes: String = check.codes.iter().map(|code| format!("{code} ")).collect();
+    let codes = check.codes.iter().fold(String::new(), |all, code| all + code + " ");
     ui::say(format_args!("  {mark} {:<14} {codes}{}", check.name, ui::dim(detail)));
 }
 
