@@ -6,3 +6,4 @@ mod after_a_violation;
 mod catalogue;
 mod kills;
 mod repo;
+mod schemas;
