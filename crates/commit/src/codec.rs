@@ -1,4 +1,4 @@
-//! Values in JSON, by type: strict reading with errors that name the place, and writing.
+//! Values from JSON, by type: strict reading, with errors that name the place.
 //!
 //! One value has one form: sets and maps sorted, members exactly those of the type. Integers that not every JSON
 //! reader keeps exactly (beyond ±(2^53 − 1)) are decimal strings; bytes are lower-case hex; a `float` is the shortest
@@ -9,8 +9,10 @@ use crate::types::{Integer, MAX_TYPE_DEPTH, Structure, Type};
 use crate::value::{Double, Text, Typed, Value};
 use crate::xarray::{Content, END, XArray};
 use imbl::{OrdMap, OrdSet};
-use serde_json::{Map, Number, Value as Json, json};
+use serde_json::{Map, Number, Value as Json};
 use std::sync::Arc;
+
+pub(crate) use crate::encode::encode;
 
 /// JSON that is no value of the wanted type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,7 +36,7 @@ impl Misfit {
 }
 
 /// The greatest integer that every JSON reader keeps exactly.
-const MAX_SAFE: i128 = (1 << 53) - 1;
+pub(crate) const MAX_SAFE: i128 = (1 << 53) - 1;
 
 /// How deep `any` may hold `any`; each level may be as deep as a type.
 const MAX_ANY_DEPTH: usize = 4;
@@ -333,79 +335,7 @@ fn decode_uuid(json: &Json) -> Option<[u8; 16]> {
     (uuid_text(bytes) == text).then_some(bytes)
 }
 
-fn uuid_text(bytes: [u8; 16]) -> String {
+pub(crate) fn uuid_text(bytes: [u8; 16]) -> String {
     let digits = hex::encode(bytes);
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
-}
-
-/// Writes a value of type `kind`.
-pub(crate) fn encode(kind: &Type, value: &Value) -> Json {
-    match (kind, value) {
-        (_, Value::Bool(value)) => Json::Bool(*value),
-        (_, Value::Int(number)) => encode_integer((*number).into()),
-        (_, Value::Uint(number)) => encode_integer((*number).into()),
-        (_, Value::Double(double)) => encode_double(*double),
-        (_, Value::Text(text)) => Json::String(text.to_string()),
-        (_, Value::Bytes(bytes)) => Json::String(hex::encode(bytes)),
-        (_, Value::Uuid(bytes)) => Json::String(uuid_text(*bytes)),
-        (Type::Enum(enumeration), Value::Enum(rank)) => {
-            Json::String(enumeration.cases[usize::from(*rank)].to_string())
-        }
-        (Type::Struct(structure), Value::Struct(fields)) => {
-            let members = structure.fields.iter().zip(fields.iter());
-            members.map(|(field, value)| (field.name.to_string(), encode(&field.kind, value))).collect()
-        }
-        (_, Value::Optional(None) | Value::Any(None)) => Json::Null,
-        (Type::Optional(inner), Value::Optional(Some(value))) => json!({ "some": encode(inner, value) }),
-        (Type::Tuple(parts), Value::List(values)) => {
-            parts.iter().zip(values.iter()).map(|(part, value)| encode(part, value)).collect()
-        }
-        (Type::Vector(inner), Value::List(values)) => {
-            values.iter().map(|value| encode(inner, value)).collect()
-        }
-        (Type::Set(inner), Value::Set(values)) => values.iter().map(|value| encode(inner, value)).collect(),
-        (Type::Map(entry), Value::Map(entries)) => entries
-            .iter()
-            .map(|(key, value)| json!([encode(&entry.0, key), encode(&entry.1, value)]))
-            .collect(),
-        (Type::XArray(inner), Value::XArray(array)) => encode_xarray(inner, array),
-        (Type::Variant(arms), Value::Variant(arm, value)) => {
-            let kind = &arms[usize::from(*arm)];
-            json!({ "type": kind.to_string(), "value": encode(kind, value) })
-        }
-        (_, Value::Any(Some(typed))) => {
-            json!({ "type": *typed.text, "value": encode(&typed.kind, &typed.value) })
-        }
-        (kind, value) => unreachable!("a value is only ever written with its own type: {kind} {value:?}"),
-    }
-}
-
-fn encode_integer(number: i128) -> Json {
-    match i64::try_from(number) {
-        Ok(small) if number.abs() <= MAX_SAFE => Json::from(small),
-        _ => Json::String(number.to_string()),
-    }
-}
-
-fn encode_double(double: Double) -> Json {
-    let number = double.get();
-    #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53, so the cast is exact")]
-    if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
-        return Json::from(number as i64);
-    }
-    Json::from(number)
-}
-
-fn encode_xarray(kind: &Type, array: &XArray) -> Json {
-    let order: Vec<&str> = array.order().map(AsRef::as_ref).collect();
-    let elements: Map<String, Json> =
-        array.visible().map(|(position, value)| (position.to_string(), encode(kind, value))).collect();
-    let mut disabled: Vec<&str> =
-        order.iter().copied().filter(|position| array.is_disabled(position)).collect();
-    let mut members = json!({ "order": order, "elements": elements });
-    if !disabled.is_empty() {
-        disabled.sort_unstable();
-        members["disabled"] = json!(disabled);
-    }
-    members
 }

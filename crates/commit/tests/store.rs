@@ -3,6 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use probity_commit::*;
+use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 fn schema() -> Schema {
@@ -404,4 +405,95 @@ fn merge_bases_are_one_none_or_several() {
     assert_eq!(engine.merge_base(&merge, &crossed).unwrap(), MergeBase::Several(both));
     assert!(engine.is_ancestor(&analysis.ours(), &crossed).unwrap());
     assert!(!engine.is_ancestor(&apart, &crossed).unwrap());
+}
+
+/// Any JSON that is not too deep, with the words of the formats in it.
+fn any_json() -> impl Strategy<Value = Json> {
+    let word = prop::sample::select(vec![
+        "op",
+        "attachment",
+        "key",
+        "path",
+        "value",
+        "position",
+        "before",
+        "field",
+        "index",
+        "element",
+        "unwrap",
+        "some",
+        "type",
+        "order",
+        "elements",
+        "disabled",
+        "ticket",
+        "raw",
+        "t1",
+        "labels",
+        "notes",
+        "votes",
+        "END",
+        "set_union",
+        "document_set",
+        "document_update",
+        "xarray_insert",
+        "any",
+        "set<any>",
+        "enums",
+        "structs",
+        "attachments",
+    ]);
+    let leaf = prop_oneof![
+        Just(Json::Null),
+        any::<bool>().prop_map(Json::from),
+        any::<i64>().prop_map(Json::from),
+        any::<f64>().prop_map(Json::from),
+        word.clone().prop_map(Json::from),
+        any::<String>().prop_map(Json::from),
+    ];
+    leaf.prop_recursive(5, 60, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Json::from),
+            prop::collection::btree_map(word.clone(), inner, 0..6).prop_map(|members| members
+                .into_iter()
+                .map(|(name, json)| (name.to_owned(), json))
+                .collect()),
+        ]
+    })
+}
+
+/// An opcode with one part replaced by anything.
+fn bent_op() -> impl Strategy<Value = Json> {
+    let ops = vec![
+        json!({"op": "document_set", "attachment": "ticket", "key": "t1", "value": ticket("x")}),
+        json!({"op": "set_union", "attachment": "ticket", "key": "t1", "path": field("labels"), "value": ["a"]}),
+        json!({"op": "xarray_insert", "attachment": "ticket", "key": "t1", "path": field("notes"), "position": "p", "before": "END"}),
+        json!({"op": "document_update", "attachment": "raw", "key": "r", "path": [{"index": 4}], "value": null}),
+    ];
+    let part =
+        prop::sample::select(vec!["op", "attachment", "key", "path", "value", "position", "before", "more"]);
+    (prop::sample::select(ops), part, any_json()).prop_map(|(mut op, part, json)| {
+        op[part] = json;
+        op
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_json_makes_a_reader_panic(json in any_json()) {
+        let _ = Schema::from_json(&json);
+        let _ = State::from_json(&schema(), &json);
+        let _ = Commit::from_json(&schema(), &json);
+        let _ = serde_json::from_value::<MergeResolution>(json);
+    }
+
+    #[test]
+    fn an_opcode_that_is_accepted_is_written_as_it_means(op in bent_op()) {
+        let schema = schema();
+        if let Ok(accepted) = Op::from_json(&schema, &op) {
+            let written = accepted.to_json(&schema);
+            prop_assert_eq!(Op::from_json(&schema, &written), Ok(accepted));
+            prop_assert_eq!(canon::json::canonical(&written), canon::json::canonical(&op));
+        }
+    }
 }

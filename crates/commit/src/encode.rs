@@ -1,0 +1,79 @@
+//! Values to JSON, by type: the form that [`crate::codec`] reads.
+
+use crate::codec::{MAX_SAFE, uuid_text};
+use crate::types::Type;
+use crate::value::{Double, Value};
+use crate::xarray::XArray;
+use serde_json::{Map, Value as Json, json};
+
+/// Writes a value of type `kind`.
+pub(crate) fn encode(kind: &Type, value: &Value) -> Json {
+    match (kind, value) {
+        (_, Value::Bool(value)) => Json::Bool(*value),
+        (_, Value::Int(number)) => encode_integer((*number).into()),
+        (_, Value::Uint(number)) => encode_integer((*number).into()),
+        (_, Value::Double(double)) => encode_double(*double),
+        (_, Value::Text(text)) => Json::String(text.to_string()),
+        (_, Value::Bytes(bytes)) => Json::String(hex::encode(bytes)),
+        (_, Value::Uuid(bytes)) => Json::String(uuid_text(*bytes)),
+        (Type::Enum(enumeration), Value::Enum(rank)) => {
+            Json::String(enumeration.cases[usize::from(*rank)].to_string())
+        }
+        (Type::Struct(structure), Value::Struct(fields)) => {
+            let members = structure.fields.iter().zip(fields.iter());
+            members.map(|(field, value)| (field.name.to_string(), encode(&field.kind, value))).collect()
+        }
+        (_, Value::Optional(None) | Value::Any(None)) => Json::Null,
+        (Type::Optional(inner), Value::Optional(Some(value))) => json!({ "some": encode(inner, value) }),
+        (Type::Tuple(parts), Value::List(values)) => {
+            parts.iter().zip(values.iter()).map(|(part, value)| encode(part, value)).collect()
+        }
+        (Type::Vector(inner), Value::List(values)) => {
+            values.iter().map(|value| encode(inner, value)).collect()
+        }
+        (Type::Set(inner), Value::Set(values)) => values.iter().map(|value| encode(inner, value)).collect(),
+        (Type::Map(entry), Value::Map(entries)) => entries
+            .iter()
+            .map(|(key, value)| json!([encode(&entry.0, key), encode(&entry.1, value)]))
+            .collect(),
+        (Type::XArray(inner), Value::XArray(array)) => encode_xarray(inner, array),
+        (Type::Variant(arms), Value::Variant(arm, value)) => {
+            let kind = &arms[usize::from(*arm)];
+            json!({ "type": kind.to_string(), "value": encode(kind, value) })
+        }
+        (_, Value::Any(Some(typed))) => {
+            json!({ "type": *typed.text, "value": encode(&typed.kind, &typed.value) })
+        }
+        (kind, value) => unreachable!("a value is only ever written with its own type: {kind} {value:?}"),
+    }
+}
+
+fn encode_integer(number: i128) -> Json {
+    match i64::try_from(number) {
+        Ok(small) if number.abs() <= MAX_SAFE => Json::from(small),
+        _ => Json::String(number.to_string()),
+    }
+}
+
+fn encode_double(double: Double) -> Json {
+    let number = double.get();
+    #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53, so the cast is exact")]
+    if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
+        return Json::from(number as i64);
+    }
+    Json::from(number)
+}
+
+fn encode_xarray(kind: &Type, array: &XArray) -> Json {
+    let order: Vec<&str> = array.order().map(AsRef::as_ref).collect();
+    let elements: Map<String, Json> =
+        array.visible().map(|(position, value)| (position.to_string(), encode(kind, value))).collect();
+    let mut disabled: Vec<&str> =
+        order.iter().copied().filter(|position| array.is_disabled(position)).collect();
+    let mut members = json!({ "order": order, "elements": elements });
+    if !disabled.is_empty() {
+        disabled.sort_unstable();
+        members["disabled"] = json!(disabled);
+    }
+    members
+}
