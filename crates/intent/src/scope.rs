@@ -123,17 +123,28 @@ impl IntentScope {
 
 /// Entries read as patterns (the rule *fnmatch*), compiled once.
 #[derive(Debug, Clone)]
-pub struct Patterns(Vec<Fnmatch>);
+pub struct Patterns(Vec<Pattern>);
+
+#[derive(Debug, Clone)]
+struct Pattern {
+    /// What every path begins with that it matches: most paths are told apart by it at once.
+    literal: Box<[u8]>,
+    rest: Fnmatch,
+}
 
 impl Patterns {
     /// Compiles the patterns.
     pub fn new<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
-        Self(entries.into_iter().map(|entry| Fnmatch::new(entry.as_bytes())).collect())
+        let literal =
+            |name: &[u8]| name.split(|byte| b"*?[".contains(byte)).next().unwrap_or_default().into();
+        let compile = |entry: &Entry| Pattern { literal: literal(&entry.0), rest: Fnmatch::new(&entry.0) };
+        Self(entries.into_iter().map(compile).collect())
     }
 
     /// Whether one of the patterns matches `path`.
     pub fn matches(&self, path: &RepoPath) -> bool {
-        self.0.iter().any(|pattern| pattern.matches(path))
+        let can_match = |pattern: &&Pattern| path.as_bytes().starts_with(&pattern.literal);
+        self.0.iter().filter(can_match).any(|pattern| pattern.rest.matches(path))
     }
 
     /// Like [`Self::matches`]; bytes that are no path match nothing.
