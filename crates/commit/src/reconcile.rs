@@ -86,10 +86,16 @@ pub struct MergeResolution {
     attachment: Text,
     key: Text,
     path: Json,
+    #[serde(default = "nothing")]
     choose: Chosen,
     /// The merge whose analysis showed the conflict; the one being reconciled when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     of: Option<CommitId>,
+}
+
+/// A resolution that chooses nothing is refused like one that chooses something unknown.
+const fn nothing() -> Chosen {
+    Chosen::Unknown(Json::Null)
 }
 
 impl MergeResolution {
