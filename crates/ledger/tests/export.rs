@@ -10,7 +10,8 @@ fn ledger_of(deltas: &[Value]) -> Ledger {
     for delta in deltas {
         let mut delta = delta.clone();
         delta["sources"] = json!([{ "turn": "t1" }]);
-        let outcomes = ledger.reconcile("me", BatchMode::BestEffort, &[Proposal::read(&delta)]).unwrap();
+        let outcomes =
+            ledger.reconcile("me", BatchMode::BestEffort, &[Proposal::read(&delta)]).expect("there is room");
         assert!(outcomes[0].verdict.took_effect(), "{delta}: {:?}", outcomes[0].verdict);
     }
     ledger

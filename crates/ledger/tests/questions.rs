@@ -1,12 +1,12 @@
 //! Questions that a ledger answers, the policy, contradictions and the scoreboard.
 
-use probity_ledger::{BatchMode, Ledger, Outcome, Policy, Proposal, RejectCode, Verdict};
+use probity_ledger::{BatchMode, Ledger, Outcome, Policy, Proposal, RejectCode, Seq, Verdict};
 use serde_json::{Value, json};
 
 fn propose(ledger: &mut Ledger, author: &str, mut delta: Value, turn: &str) -> Outcome {
     ledger.add_turn(turn);
     delta["sources"] = json!([{ "turn": turn }]);
-    ledger.reconcile(author, BatchMode::BestEffort, &[Proposal::read(&delta)]).unwrap()[0]
+    ledger.reconcile(author, BatchMode::BestEffort, &[Proposal::read(&delta)]).expect("there is room")[0]
 }
 
 fn decision(handle: &str, summary: &str) -> Value {
@@ -68,7 +68,7 @@ fn a_contradiction_is_put_on_record_and_settled() {
     assert_eq!((conflict.older, conflict.newer, conflict.raised.get(), conflict.settled), (a, c, 2, None));
     assert_eq!(ledger.contradictions_of(c).collect::<Vec<_>>(), [a]);
     propose(&mut ledger, "ann", supersede("a", None), "t3");
-    assert_eq!(ledger.conflicts()[0].settled.map(|seq| seq.get()), Some(3));
+    assert_eq!(ledger.conflicts()[0].settled.map(Seq::get), Some(3));
     assert_eq!(ledger.open_conflicts().count(), 0);
 }
 

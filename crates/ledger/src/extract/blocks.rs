@@ -101,21 +101,20 @@ impl Reader {
             return;
         }
         if let Some(topic) = label(trimmed) {
-            self.topic = topic;
+            self.topic = Some(topic);
             self.continues = false;
             return;
         }
         let range = start..start + trimmed.trim_end().len();
-        match self.blocks.last_mut().filter(|_| self.continues) {
-            Some(block) => block.lines.push(range),
-            None => {
-                // A paragraph after a list is no longer under its label.
-                self.topic = self
-                    .topic
-                    .filter(|_| !matches!(self.blocks.last(), Some(block) if block.form == Form::Item));
-                self.push(range, Form::Paragraph);
-            }
+        if let Some(block) = self.blocks.last_mut().filter(|_| self.continues) {
+            block.lines.push(range);
+            return;
         }
+        // A paragraph after a list is no longer under its label.
+        if self.blocks.last().is_some_and(|block| block.form == Form::Item) {
+            self.topic = None;
+        }
+        self.push(range, Form::Paragraph);
     }
 
     fn push(&mut self, range: Range<usize>, form: Form) {
@@ -148,11 +147,11 @@ fn item_body(line: &str) -> Option<(&str, Form)> {
 }
 
 /// A line that only announces what follows: `**Decisions:**`, `Next steps:`.
-fn label(line: &str) -> Option<Option<Topic>> {
+fn label(line: &str) -> Option<Topic> {
     let bare = line.trim_end().trim_matches('*').trim_end_matches(':').trim_matches('*');
     let is_label =
         line.trim_end().trim_end_matches('*').ends_with(':') && bare.split_whitespace().count() <= 4;
-    is_label.then(|| topic_of(bare)).filter(Option::is_some)
+    topic_of(bare).filter(|_| is_label)
 }
 
 fn topic_of(heading: &str) -> Option<Topic> {
@@ -188,7 +187,9 @@ fn topic_of(heading: &str) -> Option<Topic> {
         () if has(&["done", "completed", "finished", "shipped"]) => Topic::Done,
         () if has(&["decisions", "decided", "decision"]) => Topic::Decisions,
         () if has(&["constraints", "rules", "requirements", "constraint"]) => Topic::Constraints,
-        () if has(&["todo", "todos", "tasks", "steps", "actions", "next", "remaining"]) => Topic::Tasks,
+        () if has(&["todo", "todos", "tasks", "steps", "actions", "action", "next", "remaining", "plan"]) => {
+            Topic::Tasks
+        }
         () if has(&["goals", "goal", "objectives", "objective"]) => Topic::Goals,
         () if has(&["facts", "findings", "learned", "learnings", "observations", "results"]) => Topic::Facts,
         () => return None,

@@ -16,7 +16,7 @@ pub(super) enum Claim {
     Constraint {
         summary: String,
         hard: bool,
-        revises: Option<Mode>,
+        change: RuleChange,
     },
     Task(String),
     /// Something is done; the text says what.
@@ -34,10 +34,40 @@ pub(super) enum Claim {
         confidence: Confidence,
     },
     Branch(Vec<String>),
+    /// It may answer an open question; it says nothing else.
+    Answer(String),
     /// Something no longer holds; the text says what, and is empty for what was said last.
     Withdraw(String),
     Reopen {
         about: String,
         reason: String,
     },
+}
+
+/// How a constraint relates to those that are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RuleChange {
+    /// It stands for itself.
+    New,
+    /// It takes the place of the one that says nearly the same, if there is one.
+    Replaces,
+    /// It only makes sense as a change of one.
+    Changes(Mode),
+}
+
+impl Claim {
+    /// A constraint that is new.
+    pub(super) const fn constraint(summary: String, hard: bool) -> Self {
+        Self::Constraint { summary, hard, change: RuleChange::New }
+    }
+
+    /// A decision that is new.
+    pub(super) const fn decision(summary: String) -> Self {
+        Self::Decision { summary, revises: false, instead_of: None }
+    }
+
+    /// A fact that is new.
+    pub(super) const fn fact(summary: String, confidence: Confidence) -> Self {
+        Self::Fact { summary, confidence, corrects: false, confirms: false }
+    }
 }

@@ -63,12 +63,15 @@ pub fn extract(ledger: &Ledger, turn: &Turn<'_>) -> Vec<Extracted> {
         let sentences = sentences::sentences(turn.text, &block);
         for (at, sentence) in sentences.iter().enumerate() {
             let is_doubted = sentences.get(at + 1).is_some_and(mood::Mood::doubts_what_came_before);
-            for claim in rules::claims(sentence, &block, turn.role, is_doubted) {
-                let named = scene::Name { turn: turn.id, n: found.len() + 1 };
-                if let Some(candidate) = scene.candidate(claim, named, &sentence.range) {
+            for readings in rules::claims(sentence, &block, turn.role, is_doubted) {
+                let name = scene::Name { turn: turn.id, n: found.len() + 1 };
+                let mut candidates =
+                    readings.into_iter().filter_map(|claim| scene.candidate(claim, name, &sentence.range));
+                if let Some(candidate) = candidates.next() {
                     found.push(Extracted { candidate, sentence: sentence.text.clone() });
                 }
             }
+            scene.hear(&sentence.text);
         }
     }
     found
@@ -87,9 +90,14 @@ fn strip<'w>(words: &'w [Word], phrase: &str) -> Option<&'w [Word]> {
     Some(rest)
 }
 
-/// What follows the first of `phrases` that the words begin with.
-fn strip_any<'w>(words: &'w [Word], phrases: &[&str]) -> Option<&'w [Word]> {
-    phrases.iter().find_map(|phrase| strip(words, phrase))
+/// What follows the longest of `phrases` (`one | another`) that the words begin with.
+fn strip_any<'w>(words: &'w [Word], phrases: &str) -> Option<&'w [Word]> {
+    phrases.split(" | ").filter_map(|phrase| strip(words, phrase)).min_by_key(|rest| rest.len())
+}
+
+/// Whether `word` is one of a list.
+fn is_among(list: &str, word: &str) -> bool {
+    list.split(" | ").any(|known| known == word)
 }
 
 /// The words without interjections and connectives at the front.

@@ -3,10 +3,10 @@
 //! The scene holds the items that were touched last, and grows with what the turn says. Items are found by the words
 //! they share with what was said; where that is not clear, nothing is targeted.
 
-use super::claims::Claim;
+use super::claims::{Claim, RuleChange};
 use crate::ledger::Ledger;
 use crate::record::ItemId;
-use crate::words::{Confidence, ItemKind, Status};
+use crate::words::{Confidence, ItemKind, Mode, Status};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -25,10 +25,13 @@ struct Known {
     summary: String,
     stems: BTreeSet<String>,
     alternatives: Vec<String>,
+    is_revised: bool,
 }
 
 pub(super) struct Scene {
     known: Vec<Known>,
+    /// What this turn spoke about so far.
+    heard: BTreeSet<String>,
 }
 
 /// What a candidate of this turn is called.
@@ -59,7 +62,12 @@ impl Scene {
             }
         }
         known.reverse();
-        Self { known }
+        Self { known, heard: BTreeSet::new() }
+    }
+
+    /// Remembers what a sentence spoke about.
+    pub(super) fn hear(&mut self, sentence: &str) {
+        self.heard.append(&mut stems(sentence));
     }
 
     /// The candidate for a claim, or nothing if it is about something unknown or already so.
@@ -77,23 +85,12 @@ impl Scene {
         match claim {
             Claim::Goal(summary) => Some(self.create(ItemKind::Goal, name, summary, Confidence::High)),
             Claim::Decision { summary, revises, instead_of } => {
-                self.decision(summary, revises, instead_of, name)
+                Some(self.decision(summary, revises, instead_of.as_deref(), name))
             }
-            Claim::Constraint { summary, revises: Some(mode), .. } => {
-                let target = self.constraint_to_revise(&summary)?;
-                self.known[target].reword(&summary);
-                let handle = self.known[target].handle.clone();
-                Some((
-                    "constraint_revised",
-                    vec![target_field(&handle), ("summary", summary.into()), ("mode", mode.word().into())],
-                ))
-            }
-            Claim::Constraint { summary, hard, revises: None } => {
-                let confidence = if hard { Confidence::Certain } else { Confidence::High };
-                let (kind, mut fields) = self.create(ItemKind::Constraint, name, summary, confidence);
-                fields.retain(|(name, _)| *name != "confidence");
-                fields.push(("hard", hard.into()));
-                Some((kind, fields))
+            Claim::Constraint { summary, hard, change } => self.constraint(summary, hard, change, name),
+            Claim::Answer(text) => {
+                let (branch, chosen) = self.answered_choice(&text)?;
+                Some(self.choose(branch, chosen, name))
             }
             Claim::Task(summary) => {
                 let (kind, mut fields) = self.create(ItemKind::Task, name, summary, Confidence::High);
@@ -151,6 +148,7 @@ impl Scene {
             summary: summary.to_owned(),
             stems: stems(summary),
             alternatives: Vec::new(),
+            is_revised: false,
         });
         self.known.last_mut().expect("it was just added")
     }
@@ -160,27 +158,67 @@ impl Scene {
         &mut self,
         summary: String,
         revises: bool,
-        instead_of: Option<String>,
+        instead_of: Option<&str>,
         name: Name<'_>,
-    ) -> Option<Draft> {
+    ) -> Draft {
         if let Some((branch, chosen)) = self.open_choice(&summary) {
-            let target = self.known[branch].handle.clone();
-            self.known[branch].status = Status::Resolved;
-            self.add(ItemKind::Decision, name, &chosen);
-            return Some((
-                "branch_resolved",
-                vec![target_field(&target), ("handle", name.handle().into()), ("chosen", chosen.into())],
-            ));
+            return self.choose(branch, chosen, name);
         }
         let replaced = instead_of
-            .and_then(|old| self.best(&old, |known| known.kind == ItemKind::Decision && known.is_live()));
+            .and_then(|old| self.best(old, |known| known.kind == ItemKind::Decision && known.is_live()));
         let target = replaced.or_else(|| if revises { self.decision_to_revise(&summary) } else { None });
         let Some(target) = target else {
-            return Some(self.create(ItemKind::Decision, name, summary, Confidence::High));
+            return self.create(ItemKind::Decision, name, summary, Confidence::High);
         };
         self.known[target].reword(&summary);
-        let handle = self.known[target].handle.clone();
-        Some(("decision_revised", vec![target_field(&handle), ("summary", summary.into())]))
+        ("decision_revised", vec![target_field(&self.known[target].handle), ("summary", summary.into())])
+    }
+
+    fn constraint(
+        &mut self,
+        summary: String,
+        hard: bool,
+        change: RuleChange,
+        name: Name<'_>,
+    ) -> Option<Draft> {
+        let target = match change {
+            RuleChange::New => None,
+            RuleChange::Replaces => self.best(&summary, Known::is_live_constraint),
+            RuleChange::Changes(_) => Some(self.constraint_to_revise(&summary)?),
+        };
+        let Some(target) = target else {
+            let (kind, mut fields) = self.create(ItemKind::Constraint, name, summary, Confidence::High);
+            fields.retain(|(name, _)| *name != "confidence");
+            fields.push(("hard", hard.into()));
+            return Some((kind, fields));
+        };
+        self.known[target].reword(&summary);
+        let mode = if let RuleChange::Changes(mode) = change { mode } else { Mode::Amended };
+        let target = target_field(&self.known[target].handle);
+        Some(("constraint_revised", vec![target, ("summary", summary.into()), ("mode", mode.word().into())]))
+    }
+
+    fn choose(&mut self, branch: usize, chosen: String, name: Name<'_>) -> Draft {
+        self.known[branch].status = Status::Resolved;
+        let target = target_field(&self.known[branch].handle);
+        self.add(ItemKind::Decision, name, &chosen);
+        ("branch_resolved", vec![target, ("handle", name.handle().into()), ("chosen", chosen.into())])
+    }
+
+    /// The open choice that a few words answer: one of the newest, and the words are mostly one alternative's.
+    fn answered_choice(&self, text: &str) -> Option<(usize, String)> {
+        let said = stems(text);
+        let recent = self.known.iter().enumerate().rev().take(4);
+        let mut open = recent.filter(|(_, known)| known.kind == ItemKind::Branch && known.is_live());
+        let (at, branch) = open.next()?;
+        let is_meant = |alternative: &&String| {
+            let stems = stems(alternative);
+            let shared = stems.intersection(&said).count();
+            shared > 0 && shared * 2 >= stems.len()
+        };
+        let mut named = branch.alternatives.iter().filter(is_meant);
+        let chosen = named.next()?;
+        named.next().is_none().then(|| (at, chosen.clone()))
     }
 
     /// An open choice one of whose alternatives the decision names, and no other.
@@ -199,20 +237,20 @@ impl Scene {
         })
     }
 
-    /// The decision with most words in common; failing that, the one that was made last.
+    /// The decision with most words in common; failing that, the one that the turn just spoke of, or the last.
     fn decision_to_revise(&self, summary: &str) -> Option<usize> {
         let is_decision = |known: &Known| known.kind == ItemKind::Decision && known.is_live();
-        self.best(summary, is_decision).or_else(|| {
+        let is_spoken_of = |known: &Known| is_decision(known) && known.stems.is_subset(&self.heard);
+        self.best(summary, is_decision).or_else(|| self.known.iter().rposition(is_spoken_of)).or_else(|| {
             let last = self.known.iter().rposition(is_decision)?;
             (self.known.len() - last <= 4).then_some(last)
         })
     }
 
     fn constraint_to_revise(&self, summary: &str) -> Option<usize> {
-        let is_constraint = |known: &Known| known.kind == ItemKind::Constraint && known.is_live();
-        self.best(summary, is_constraint).or_else(|| {
-            let last = self.known.iter().rposition(is_constraint)?;
-            (self.known.len() - last <= 2).then_some(last)
+        self.best(summary, Known::is_live_constraint).or_else(|| {
+            let last = self.known.iter().rposition(Known::is_live_constraint)?;
+            (self.known.len() - last <= 6).then_some(last)
         })
     }
 
@@ -285,7 +323,9 @@ impl Scene {
 
     fn withdraw(&mut self, about: &str) -> Option<Draft> {
         let target = if about.is_empty() {
-            self.known.iter().rposition(Known::is_live)?
+            // What was only revised would be lost whole.
+            let last = self.known.len().checked_sub(1)?;
+            Some(last).filter(|&last| self.known[last].is_live() && !self.known[last].is_revised)?
         } else {
             self.best(about, Known::is_live)?
         };
@@ -339,6 +379,7 @@ impl Known {
             summary: ledger.summary(item).to_owned(),
             stems: stems(ledger.summary(item)),
             alternatives: ledger.alternatives(item).map(str::to_owned).collect(),
+            is_revised: ledger.version(item).seq != record.created,
         }
     }
 
@@ -346,9 +387,14 @@ impl Known {
         self.status.is_live()
     }
 
+    fn is_live_constraint(&self) -> bool {
+        self.kind == ItemKind::Constraint && self.is_live()
+    }
+
     fn reword(&mut self, summary: &str) {
         summary.clone_into(&mut self.summary);
         self.stems = stems(summary);
+        self.is_revised = true;
     }
 }
 
@@ -356,7 +402,7 @@ impl Known {
 fn stems(text: &str) -> BTreeSet<String> {
     text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '+' | '#' | '_')))
         .map(str::to_lowercase)
-        .filter(|word| !word.is_empty() && !EMPTY_WORDS.contains(&word.as_str()))
+        .filter(|word| !word.is_empty() && !super::is_among(EMPTY_WORDS, word))
         .map(|word| stem(&word))
         .collect()
 }
@@ -378,92 +424,21 @@ fn stem(word: &str) -> String {
             break;
         }
     }
-    let bytes = base.as_bytes();
-    let is_doubled =
-        bytes.len() > 3 && bytes[bytes.len() - 1] == bytes[bytes.len() - 2] && !base.ends_with("ll");
-    let base = if is_doubled { &base[..base.len() - 1] } else { base };
+    if let [.., one, two] = base.as_bytes()
+        && one == two
+        && base.is_ascii()
+        && base.len() > 3
+        && *two != b'l'
+    {
+        base = &base[..base.len() - 1];
+    }
     base.strip_suffix('e').filter(|stripped| stripped.len() >= 3).unwrap_or(base).to_owned()
 }
 
 /// Words that say nothing about what a sentence is about.
-const EMPTY_WORDS: &[&str] = &[
-    "a",
-    "an",
-    "the",
-    "and",
-    "or",
-    "but",
-    "of",
-    "to",
-    "in",
-    "on",
-    "at",
-    "by",
-    "for",
-    "from",
-    "with",
-    "as",
-    "is",
-    "are",
-    "was",
-    "were",
-    "be",
-    "been",
-    "it",
-    "its",
-    "this",
-    "that",
-    "these",
-    "those",
-    "we",
-    "our",
-    "i",
-    "you",
-    "they",
-    "will",
-    "do",
-    "does",
-    "did",
-    "not",
-    "no",
-    "have",
-    "has",
-    "had",
-    "use",
-    "using",
-    "used",
-    "go",
-    "let",
-    "us",
-    "so",
-    "then",
-    "now",
-    "just",
-    "also",
-    "all",
-    "make",
-    "instead",
-    "actually",
-    "please",
-    "s",
-    "t",
-    "ll",
-    "re",
-    "ve",
-    "idea",
-    "task",
-    "plan",
-    "part",
-    "thing",
-    "stuff",
-    "requirement",
-    "anymore",
-    "about",
-    "new",
-    "switch",
-    "stick",
-    "there",
-    "here",
-    "up",
-    "out",
-];
+const EMPTY_WORDS: &str = "\
+    a | an | the | and | or | but | of | to | in | on | at | by | for | from | with | as | is | are | was | \
+    were | be | been | it | its | this | that | these | those | we | our | i | you | they | will | do | \
+    does | did | not | no | have | has | had | use | using | used | go | let | us | so | then | now | \
+    just | also | all | make | instead | actually | please | s | t | ll | re | ve | idea | task | plan | \
+    part | thing | stuff | requirement | anymore | about | new | switch | stick | there | here | up | out";

@@ -29,8 +29,7 @@ pub(super) struct Word {
 }
 
 /// Words that end in a full stop without ending a sentence.
-const ABBREVIATIONS: &[&str] =
-    &["e.g", "i.e", "etc", "vs", "dr", "mr", "mrs", "ms", "no", "approx", "cf", "al", "st", "incl"];
+const ABBREVIATIONS: &str = "e.g | i.e | etc | vs | dr | mr | mrs | ms | no | approx | cf | al | st | incl";
 
 /// The sentences of a block.
 pub(super) fn sentences(text: &str, block: &Block) -> Vec<Sentence> {
@@ -76,7 +75,7 @@ fn ends(line: &str) -> Vec<usize> {
         }
         let before = &line[..at];
         let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("").to_lowercase();
-        let is_abbreviation = c == '.' && ABBREVIATIONS.contains(&word.as_str());
+        let is_abbreviation = c == '.' && super::is_among(ABBREVIATIONS, &word);
         let is_number =
             c == '.' && word.len() <= 2 && !word.is_empty() && word.chars().all(|c| c.is_ascii_digit());
         let starts_small = line[at + c.len_utf8()..].trim_start().starts_with(char::is_lowercase);
@@ -117,13 +116,15 @@ fn words(text: &str) -> Vec<Word> {
     // "would like to" wants politely; it does not doubt.
     while let Some(at) = words.windows(2).position(|pair| pair[0].lower == "would" && pair[1].lower == "like")
     {
-        words[at].lower = "want".to_owned();
+        words[at].lower = "want".into();
         words.remove(at + 1);
     }
     // A single word in quotes is a name, not a quotation.
     let n_quoted = words.iter().filter(|word: &&Word| word.quoted).count();
     if n_quoted <= 2 {
-        words.iter_mut().for_each(|word| word.quoted = false);
+        for word in &mut words {
+            word.quoted = false;
+        }
     }
     words
 }

@@ -1,0 +1,228 @@
+//! Decisions, constraints and goals: what binds the work from now on.
+
+use super::super::claims::{Claim, RuleChange};
+use super::super::lexicon::{DECIDED, DECIDING, DOING, IDLE_NO, IDLE_PROHIBITIONS, RULING, STRONG};
+use super::super::mood::{has_any, plain_text};
+use super::super::sentences::Word;
+use super::super::{Role, strip_any};
+use super::{Reader, is_order, position_after};
+use crate::words::Mode;
+
+const DECIDED_NOT_TO: &str = "\
+    let us not | we will not | we are not going to | i will not | we decided not to | \
+    we have decided not to | we agreed not to | decided not to";
+
+const DECIDED_AGAINST: &str = "\
+    we decided against | we have decided against | decided against | we are not using | no more";
+
+const CHANGES_OF_RULES: &str = "\
+    relax | loosen | tighten | make that | change that to | change it to | allow | we can allow | \
+    let us allow | let us relax | let us tighten | make an exception for";
+
+const GOALS: &str = "\
+    the goal is to | our goal is to | the goal is | our goal is | my goal is to | my goal is | \
+    the objective is to | the objective is | the aim is to | our aim is to | the project is | \
+    this project is | the mission is to | the mission is";
+
+const ABOUT_NOBODY: &str = "\
+    i must | i have to | you must be | it must be | it must have | that must | this must | there must";
+
+impl Reader<'_> {
+    /// "Do not …", "let us not …", "we will not …".
+    pub(super) fn prohibition(&self, words: &[Word]) -> Option<Claim> {
+        let revises = self.revises();
+        let against = |summary| Some(Claim::Decision { summary, revises, instead_of: None });
+        if let Some(rest) = strip_any(words, DECIDED_NOT_TO) {
+            return if rest.len() > 1 { against(format!("Do not {}", self.slice(rest))) } else { None };
+        }
+        if let Some(rest) = strip_any(words, DECIDED_AGAINST) {
+            return if rest.is_empty() { None } else { against(format!("Do not use {}", self.slice(rest))) };
+        }
+        if let Some(task) = strip_any(words, "do not forget to | please do not forget to") {
+            return (!task.is_empty()).then(|| Claim::Task(self.said(task)));
+        }
+        let rest =
+            strip_any(words, "do not ever | do not | please do not | you must not | never ever | never")?;
+        let is_idle = rest.is_empty() || strip_any(rest, IDLE_PROHIBITIONS).is_some();
+        (!is_idle).then(|| Claim::constraint(self.said(words), true))
+    }
+
+    pub(super) fn constraint(&self, words: &[Word]) -> Option<Claim> {
+        if let Some(change) = self.constraint_change(words) {
+            return Some(change);
+        }
+        if let Some(rest) =
+            strip_any(words, "make sure that | make sure | ensure that | ensure | see to it that")
+        {
+            return (rest.len() > 1).then(|| Claim::constraint(self.said(rest), true));
+        }
+        let hard = is_hard_rule(words);
+        let soft = !hard && is_preference(words);
+        let change = if self.revises() { RuleChange::Replaces } else { RuleChange::New };
+        (hard || soft).then(|| Claim::Constraint { summary: self.said(words), hard, change })
+    }
+
+    /// "Allow GPL code in tests", "make that 200 ms".
+    fn constraint_change(&self, words: &[Word]) -> Option<Claim> {
+        let rest = strip_any(words, CHANGES_OF_RULES)?;
+        let mode = match () {
+            () if self.has("relax | loosen | allow | exception | except for") => Mode::Relaxed,
+            () if self.has("tighten | stricter | restrict") => Mode::Tightened,
+            () => Mode::Amended,
+        };
+        (!rest.is_empty()).then(|| Claim::Constraint {
+            summary: self.said(words),
+            hard: false,
+            change: RuleChange::Changes(mode),
+        })
+    }
+
+    pub(super) fn goal(&self, words: &[Word]) -> Option<Claim> {
+        if let Some(rest) = strip_any(words, GOALS).filter(|rest| !rest.is_empty()) {
+            return Some(Claim::Goal(self.said(rest)));
+        }
+        let wanted = strip_any(
+            words,
+            "we want to | i want to | we are trying to | i am trying to | let us | we need to | i need to",
+        );
+        let builds = |rest: &[Word]| {
+            let made = strip_any(
+                rest,
+                "build | create | make | ship | launch | develop | write | release | rewrite | port",
+            );
+            made.and_then(|made| strip_any(made, "a | an | our own | our"))
+                .is_some_and(|rest| !rest.is_empty())
+        };
+        let is_small = self.has("test | tests | pr | ticket | list | copy | helper | function | note");
+        if let Some(rest) = wanted.filter(|rest| builds(rest) && !is_small) {
+            return Some(Claim::Goal(self.said(rest)));
+        }
+        let ongoing = strip_any(words, "we are | i am")?;
+        let is_making =
+            strip_any(ongoing, "building | creating a | making a | developing a | designing a | writing a");
+        is_making.is_some_and(|rest| !rest.is_empty()).then(|| Claim::Goal(self.said(ongoing)))
+    }
+
+    /// Under "Decisions" a prohibition is a decision, and so is whatever has no verb.
+    pub(super) fn decision_in_a_list(&self, words: &[Word], text: String) -> Claim {
+        match self.decision(words).or_else(|| self.prohibition(words)) {
+            Some(Claim::Constraint { summary, .. }) => Claim::decision(summary),
+            Some(claim @ Claim::Decision { .. }) => claim,
+            _ => Claim::decision(text),
+        }
+    }
+
+    pub(super) fn decision(&self, words: &[Word]) -> Option<Claim> {
+        let own = strip_any(words, "we | i").unwrap_or(words);
+        if let Some(rest) = strip_any(own, DECIDED).filter(|rest| !rest.is_empty()) {
+            return Some(self.decided(self.what_was_decided(words, own, rest), rest));
+        }
+        let going = "going with | sticking with | let us go with | we will go with | i will go with | go with | let us go for";
+        if let Some(rest) = strip_any(words, going).filter(|rest| !rest.is_empty()) {
+            return Some(self.decided(format!("Use {}", self.slice(rest)), rest));
+        }
+        if let [name @ .., it, is] = words
+            && (it.lower.as_str(), is.lower.as_str()) == ("it", "is")
+            && (1..=4).contains(&name.len())
+        {
+            return Some(self.decided(format!("Use {}", self.slice(name)), words));
+        }
+        let willed = strip_any(words, "we will | let us | we are going to | i will | we shall");
+        let said = willed.or(Some(words).filter(|_| self.role != Role::Assistant))?;
+        let said = strip_any(said, "just | simply | definitely | always | now | only | also").unwrap_or(said);
+        let firm = willed.filter(|_| strip_any(words, "we will | let us | we shall").is_some());
+        let unknown = || {
+            firm.and_then(|_| said.split_first())
+                .filter(|(verb, _)| !is_vague(verb))
+                .map(|(_, object)| object)
+        };
+        let object = strip_any(said, DECIDING).or_else(unknown)?;
+        // As bare orders these are work, not choices.
+        let is_work =
+            willed.is_none() && strip_any(said, "make | split | log | drop | put | leave").is_some();
+        (!object.is_empty() && !is_work && is_order(object) && !is_pronoun(object))
+            .then(|| self.decided(self.said(said), object))
+    }
+
+    fn what_was_decided(&self, words: &[Word], own: &[Word], rest: &[Word]) -> String {
+        let last = &own[own.len() - rest.len() - 1].lower;
+        if matches!(last.as_str(), "on" | "chose" | "picked" | "for" | "with" | "chosen" | "using") {
+            return format!("Use {}", self.slice(rest));
+        }
+        match strip_any(words, "we are | i am") {
+            Some(doing) => self.said(doing),
+            None => self.said(strip_any(rest, "we will | we | to").unwrap_or(rest)),
+        }
+    }
+
+    fn decided(&self, summary: String, object: &[Word]) -> Claim {
+        let instead = position_after(object, "instead of | rather than | in place of")
+            .map(|at| self.slice(&object[at..]));
+        let until = |words: &[Word], ends: &str| {
+            let end = words.iter().position(|word| super::super::is_among(ends, &word.lower))?;
+            Some(self.slice(&words[..end]))
+        };
+        let replaced = || {
+            until(strip_any(&self.sentence.words, "replace | let us replace | we will replace")?, "with | by")
+        };
+        let left = || {
+            let is_move = self.has("switch from | migrate from | move from");
+            until(&object[position_after(object, "from").or(Some(0)).filter(|_| is_move)?..], "to")
+        };
+        Claim::Decision {
+            summary,
+            revises: self.revises(),
+            instead_of: instead.or_else(replaced).or_else(left),
+        }
+    }
+}
+
+const BOUNDS: &str = "under | below | within | at most | above | at least | less than | to | no more than";
+
+fn is_hard_rule(words: &[Word]) -> bool {
+    if strip_any(words, "no").is_some() {
+        return is_ban(words);
+    }
+    let plain = plain_text(words);
+    let is_strong = has_any(&plain, STRONG) && strip_any(words, ABOUT_NOBODY).is_none() && words.len() > 2;
+    let can_not = position_after(words, "can not").map(|at| &words[at..]);
+    let forbids = can_not.is_some_and(|rest| strip_any(rest, RULING).is_some()) && words[0].lower != "i";
+    let is_bounded = strip_any(words, "keep | limit | cap | stay").is_some()
+        && has_any(&plain, BOUNDS)
+        && words.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
+    let is_always = strip_any(words, "always").is_some_and(|rest| rest.len() > 1);
+    is_strong || forbids || is_bounded || is_always
+}
+
+/// "No runtime dependencies": a ban without a verb.
+fn is_ban(words: &[Word]) -> bool {
+    let has_verb =
+        words.iter().any(|word| matches!(word.lower.as_str(), "is" | "was" | "will" | "did" | "has"));
+    let rest = &words[1..];
+    (1..=8).contains(&rest.len()) && strip_any(rest, IDLE_NO).is_none() && !has_verb && !words[0].paused
+}
+
+fn is_preference(words: &[Word]) -> bool {
+    let prefers =
+        strip_any(words, "prefer | we prefer | i prefer | avoid | try to avoid | ideally | try to").is_some();
+    let has_should = words.iter().skip(1).any(|word| word.lower == "should");
+    let is_norm =
+        has_should && words.len() > 3 && strip_any(words, "we | i | you | it | that | this | they").is_none();
+    (prefers || is_norm) && words.len() > 1
+}
+
+/// Verbs after "we will" or "let's" that commit to nothing, or to work.
+fn is_vague(verb: &Word) -> bool {
+    let is_work = strip_any(std::slice::from_ref(verb), DOING).is_some();
+    is_work || super::super::is_among(VAGUE, &verb.lower) || !verb.lower.chars().all(char::is_alphabetic)
+}
+
+const VAGUE: &str = "see | be | have | need | get | find | know | look | talk | discuss | try | wait | think | meet | check | hope | ask | say | go | start | \
+    continue | never | always | not | probably | then | also | come | figure | learn | focus | revisit | decide | set | take | give | say | assume | pretend | imagine | hear | lose";
+
+/// "Use that here" decides nothing that one could read later.
+fn is_pronoun(object: &[Word]) -> bool {
+    object.first().is_some_and(|word| {
+        super::super::is_among("that | it | this | them | those | these | both", &word.lower)
+    })
+}

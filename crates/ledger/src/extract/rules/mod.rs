@@ -1,0 +1,218 @@
+//! What a sentence claims. The first rule that fits speaks; a sentence that no rule fits says nothing.
+//!
+//! Rules see words, never raw text, and give back the author's own words: a summary is a piece of the sentence, with
+//! its negations, numbers and names as they were said.
+//!
+//! * `unasserted`: ideas, choices and requests. `commitments`: decisions, constraints, goals.
+//! * `work`: tasks and what became of them. `facts`: how things are. `speech`: the words of a summary.
+
+mod commitments;
+mod facts;
+mod speech;
+mod unasserted;
+mod work;
+
+use super::blocks::{Block, Form, Topic};
+use super::claims::Claim;
+use super::lexicon::{DID, DOING, REVISING};
+use super::mood::{Mood, has_any, plain_text};
+use super::sentences::{Sentence, Word};
+use super::{Role, strip_any, strip_openers};
+use crate::words::Confidence;
+
+/// Everything that a sentence claims, in order. Each claim is a list of readings: the first that fits the scene holds.
+pub(super) fn claims(sentence: &Sentence, block: &Block, role: Role, is_doubted: bool) -> Vec<Vec<Claim>> {
+    let mut mood = Mood::of(sentence);
+    mood.hedged |= is_doubted;
+    let reader = Reader { sentence, mood, role };
+    if let Form::Box { done } = block.form {
+        let text = reader.said(&sentence.words);
+        return vec![vec![if done { Claim::Done(text) } else { Claim::Task(text) }]];
+    }
+    if let Some(topic) = block.topic.filter(|_| block.form == Form::Item) {
+        return vec![reader.under(topic).into_iter().collect()];
+    }
+    clauses(&sentence.words).into_iter().map(|clause| reader.clause(clause)).collect()
+}
+
+const RULE_LABELS: &str =
+    "constraint | hard constraint | rule | hard rule | requirement | hard requirement | non-negotiable";
+
+const TASK_LABELS: &str =
+    "todo | task | next step | next | next up | action item | follow-up | action | still to do";
+
+/// Where a clause with a claim of its own begins.
+const CLAUSE_STARTS: &str = "\
+    let us | we will | i will | do not | never | always | please | we must | we need to | we are | we use | \
+    make sure | it must | they must | use | add | fix | write | then we will | we can not | it turns out";
+
+/// A part of a sentence that may have a claim of its own.
+#[derive(Clone, Copy)]
+struct Clause<'s> {
+    words: &'s [Word],
+    /// It goes on with what the clause before began: "I'll write it and *set up CI*".
+    continues: bool,
+}
+
+/// Cuts a sentence where another clause with a claim of its own begins.
+fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
+    let mut cuts = vec![(0, false)];
+    let is_work = strip_any(strip_openers(words), WORK_STARTS).is_some();
+    let own = strip_openers(words);
+    let is_report = strip_any(strip_any(own, "i have | we have | i | we").unwrap_or(own), DID).is_some();
+    for at in 1..words.len() {
+        let rest = &words[at..];
+        let joined = strip_any(rest, "and | but | so | then");
+        let starts = |rest: &[Word]| strip_any(rest, CLAUSE_STARTS).is_some();
+        let is_new = if words[at - 1].paused {
+            starts(rest) || joined.is_some_and(starts)
+        } else {
+            joined.is_some_and(|rest| strip_any(rest, "let us | we will | i will | please").is_some())
+        };
+        let continues =
+            is_work && strip_any(rest, "and").is_some_and(|rest| strip_any(rest, DOING).is_some());
+        let is_new =
+            is_new || is_report && strip_any(rest, "and").is_some_and(|rest| strip_any(rest, DID).is_some());
+        if (is_new || continues) && at - cuts.last().map_or(0, |cut| cut.0) > 1 {
+            cuts.push((at, continues && !is_new));
+        }
+    }
+    let ends = cuts.iter().skip(1).map(|cut| cut.0).chain([words.len()]);
+    cuts.iter()
+        .zip(ends)
+        .map(|(&(start, continues), end)| Clause { words: &words[start..end], continues })
+        .collect()
+}
+
+/// What begins a sentence that may name several pieces of work.
+const WORK_STARTS: &str =
+    "i will | we will | let us | please | we need to | i need to | can you | could you | let me";
+
+/// One sentence under the rules.
+struct Reader<'s> {
+    sentence: &'s Sentence,
+    mood: Mood,
+    role: Role,
+}
+
+impl Reader<'_> {
+    /// An item under a heading is what the heading says, if it is asserted at all.
+    fn under(&self, topic: Topic) -> Option<Claim> {
+        let words = strip_openers(&self.sentence.words);
+        let text = self.said(words);
+        if topic == Topic::Open {
+            return self.branch(words);
+        }
+        if self.mood.guesses() {
+            return Some(Claim::Hypothesis { summary: text, confidence: Confidence::Low });
+        }
+        let is_rule = topic == Topic::Constraints && self.is_rule_with_condition();
+        if !(self.mood.asserts() || is_rule) {
+            return None;
+        }
+        Some(match topic {
+            Topic::Goals => Claim::Goal(text),
+            Topic::Decisions => self.decision_in_a_list(words, text),
+            Topic::Constraints => {
+                let is_soft = self.has("prefer | should | ideally | avoid | try to");
+                Claim::constraint(text, !is_soft)
+            }
+            Topic::Tasks => Claim::Task(text),
+            Topic::Done => Claim::Done(text),
+            Topic::Facts => Claim::fact(text, Confidence::Medium),
+            Topic::Open => return None,
+        })
+    }
+
+    /// What a clause may claim, the likeliest first.
+    fn clause(&self, clause: Clause<'_>) -> Vec<Claim> {
+        let all = clause.words;
+        let words = strip_openers(all);
+        if words.is_empty() {
+            return Vec::new();
+        }
+        if let Some(branch) = self.branch(words) {
+            return vec![branch];
+        }
+        if !self.mood.asserts() {
+            return self.unasserted(words).into_iter().collect();
+        }
+        if clause.continues {
+            return vec![Claim::Task(self.said(words))];
+        }
+        if let Some(labelled) = self.labelled(words) {
+            return vec![labelled];
+        }
+        // The first ones speak about an item that must be known; where none is, the sentence says something else.
+        let about_known = [self.withdrawal(all, words), self.reopening(words), self.done(words)];
+        let on_its_own = self
+            .prohibition(words)
+            .or_else(|| self.constraint(words))
+            .or_else(|| self.goal(words))
+            .or_else(|| self.task_asked_for(words))
+            .or_else(|| self.decision(words))
+            .or_else(|| self.task(words))
+            .or_else(|| self.fact(words))
+            .or_else(|| self.answer(words));
+        about_known.into_iter().flatten().chain(on_its_own).collect()
+    }
+
+    /// "Decision: …", "TODO: …": the label says what it is.
+    fn labelled(&self, words: &[Word]) -> Option<Claim> {
+        let label = words.iter().take(6).position(|word| word.paused)?;
+        let (head, rest) = words.split_at(label + 1);
+        let before = rest
+            .first()
+            .map(|word| self.sentence.text[..word.place.start].trim_end_matches([' ', '*', '`', '"']))?;
+        if !before.ends_with([':', '—', '-']) {
+            return None;
+        }
+        let text = self.said(rest);
+        let says = |labels: &str| strip_any(head, labels).is_some();
+        Some(match () {
+            () if says("decision | decided | we decided | final decision") => {
+                self.decision(rest).unwrap_or_else(|| Claim::decision(text))
+            }
+            () if says("preference | soft constraint") => Claim::constraint(text, false),
+            () if says(RULE_LABELS) => Claim::constraint(text, true),
+            () if says(TASK_LABELS) => Claim::Task(text),
+            () if says("goal | objective | aim | the goal") => Claim::Goal(text),
+            () if says("fact | finding | root cause | til | measured | result") => {
+                Claim::fact(text, Confidence::High)
+            }
+            () => return None,
+        })
+    }
+
+    /// A few words from the user may answer an open question.
+    fn answer(&self, words: &[Word]) -> Option<Claim> {
+        let is_answer =
+            self.role == Role::User && words.len() <= 12 && !self.has("not | no | never | neither");
+        is_answer.then(|| Claim::Answer(self.said(words)))
+    }
+
+    /// Whether the sentence says that it changes what was said before.
+    fn revises(&self) -> bool {
+        self.has(REVISING)
+    }
+
+    /// Whether one of the phrases is said anywhere in the sentence.
+    fn has(&self, phrases: &str) -> bool {
+        has_any(&plain_text(&self.sentence.words), phrases)
+    }
+}
+
+/// Where the first of `phrases` begins.
+fn position_of(words: &[Word], phrases: &str) -> Option<usize> {
+    (0..words.len()).find(|&at| strip_any(&words[at..], phrases).is_some())
+}
+
+/// Where the words after the first of `phrases` begin.
+fn position_after(words: &[Word], phrases: &str) -> Option<usize> {
+    (0..words.len()).find_map(|at| strip_any(&words[at..], phrases).map(|rest| words.len() - rest.len()))
+}
+
+/// Whether the words after a verb are its object: "port 8080 is taken" orders nothing.
+fn is_order(object: &[Word]) -> bool {
+    !object.iter().take(3).any(|word| super::is_among("is | are | was | were | has | takes", &word.lower))
+}

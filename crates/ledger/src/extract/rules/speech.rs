@@ -1,0 +1,61 @@
+//! The words of a summary: a piece of the sentence, tidied at its edges and nowhere else.
+
+use super::super::sentences::Word;
+use super::Reader;
+
+impl Reader<'_> {
+    /// The words as they were said: a capital at the front, no afterthoughts, no reasons.
+    pub(super) fn said(&self, words: &[Word]) -> String {
+        let end =
+            words.iter().skip(1).position(|word| word.lower == "because").map_or(words.len(), |at| at + 1);
+        let mut words = &words[..end];
+        while let [rest @ .., last] = words {
+            let is_tail = matches!(
+                last.lower.as_str(),
+                "instead" | "then" | "please" | "too" | "ok" | "okay" | "thanks" | "now"
+            );
+            if !is_tail || rest.is_empty() {
+                break;
+            }
+            words = rest;
+        }
+        let slice = self.slice(words);
+        let mut chars = slice.chars();
+        match chars.next() {
+            Some(first) if first.is_lowercase() && !slice.contains("::") => {
+                first.to_uppercase().chain(chars).collect()
+            }
+            _ => slice,
+        }
+    }
+
+    /// The text from the first word to the last, with the marks that belong to them.
+    pub(super) fn slice(&self, words: &[Word]) -> String {
+        let (Some(first), Some(last)) = (words.first(), words.last()) else {
+            return String::new();
+        };
+        let text = &self.sentence.text;
+        let (mut start, mut end) = (first.place.start, last.place.end.max(first.place.start));
+        while let Some(mark) = text[..start].chars().next_back().filter(|c| "`\"(.-“".contains(*c)) {
+            start -= mark.len_utf8();
+        }
+        while let Some(mark) = text[end..].chars().next().filter(|c| "`\")”".contains(*c)) {
+            end += mark.len_utf8();
+        }
+        let slice = text[start..end].trim_matches(|c: char| c.is_whitespace() || c == '*');
+        without_lone_marks(slice.trim_start_matches(['-', '—']).trim_start()).to_owned()
+    }
+}
+
+/// Takes off a bracket or mark that lost its partner.
+fn without_lone_marks(slice: &str) -> &str {
+    let mut slice = slice;
+    for (open, close) in [('(', ')'), ('"', '"'), ('“', '”'), ('`', '`')] {
+        let (n_open, n_close) = (slice.matches(open).count(), slice.matches(close).count());
+        let is_odd = if open == close { n_open % 2 == 1 } else { n_open != n_close };
+        if is_odd {
+            slice = slice.trim_start_matches(open).trim_end_matches(close);
+        }
+    }
+    slice
+}

@@ -1,0 +1,136 @@
+//! What is said without being asserted: ideas, open choices, requests, rules that hold on a condition.
+
+use super::super::claims::Claim;
+use super::super::lexicon::DOING;
+use super::super::sentences::Word;
+use super::super::{Role, strip_any};
+use super::{Reader, position_after};
+use crate::words::Confidence;
+
+const BETWEEN: &str = "\
+    choose between | choosing between | deciding between | decide between | torn between | choice between | \
+    pick between";
+
+const ASKED_CHOICES: &str = "\
+    should we use | should we go with | should we | do we use | do we want | shall we use | should it be | do we go with | \
+    should i use | are we using | is it | do you want to | do you want | do we want to | would you prefer | do you prefer";
+
+const HEDGED_STARTS: &str = "\
+    maybe | perhaps | probably | possibly | i think that | i think | i guess | i suspect that | i suspect | \
+    i believe that | i believe | i suppose | presumably | apparently | it seems that | it seems | \
+    my guess is that | my guess is | it looks like | looks like";
+
+/// Openings of sentences that guess nothing about the project.
+const CHATTER: &str = "\
+    sounds like | feels like | i could | i would | i might | i may | would you | that | this | it depends | might | could";
+
+impl Reader<'_> {
+    pub(super) fn unasserted(&self, words: &[Word]) -> Option<Claim> {
+        if let Some(task) = self.request(words) {
+            return Some(task);
+        }
+        if self.is_rule_with_condition() {
+            return self.conditional_rule(words);
+        }
+        let idea = strip_any(
+            words,
+            "what if we | what if | how about we | how about | what about | could it be that | could it be | is it possible that",
+        );
+        if let Some(idea) = idea.filter(|idea| idea.len() > 1 && !self.mood.reported && !self.mood.unreal) {
+            return Some(Claim::Hypothesis { summary: self.said(idea), confidence: Confidence::Low });
+        }
+        if !self.mood.guesses() || words.len() < 3 || strip_any(words, CHATTER).is_some() {
+            return None;
+        }
+        let is_likely = self.has("probably | likely | i believe | we believe | presumably | should");
+        let confidence = if is_likely { Confidence::Medium } else { Confidence::Low };
+        Some(Claim::Hypothesis { summary: self.said(strip_hedge(words)), confidence })
+    }
+
+    /// "If the tests fail, never merge": a rule keeps its condition.
+    pub(super) fn is_rule_with_condition(&self) -> bool {
+        let mood = self.mood;
+        let is_otherwise_open = mood.asks || mood.hedged || mood.reported || mood.unreal || mood.undecided;
+        mood.conditional && !is_otherwise_open && self.has("must | never | always")
+    }
+
+    fn conditional_rule(&self, words: &[Word]) -> Option<Claim> {
+        let rule = self.constraint(words).or_else(|| self.prohibition(words));
+        let rule = rule.or_else(|| {
+            let at = position_after(words, "never | always | must")?;
+            (at < words.len()).then(|| Claim::constraint(String::new(), true))
+        })?;
+        match rule {
+            Claim::Constraint { hard, .. } => Some(Claim::constraint(self.said(&self.sentence.words), hard)),
+            _ => None,
+        }
+    }
+
+    /// "Can you add tests?" asks for something to be done.
+    fn request(&self, words: &[Word]) -> Option<Claim> {
+        let rest = strip_any(words, "can you | could you | would you | will you")?;
+        let rest = strip_any(rest, "please | also").unwrap_or(rest);
+        let is_task =
+            self.role == Role::User && strip_any(rest, DOING).is_some_and(|object| !object.is_empty());
+        let is_plain = !(self.mood.conditional || self.mood.reported || self.mood.unreal);
+        let is_asked_back = self.has("maybe | perhaps | tell me | explain");
+        (is_task && is_plain && !is_asked_back).then(|| Claim::Task(self.said(rest)))
+    }
+
+    /// Alternatives between which nothing is decided.
+    pub(super) fn branch(&self, words: &[Word]) -> Option<Claim> {
+        let mood = self.mood;
+        if mood.reported || mood.unreal {
+            return None;
+        }
+        if let Some(at) = position_after(words, BETWEEN) {
+            return self.alternatives(&words[at..], "and").or_else(|| self.alternatives(&words[at..], "or"));
+        }
+        let options = "options are | the options are | our options are | two options | the choice is";
+        if let Some(rest) = strip_any(words, options) {
+            return self.alternatives(rest, "or").or_else(|| self.alternatives(rest, "and"));
+        }
+        let is_open = mood.asks || mood.undecided || mood.hedged;
+        if let Some(at) = position_after(words, "either") {
+            return self.alternatives(&words[at..], "or").filter(|_| is_open || at == 1);
+        }
+        let has_versus = words.iter().any(|word| matches!(word.lower.as_str(), "vs" | "versus"));
+        if has_versus && words.len() <= 14 {
+            return self.alternatives(words, "vs").or_else(|| self.alternatives(words, "versus"));
+        }
+        match position_after(words, ASKED_CHOICES) {
+            Some(at) if mood.asks => self.alternatives(&words[at..], "or"),
+            None if mood.asks && words.len() <= 6 => {
+                self.alternatives(words, "or").filter(|_| !is_yes_or_no(words))
+            }
+            _ => None,
+        }
+    }
+
+    /// What stands left and right of `joint`.
+    fn alternatives(&self, words: &[Word], joint: &str) -> Option<Claim> {
+        let at = words.iter().position(|word| word.lower == joint)?;
+        let (left, right) = (&words[..at], &words[at + 1..]);
+        // The last word on the left may have a comma before the joint.
+        let starts = left.iter().rev().skip(1).rev().rposition(|word| word.paused).map_or(0, |at| at + 1);
+        let ends = right.iter().position(|word| word.paused).map_or(right.len(), |at| at + 1);
+        let stops = right.iter().position(|word| matches!(word.lower.as_str(), "for" | "here" | "as"));
+        let (left, right) = (&left[starts..], &right[..ends.min(stops.unwrap_or(right.len()))]);
+        let is_short = |part: &[Word]| !part.is_empty() && part.len() <= 6;
+        let (one, other) = (self.slice(left), self.slice(right));
+        (is_short(left) && is_short(right) && one != other).then(|| Claim::Branch(vec![one, other]))
+    }
+}
+
+/// The words after a hedge at the front.
+fn strip_hedge(words: &[Word]) -> &[Word] {
+    let mut rest = words;
+    while let Some(stripped) = strip_any(rest, HEDGED_STARTS).filter(|stripped| stripped.len() >= 2) {
+        rest = stripped;
+    }
+    rest
+}
+
+fn is_yes_or_no(words: &[Word]) -> bool {
+    words.iter().any(|word| matches!(word.lower.as_str(), "no" | "yes" | "not" | "what" | "something"))
+}
