@@ -15,6 +15,8 @@ use tree::{Options, Snapshot, cache};
 pub(crate) fn content_options(workspace: &Workspace) -> Options {
     Options {
         own_state: workspace.own_names(),
+        // A `.git` that was not there when the workspace was found belongs to no protected zone: it is content.
+        dot_git_is_content: workspace.git.as_ref().is_none_or(|git| git.root != workspace.root),
         git_ids: workspace.git.as_ref().map(|git| git.object_format),
         ..Options::default()
     }

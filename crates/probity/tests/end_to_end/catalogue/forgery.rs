@@ -208,6 +208,11 @@ fn evidence_lies_outside_the_judged_tree() {
     let second = repo.run("echo z >> src/a.py");
     second.passes();
     assert!(second.evidence_dir().starts_with(repo.path().join(".probity")));
+    // A repository that is made meanwhile is content like any other.
+    let made = repo.run("git init -q .; echo w >> src/a.py");
+    made.fails_with("RECON.UNTRACKED_DELTA");
+    assert!(made.delta().contains(&".git/config".into()), "{made:#?}");
+    repo.sh("rm -rf .git");
     // But what the agent plants there is found.
     repo.run("echo forged > .probity/chain.json").fails_with("PROTECTED.CHANGED");
 }
