@@ -3,6 +3,7 @@
 mod bench;
 mod demo;
 mod docs;
+mod fuzz;
 mod test;
 
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ const USAGE: &str = "usage: cargo xtask <chore>
   docs    write the generated parts of the docs (`docs --check` only compares)
   bench   measure Probity side by side with what one would use instead
   kill    kill governed runs at random points, many times (long)
+  fuzz    run every fuzz target for 60 s, or as many as are given (needs a nightly compiler)
 ";
 
 /// What a chore ends with: nothing to say, or what went wrong.
@@ -30,6 +32,8 @@ fn main() -> ExitCode {
         ["docs", "--check"] => docs::check(),
         ["bench", which @ ..] => bench::bench(which),
         ["kill"] => test::kill(),
+        ["fuzz"] => fuzz::fuzz("60"),
+        ["fuzz", seconds] => fuzz::fuzz(seconds),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);

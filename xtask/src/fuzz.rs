@@ -1,0 +1,36 @@
+//! `cargo xtask fuzz`: every fuzz target for a while, with nothing but a nightly compiler installed.
+
+use crate::{Chore, root};
+use std::fs;
+use std::process::Command;
+
+/// What the compiler must do so that libFuzzer sees which code an input reaches.
+const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+                        -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+                        -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares";
+
+/// Runs each target for `seconds`.
+pub fn fuzz(seconds: &str) -> Chore {
+    let seconds: u32 = seconds.parse().map_err(|_| format!("`{seconds}` is no number of seconds"))?;
+    let folder = root().join("fuzz");
+    for entry in fs::read_dir(folder.join("fuzz_targets")).map_err(|error| error.to_string())? {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let corpus = folder.join("corpus").join(&name);
+        fs::create_dir_all(&corpus).map_err(|error| error.to_string())?;
+        eprintln!("── fuzz: {name}, {seconds} s");
+        let mut command = Command::new("cargo");
+        command.args(["+nightly", "run", "--release", "--quiet", "--bin", &name, "--"]);
+        command.arg(&corpus).arg(format!("-max_total_time={seconds}"));
+        let status = command
+            .current_dir(&folder)
+            .env_remove("RUSTC")
+            .env_remove("CARGO")
+            .env("RUSTFLAGS", COVERAGE)
+            .status();
+        if !status.is_ok_and(|status| status.success()) {
+            return Err(format!("{name} found something, or could not be run: see above"));
+        }
+    }
+    Ok(())
+}
