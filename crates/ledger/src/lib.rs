@@ -15,7 +15,7 @@
 //! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
 //!
 //! Inside: `ledger` holds the state and its primitives, `record`, `texts`, `sources`, `statements` and `index` how it
-//! is kept, `reconcile` the rules.
+//! is kept, `decide` and `reconcile` the rules.
 
 pub mod candidate;
 pub mod extract;
@@ -24,6 +24,7 @@ pub mod vectors;
 pub mod words;
 
 mod conflicts;
+mod decide;
 mod digest;
 mod export;
 mod index;

@@ -1,18 +1,16 @@
 //! The reconciler: the one authority that turns candidates into state (seed 002).
 //!
-//! Each candidate is decided and then applied. [`decide`](Ledger::decide) looks, in the order that the vectors'
-//! README fixes, for the first reason to refuse; it changes nothing. What it returns is a plan that cannot fail.
-//! The outcome is a pure function of the state, the author and the candidates in their order: no clock, no
-//! randomness, and no input that panics.
+//! Each candidate is decided (see `decide`) and then applied. The outcome is a pure function of the state, the author
+//! and the candidates in their order: no clock, no randomness, and no input that panics.
 
-use crate::candidate::{Change, Content, Delta, MAX_ALTERNATIVES, Proposal};
-use crate::identity::{Meaning, Normaliser, normal_form};
-use crate::ledger::{Delivered, Extra, Ledger, NewItem, Rewording};
+use crate::candidate::{Content, MAX_ALTERNATIVES, Proposal};
+use crate::decide::{Alteration, Desk, Plan, Successor};
+use crate::identity::Meaning;
+use crate::ledger::{Delivered, Ledger, NewItem};
 use crate::outcome::{MergeCode, Outcome, RejectCode, Verdict};
 use crate::record::{Entry, ItemId, Seq};
 use crate::sources::Known;
-use crate::words::{Confidence, ItemKind, Mode, Status};
-use std::borrow::Cow;
+use crate::words::{Confidence, ItemKind, Status};
 
 /// What happens to a batch when one of its candidates is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,68 +29,6 @@ pub struct LedgerFull {
     pub inputs: usize,
 }
 
-/// What one candidate will do. Every check is behind it.
-#[derive(Debug)]
-enum Plan<'a> {
-    Redelivered {
-        item: ItemId,
-    },
-    Create {
-        kind: ItemKind,
-        handle: &'a str,
-        content: &'a Content<'a>,
-        summary: Cow<'a, str>,
-        meaning: Meaning,
-    },
-    /// Another statement of what an item says; `alias` is its new name.
-    Restate {
-        item: ItemId,
-        alias: Option<&'a str>,
-        confidence: Confidence,
-        hard: bool,
-    },
-    /// A change that changes nothing but the sources.
-    Repeat {
-        item: ItemId,
-    },
-    Alter {
-        item: ItemId,
-        how: Alteration<'a>,
-    },
-    Supersede {
-        item: ItemId,
-        reason: &'a str,
-        by: Option<ItemId>,
-    },
-    Succeed {
-        item: ItemId,
-        new: Successor<'a>,
-    },
-}
-
-/// A change that concerns one item alone.
-#[derive(Debug)]
-enum Alteration<'a> {
-    Reword(Rewording<'a>),
-    Reweigh(Confidence),
-    Resolve { note: &'a str },
-    Promote(Option<Confidence>),
-}
-
-/// An item that takes the place of another.
-#[derive(Debug)]
-struct Successor<'a> {
-    kind: ItemKind,
-    handle: &'a str,
-    summary: Cow<'a, str>,
-    meaning: Meaning,
-    confidence: Confidence,
-    /// What becomes of the old item; `None` if it is final already.
-    old_status: Option<Status>,
-    /// Why a task is reopened.
-    reason: Option<&'a str>,
-}
-
 /// A verdict with the items it is about.
 #[derive(Debug, Clone, Copy)]
 struct Ruling {
@@ -105,13 +41,6 @@ impl Ruling {
     const fn rejected(code: RejectCode) -> Self {
         Self { verdict: Verdict::Rejected(code), item: None, other: None }
     }
-}
-
-/// What the reconciler keeps between two candidates of a batch, to spare allocations.
-#[derive(Default)]
-struct Desk {
-    normaliser: Normaliser,
-    sources: Vec<Known>,
 }
 
 impl Ledger {
@@ -192,239 +121,6 @@ impl Ledger {
             outcomes.push(Outcome { seq: self.head(), verdict, item });
         }
         outcomes
-    }
-
-    // Deciding: the first failure is the code.
-
-    fn decide<'a>(
-        &self,
-        author: &str,
-        proposal: &'a Proposal<'a>,
-        desk: &mut Desk,
-    ) -> Result<Plan<'a>, RejectCode> {
-        if let Some(item) = self.check_key(proposal)? {
-            return Ok(Plan::Redelivered { item });
-        }
-        if proposal.kind.is_none() {
-            return Err(RejectCode::UnknownKind);
-        }
-        self.check_sources(proposal, &mut desk.sources)?;
-        match proposal.delta.as_ref().map_err(|_| RejectCode::InvalidField)? {
-            Delta::Create { handle, content } => self.decide_create(handle, content, &mut desk.normaliser),
-            Delta::Change { target, change } => {
-                self.decide_change(author, target, change, &mut desk.normaliser)
-            }
-        }
-    }
-
-    /// The item of an earlier delivery of this very delta.
-    fn check_key(&self, proposal: &Proposal<'_>) -> Result<Option<ItemId>, RejectCode> {
-        let Some(at) = proposal.key.and_then(|key| self.keys.find(key)) else {
-            return Ok(None);
-        };
-        let earlier = self.delivered[at as usize];
-        if proposal.fingerprint() == Some(earlier.fingerprint) {
-            Ok(Some(earlier.item))
-        } else {
-            Err(RejectCode::KeyConflict)
-        }
-    }
-
-    fn check_sources(&self, proposal: &Proposal<'_>, known: &mut Vec<Known>) -> Result<(), RejectCode> {
-        let sources = proposal.sources.as_ref().ok_or(RejectCode::InvalidField)?;
-        if sources.is_empty() {
-            return Err(RejectCode::MissingProvenance);
-        }
-        for source in sources {
-            let turn = self.sources.turns.find(source.turn).ok_or(RejectCode::UnknownTurn)?;
-            known.push((turn, source.range));
-        }
-        Ok(())
-    }
-
-    fn decide_create<'a>(
-        &self,
-        handle: &'a str,
-        content: &'a Content<'a>,
-        normaliser: &mut Normaliser,
-    ) -> Result<Plan<'a>, RejectCode> {
-        let kind = content.item_kind();
-        let restate = |item, alias| Plan::Restate {
-            item,
-            alias,
-            confidence: content.confidence(),
-            hard: content.is_hard(),
-        };
-        let taken = self.named(handle);
-        if let Some(item) = taken {
-            self.check_taken(item, kind)?;
-        }
-        let summary = summary_of(content);
-        normaliser.read(&summary);
-        if let Some(item) = taken {
-            let is_same = normal_form(self.summary(item)) == normaliser.normal();
-            return if is_same { Ok(restate(item, None)) } else { Err(RejectCode::HandleConflict) };
-        }
-        let meaning = normaliser.meaning(kind);
-        let says_it =
-            |item| self.record(item).kind == kind && normal_form(self.summary(item)) == normaliser.normal();
-        Ok(match self.statements.find(meaning, &self.items, says_it) {
-            Some(item) => restate(item, Some(handle)),
-            None => Plan::Create { kind, handle, content, summary, meaning },
-        })
-    }
-
-    fn check_taken(&self, item: ItemId, kind: ItemKind) -> Result<(), RejectCode> {
-        let record = self.record(item);
-        if record.kind != kind {
-            return Err(RejectCode::KindConflict);
-        }
-        if !record.status.is_live() {
-            return Err(RejectCode::TerminalTarget);
-        }
-        Ok(())
-    }
-
-    fn decide_change<'a>(
-        &self,
-        author: &str,
-        target: &str,
-        change: &'a Change<'a>,
-        normaliser: &mut Normaliser,
-    ) -> Result<Plan<'a>, RejectCode> {
-        let item = self.named(target).ok_or(RejectCode::TargetNotFound)?;
-        self.check_target(item, change)?;
-        if self.record(item).hardened.is_some() && !self.policy.may_change_hard_constraints(author) {
-            return Err(RejectCode::NotAuthorised);
-        }
-        let plan = self.plan_change(item, change, normaliser)?;
-        match change.successor_handle() {
-            Some(handle) if self.named(handle).is_some() => Err(RejectCode::HandleConflict),
-            _ => Ok(plan),
-        }
-    }
-
-    /// The kind and status that a change asks of its target.
-    fn check_target(&self, item: ItemId, change: &Change<'_>) -> Result<(), RejectCode> {
-        let record = self.record(item);
-        if change.target_kind().is_some_and(|kind| kind != record.kind) {
-            return Err(RejectCode::WrongKind);
-        }
-        match (change, record.status) {
-            (Change::ReopenTask { .. }, Status::Resolved) if record.superseded_by.is_none() => Ok(()),
-            (Change::ReopenTask { .. }, Status::Tentative | Status::Active)
-            | (Change::Promote { .. }, Status::Active) => Err(RejectCode::InvalidTransition),
-            (_, Status::Superseded | Status::Resolved) => Err(RejectCode::TerminalTarget),
-            (_, Status::Tentative | Status::Active) => Ok(()),
-        }
-    }
-
-    fn plan_change<'a>(
-        &self,
-        item: ItemId,
-        change: &'a Change<'a>,
-        normaliser: &mut Normaliser,
-    ) -> Result<Plan<'a>, RejectCode> {
-        let now = self.record(item);
-        Ok(match *change {
-            Change::ReviseDecision { summary, confidence } => {
-                self.plan_rewording(item, summary, confidence.unwrap_or(now.confidence), None, normaliser)
-            }
-            Change::ReviseConstraint { summary, mode } => {
-                self.plan_rewording(item, summary, now.confidence, mode, normaliser)
-            }
-            Change::Confidence { confidence } if confidence == now.confidence => Plan::Repeat { item },
-            Change::Confidence { confidence } => Plan::Alter { item, how: Alteration::Reweigh(confidence) },
-            Change::CloseTask { resolution } | Change::CloseGoal { resolution } => {
-                Plan::Alter { item, how: Alteration::Resolve { note: resolution } }
-            }
-            Change::Supersede { reason, by } => {
-                Plan::Supersede { item, reason, by: by.map(|by| self.check_by(item, by)).transpose()? }
-            }
-            Change::Promote { confidence } => Plan::Alter { item, how: Alteration::Promote(confidence) },
-            Change::ResolveBranch { .. } | Change::ReopenTask { .. } | Change::CorrectFact { .. } => {
-                Plan::Succeed { item, new: self.plan_successor(item, change, normaliser)? }
-            }
-        })
-    }
-
-    fn plan_rewording<'a>(
-        &self,
-        item: ItemId,
-        summary: &'a str,
-        confidence: Confidence,
-        mode: Option<Mode>,
-        normaliser: &mut Normaliser,
-    ) -> Plan<'a> {
-        normaliser.read(summary);
-        let meaning = normaliser.meaning(self.record(item).kind);
-        // The old text is only fetched when its meaning is the same: most revisions say something else.
-        let is_same_text = meaning == self.record(item).meaning && summary == self.summary(item);
-        if !is_same_text {
-            return Plan::Alter {
-                item,
-                how: Alteration::Reword(Rewording { summary, meaning, confidence, mode }),
-            };
-        }
-        if confidence == self.record(item).confidence {
-            Plan::Repeat { item }
-        } else {
-            Plan::Alter { item, how: Alteration::Reweigh(confidence) }
-        }
-    }
-
-    fn check_by(&self, item: ItemId, by: &str) -> Result<ItemId, RejectCode> {
-        let by = self.named(by).ok_or(RejectCode::TargetNotFound)?;
-        if by == item {
-            return Err(RejectCode::InvalidLink);
-        }
-        if !self.record(by).status.is_live() {
-            return Err(RejectCode::TerminalTarget);
-        }
-        Ok(by)
-    }
-
-    fn plan_successor<'a>(
-        &self,
-        item: ItemId,
-        change: &'a Change<'a>,
-        normaliser: &mut Normaliser,
-    ) -> Result<Successor<'a>, RejectCode> {
-        let now = self.record(item);
-        let (kind, handle, summary, confidence, old_status, reason) = match *change {
-            Change::ResolveBranch { handle, chosen, confidence } => {
-                if !self.alternatives(item).any(|alternative| alternative == chosen) {
-                    return Err(RejectCode::InvalidField);
-                }
-                let confidence = confidence.unwrap_or(Confidence::High);
-                (ItemKind::Decision, handle, Cow::Borrowed(chosen), confidence, Some(Status::Resolved), None)
-            }
-            Change::CorrectFact { handle, summary, confidence } => {
-                let confidence = confidence.unwrap_or(now.confidence);
-                (ItemKind::Fact, handle, Cow::Borrowed(summary), confidence, Some(Status::Superseded), None)
-            }
-            Change::ReopenTask { handle, reason } => {
-                let summary = Cow::Owned(self.summary(item).to_owned());
-                (ItemKind::Task, handle, summary, now.confidence, None, Some(reason))
-            }
-            _ => return Err(RejectCode::InvalidTransition),
-        };
-        normaliser.read(&summary);
-        let says_the_same = || normal_form(self.summary(item)) == normaliser.normal();
-        if matches!(change, Change::CorrectFact { .. }) && says_the_same() {
-            return Err(RejectCode::InvalidField);
-        }
-        let meaning = normaliser.meaning(kind);
-        Ok(Successor { kind, handle, summary, meaning, confidence, old_status, reason })
-    }
-
-    /// The alternatives of a branch, as they were given.
-    pub(crate) fn alternatives(&self, item: ItemId) -> impl Iterator<Item = &str> {
-        let (first, n) = match self.extras.get(&item) {
-            Some(&Extra::Alternatives { first, n }) => (first, n),
-            _ => (0, 0),
-        };
-        (first..first + n).map(|text| self.texts.get(text))
     }
 
     // Applying: nothing here can fail.
@@ -550,18 +246,5 @@ impl Ledger {
         }
         self.link(item, successor, seq);
         successor
-    }
-}
-
-/// The summary of a new item. A branch's is its alternatives.
-fn summary_of<'a>(content: &Content<'a>) -> Cow<'a, str> {
-    match content {
-        Content::Goal { summary, .. }
-        | Content::Decision { summary, .. }
-        | Content::Fact { summary, .. }
-        | Content::Hypothesis { summary, .. }
-        | Content::Constraint { summary, .. }
-        | Content::Task { summary } => Cow::Borrowed(summary),
-        Content::Branch { alternatives } => Cow::Owned(alternatives.join(" | ")),
     }
 }
