@@ -21,16 +21,7 @@ pub fn analyse(input: &Input<'_>, settings: &Settings) -> Analysis {
     let sources: Vec<(&RepoPath, &Source<'_>)> = input.sources.iter().collect();
     let read: Vec<(RunFile, Option<Arc<FileFacts>>)> =
         sources.par_iter().map(|(path, source)| read(path, source, settings)).collect();
-    let mut files = Vec::new();
-    let mut places = Vec::new();
-    for (index, (file, facts)) in read.iter().enumerate() {
-        if let (Some(language), Some(facts)) = (file.language, facts)
-            && !facts.units.is_empty()
-        {
-            files.push(File::new(file.path.clone(), language, Arc::clone(facts)));
-            places.push(count(index));
-        }
-    }
+    let (files, places) = read.par_iter().enumerate().filter_map(corpus_file).unzip();
     let facts = read.iter().filter_map(|(file, facts)| {
         let key = FactsKey::of(&file.path, file.content, settings)?;
         Some((file.path.clone(), (key, Arc::clone(facts.as_ref()?))))
@@ -39,6 +30,12 @@ pub fn analyse(input: &Input<'_>, settings: &Settings) -> Analysis {
     let run_files = read.into_iter().map(|(file, _)| file).collect();
     let run = Across { input, settings, files, places }.run(run_files);
     Analysis { run, facts }
+}
+
+/// The file of the corpus with its place in the run, if the file was read.
+fn corpus_file((index, (file, facts)): (usize, &(RunFile, Option<Arc<FileFacts>>))) -> Option<(File, u32)> {
+    let facts = facts.as_ref().filter(|facts| !facts.units.is_empty())?;
+    Some((File::new(file.path.clone(), file.language?, Arc::clone(facts)), count(index)))
 }
 
 /// Reads one file, or takes its known facts if they hold together.
@@ -90,8 +87,10 @@ struct Across<'a> {
 impl Across<'_> {
     fn run(&self, mut run_files: Vec<RunFile>) -> Run {
         let tree = Tree::new(&self.files, &self.input.governance, &self.input.others);
-        let (graph, clones) = rayon::join(|| Graph::of(&tree), || clones::find(&self.files, self.settings));
-        let dead = dead::find(&self.files);
+        let (clones, (graph, dead)) = rayon::join(
+            || clones::find(&self.files, self.settings),
+            || rayon::join(|| Graph::of(&tree), || dead::find(&self.files)),
+        );
         let debts = self.debts(&graph, &clones.repeated_tokens, &dead);
         for (debt, &place) in debts.iter().zip(&self.places) {
             run_files[place as usize].health_milli = Some(debt.file_health());

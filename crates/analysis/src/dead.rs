@@ -10,6 +10,7 @@ use crate::facts::{Access, Unit, UnitKind, count};
 use crate::finding::{Confidence, Draft, Family, Severity};
 use crate::hash;
 use crate::language::Language;
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A dead unit: file and unit.
@@ -80,9 +81,16 @@ fn is_candidate(file: &File, unit: &Unit) -> bool {
         && !(unit.decorated || unit.test || unit.inherits || unit.constructor || file.is_test)
         && !parent
             .is_some_and(|parent| parent.kind == UnitKind::Class && (parent.inherits || parent.decorated))
-        && !file.language.spec().entry_points.contains(&simple)
+        && !is_entry(file, unit)
         && !(simple.starts_with("__") && simple.ends_with("__"))
         && simple != "_"
+}
+
+/// Whether the language or its runtime calls the unit, or something in it.
+fn is_entry(file: &File, unit: &Unit) -> bool {
+    let is_entry = |unit: &Unit| file.language.spec().entry_points.contains(&simple_name(unit));
+    let inside = file.facts.units.iter().filter(|inner| unit.range.contains(&inner.range));
+    is_entry(unit) || (unit.kind == UnitKind::Class && inside.into_iter().any(is_entry))
 }
 
 fn simple_name(unit: &Unit) -> &str {
@@ -122,7 +130,7 @@ impl Uses {
                 }
             }
         }
-        counts.sort_unstable();
+        counts.par_sort_unstable();
         counts.dedup_by(|next, kept| {
             let is_same = next.0 == kept.0;
             if is_same {

@@ -14,8 +14,8 @@ use crate::settings::Settings;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Chains that are open at once between two sequences.
-const MAX_CHAINS: usize = 16;
+/// How many matches back the one before is looked for.
+const MAX_LOOK_BACK: usize = 64;
 /// Of the uses of variables, this share must follow one renaming; of the members, this share must be the same.
 const MIN_CONSISTENT: usize = 80;
 const MIN_SAME_MEMBERS: usize = 50;
@@ -85,38 +85,33 @@ impl Aligner<'_> {
             && units::is_comparable(unit(first), self.settings)
     }
 
-    /// Joins matches that follow each other closely in both sequences.
+    /// The heaviest chains of matches that follow each other closely in both sequences; no match is in two.
     fn chains(&self, matches: &[Match]) -> Vec<Chain> {
-        let gap = self.settings.clone_gap;
-        let mut open: Vec<Chain> = Vec::new();
-        let mut done: Vec<Chain> = Vec::new();
-        for found in matches {
-            let is_next = |chain: &Chain| {
-                chain.last().is_some_and(|&(first, second)| {
-                    found.first > first
-                        && found.second > second
-                        && found.first - first - 1 <= gap
-                        && found.second - second - 1 <= gap
-                        && self.keeps_depth((first, second), (found.first, found.second))
-                })
-            };
-            let reach = |chain: &Chain| chain.last().map(|last| found.second.saturating_sub(last.1));
-            let next = open
-                .iter()
-                .enumerate()
-                .filter(|(_, chain)| is_next(chain))
-                .min_by_key(|(_, chain)| reach(chain));
-            if let Some((index, _)) = next {
-                open[index].push((found.first, found.second));
-                continue;
-            }
-            if open.len() == MAX_CHAINS {
-                done.push(open.remove(0));
-            }
-            open.push(vec![(found.first, found.second)]);
+        // For each match the weight of the best chain that ends with it, and the match before it in that chain.
+        let mut best: Vec<(u32, Option<usize>)> = Vec::with_capacity(matches.len());
+        for (index, found) in matches.iter().enumerate() {
+            let own = self.item(found.first).n_tokens;
+            let before = (index.saturating_sub(MAX_LOOK_BACK)..index)
+                .filter(|&before| self.follows(&matches[before], found))
+                .max_by_key(|&before| (best[before].0, before));
+            best.push((own + before.map_or(0, |before| best[before].0), before));
         }
-        done.extend(open);
-        done
+        let mut ends: Vec<usize> = (0..matches.len()).collect();
+        ends.sort_by_key(|&end| (u32::MAX - best[end].0, end));
+        let mut is_used = vec![false; matches.len()];
+        ends.iter()
+            .map(|&end| trace(matches, &best, &mut is_used, end))
+            .filter(|chain| !chain.is_empty())
+            .collect()
+    }
+
+    /// Whether `next` may come after `found` in one chain.
+    fn follows(&self, found: &Match, next: &Match) -> bool {
+        let reach = self.settings.clone_gap + 1;
+        let near = |from: u32, to: u32| to > from && to - from <= reach;
+        near(found.first, next.first)
+            && near(found.second, next.second)
+            && self.keeps_depth((found.first, found.second), (next.first, next.second))
     }
 
     /// Whether two matches are nested alike.
@@ -244,6 +239,19 @@ impl Aligner<'_> {
             mix(key, *seen.entry(slot).or_insert(next))
         })
     }
+}
+
+/// The chain that ends with a match, back to its beginning or to a match that a heavier chain has.
+fn trace(matches: &[Match], best: &[(u32, Option<usize>)], is_used: &mut [bool], end: usize) -> Chain {
+    let mut chain = Vec::new();
+    let mut here = Some(end);
+    while let Some(index) = here.filter(|&index| !is_used[index]) {
+        is_used[index] = true;
+        chain.push((matches[index].first, matches[index].second));
+        here = best[index].1;
+    }
+    chain.reverse();
+    chain
 }
 
 /// How the names of two aligned pieces relate: counts of uses.

@@ -5,6 +5,7 @@ use crate::corpus::File;
 use crate::facts::{Unit, UnitKind, count};
 use crate::hash::{self, mix};
 use crate::settings::Settings;
+use rayon::prelude::*;
 
 /// At most this many different sets of member names are compared within one fingerprint.
 const MAX_VARIANTS: usize = 16;
@@ -14,17 +15,15 @@ struct Candidate {
     key: u64,
     fragment: Fragment,
     n_tokens: u32,
-    /// The fingerprints of the members, types and callees it names, in order.
-    members: Vec<u64>,
 }
 
 /// The groups of equal units, largest first.
 pub(super) fn find(files: &[File], settings: &Settings) -> Vec<Group> {
     let mut candidates: Vec<Candidate> =
         files.iter().enumerate().flat_map(|(index, file)| candidates(count(index), file, settings)).collect();
-    candidates.sort_by_key(|candidate| (candidate.key, candidate.fragment.place()));
+    candidates.par_sort_unstable_by_key(|candidate| (candidate.key, candidate.fragment.place()));
     let equal = candidates.chunk_by(|a, b| a.key == b.key).filter(|equal| equal.len() > 1);
-    equal.flat_map(|equal| split_by_members(equal, settings)).collect()
+    equal.flat_map(|equal| split_by_members(files, equal, settings)).collect()
 }
 
 fn candidates(index: u32, file: &File, settings: &Settings) -> Vec<Candidate> {
@@ -40,7 +39,6 @@ fn candidates(index: u32, file: &File, settings: &Settings) -> Vec<Candidate> {
                 is_unit: true,
             },
             n_tokens: facts.n_tokens,
-            members: members(file, facts),
         })
         .collect()
 }
@@ -54,7 +52,10 @@ pub(super) fn is_comparable(unit: &Unit, settings: &Settings) -> bool {
         && (unit.kind != UnitKind::Class || unit.statements.len() > 3)
 }
 
-fn members(file: &File, unit: &Unit) -> Vec<u64> {
+/// The fingerprints of the members, types and callees that a unit names, in order.
+fn members(files: &[File], fragment: &Fragment) -> Vec<u64> {
+    let file = &files[fragment.file as usize];
+    let unit = &file.facts.units[fragment.unit as usize];
     let first = file.facts.statements[unit.statements.start as usize].first_name as usize;
     file.facts.names[first..unit.names.end as usize]
         .iter()
@@ -64,21 +65,21 @@ fn members(file: &File, unit: &Unit) -> Vec<u64> {
 }
 
 /// Small units of one shape that name other members are no copies of each other: they only look alike.
-fn split_by_members(equal: &[Candidate], settings: &Settings) -> Vec<Group> {
+fn split_by_members(files: &[File], equal: &[Candidate], settings: &Settings) -> Vec<Group> {
     let n_tokens = equal[0].n_tokens;
-    let mut groups: Vec<(&[u64], Group)> = Vec::new();
+    let mut groups: Vec<(Vec<u64>, Group)> = Vec::new();
     for candidate in equal {
-        let fits = |(members, _): &(&[u64], Group)| {
-            n_tokens >= settings.clone_tokens * 3 || is_mostly_equal(members, &candidate.members)
+        let own = members(files, &candidate.fragment);
+        let fits = |(members, _): &(Vec<u64>, Group)| {
+            n_tokens >= settings.clone_tokens * 3 || is_mostly_equal(members, &own)
         };
         if let Some((_, group)) = groups.iter_mut().take(MAX_VARIANTS).find(|group| fits(group)) {
             group.members.push(candidate.fragment);
         } else {
             // The key must not hang on which of the copies comes first: a group of its own kind needs no more than
             // the fingerprint, and the rare further ones are told apart by what they name.
-            let key =
-                if groups.is_empty() { candidate.key } else { mix_all(candidate.key, &candidate.members) };
-            groups.push((&candidate.members, Group { key, n_tokens, members: vec![candidate.fragment] }));
+            let key = if groups.is_empty() { candidate.key } else { mix_all(candidate.key, &own) };
+            groups.push((own, Group { key, n_tokens, members: vec![candidate.fragment] }));
         }
     }
     groups.into_iter().map(|(_, group)| group).filter(|group| group.members.len() > 1).collect()

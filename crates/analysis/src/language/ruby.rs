@@ -21,7 +21,7 @@ pub(super) static SPEC: Spec = Spec {
         (Role::Arm, &["when", "in_clause"]),
         (Role::Catch, &["rescue", "rescue_modifier"]),
         (Role::Ternary, &["conditional"]),
-        (Role::Block, &["program", "body_statement", "block_body", "then", "do"]),
+        (Role::Block, &["program", "body_statement", "block_body", "then", "do", "else"]),
         (Role::Import, &["call"]),
         (Role::Comment, &["comment"]),
         (Role::Params, &["method_parameters", "lambda_parameters", "block_parameters"]),

@@ -23,6 +23,14 @@ pub(super) struct Chain {
 impl<'tree> Visitor<'tree> {
     /// Gives the node the conditional it belongs to: one of its own, or that of the node around it.
     pub(super) fn enter_branches(&mut self, parent: &Frame, frame: &mut Frame) {
+        if frame.roles.has(Role::Block)
+            && let Some(case) = self.frames.last_mut()
+            && case.roles.has(Role::Arm)
+            && !case.after_then
+        {
+            // The block is what runs for the case.
+            case.token = frame.token;
+        }
         let is_further_condition = frame.roles.has(Role::If) && parent.after_else;
         if frame.roles.any(CONDITIONALS) && !is_further_condition {
             let unit = self.innermost().unit;

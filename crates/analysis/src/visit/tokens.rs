@@ -122,15 +122,17 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    /// The body of a case begins after its first `:`, `=>` or `->`.
+    /// The body of a case begins after its first `:`, `=>` or `->`, that of an `else` without a block after the word.
     fn start_case(&mut self, word: Word) {
-        if matches!(word, Word::Then | Word::Arrow)
-            && let Some(parent) = self.frames.last_mut()
-            && parent.roles.has(Role::Arm)
-            && !parent.after_then
-        {
+        let n_tokens = count(self.tokens.len());
+        let Some(parent) = self.frames.last_mut() else { return };
+        let is_case = matches!(word, Word::Then | Word::Arrow) && parent.roles.has(Role::Arm);
+        if is_case && !parent.after_then {
             parent.after_then = true;
-            parent.token = count(self.tokens.len());
+            parent.token = n_tokens;
+        }
+        if word == Word::Else && parent.roles.has(Role::Else) && parent.roles.has(Role::Block) {
+            parent.token = n_tokens;
         }
     }
 

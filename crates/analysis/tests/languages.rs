@@ -1,0 +1,252 @@
+//! What is read from each language besides its control flow: names, access, cohesion, repeated branches, dead code.
+
+mod common;
+
+use common::{findings, run};
+use probity_analysis::{Access, Family, Run, UnitKind};
+
+/// The units of a single file: kind, name and access, the file itself apart.
+fn units(name: &str, text: &str) -> Vec<(UnitKind, String, Access)> {
+    let run = run(&[(name, text)]);
+    assert!(run.files[0].notes.is_empty(), "{name}: {:?}", run.files[0].notes);
+    let units = run.units.into_iter().filter(|unit| unit.kind != UnitKind::File);
+    units.map(|unit| (unit.kind, unit.symbol, unit.access)).collect()
+}
+
+fn check(name: &str, text: &str, expected: &[(UnitKind, &str, Access)]) {
+    let expected: Vec<_> =
+        expected.iter().map(|(kind, name, access)| (*kind, (*name).to_owned(), *access)).collect();
+    assert_eq!(units(name, text), expected, "{name}");
+}
+
+fn dead(run: &Run) -> Vec<&str> {
+    findings(run, Family::DeadCode).iter().map(|finding| finding.locations[0].symbol.as_str()).collect()
+}
+
+use Access::{Internal, Private, Public};
+use UnitKind::{Class, Function, Method};
+
+#[test]
+fn units_have_full_names_and_the_access_of_their_language() {
+    check(
+        "a.py",
+        "class A:\n    def f(self): pass\n    def _g(self): pass\n    def __len__(self): pass\ndef h():\n    def inner(): pass\n    return inner\n",
+        &[
+            (Class, "A", Public),
+            (Method, "A.f", Public),
+            (Method, "A._g", Private),
+            (Method, "A.__len__", Public),
+            (Function, "h", Public),
+            (Function, "h.inner", Private),
+        ],
+    );
+    check(
+        "a.rs",
+        "pub struct A;\nimpl A {\n    pub fn f(&self) {}\n    fn g(&self) {}\n}\nimpl Drop for A {\n    fn drop(&mut self) {}\n}\nmod inner {\n    pub(crate) fn h() {}\n}\n",
+        &[
+            (Class, "A", Public),
+            (Class, "A", Private),
+            (Method, "A.f", Public),
+            (Method, "A.g", Private),
+            (Class, "A", Private),
+            (Method, "A.drop", Public),
+            (Function, "inner.h", Internal),
+        ],
+    );
+    check(
+        "a.ts",
+        "export class A {\n  f() {}\n  private g() {}\n}\nexport const h = () => {\n  if (x) { y(); }\n};\nfunction i() {}\n",
+        &[
+            (Class, "A", Public),
+            (Method, "A.f", Public),
+            (Method, "A.g", Private),
+            (Function, "h", Public),
+            (Function, "i", Private),
+        ],
+    );
+    check(
+        "a.go",
+        "package a\n\ntype S struct{}\n\nfunc (s *S) Get() int { return 1 }\n\nfunc local() {}\n",
+        &[(Class, "S", Public), (Function, "S.Get", Public), (Function, "local", Internal)],
+    );
+    check(
+        "A.java",
+        "public class A {\n  public A() {}\n  void f() {}\n  private int g() { return 1; }\n}\ninterface B { void h(); }\n",
+        &[
+            (Class, "A", Public),
+            (Method, "A.A", Public),
+            (Method, "A.f", Internal),
+            (Method, "A.g", Private),
+            (Class, "B", Internal),
+            (Method, "B.h", Public),
+        ],
+    );
+    check(
+        "a.c",
+        "static int f(int a) { return a; }\nchar *g(void) { return 0; }\n",
+        &[(Function, "f", Private), (Function, "g", Public)],
+    );
+    check(
+        "a.cpp",
+        "namespace n {\nclass A {\n public:\n  int f() { return 1; }\n};\nint A::g() { return 2; }\n}\n",
+        &[(Class, "n.A", Public), (Method, "n.A.f", Public), (Function, "n.A.g", Public)],
+    );
+    check(
+        "A.cs",
+        "namespace N {\n  public class A {\n    public void F() {}\n    void G() {}\n  }\n}\n",
+        &[(Class, "N.A", Public), (Method, "N.A.F", Public), (Method, "N.A.G", Private)],
+    );
+    check(
+        "a.rb",
+        "module M\n  class A\n    def f\n      1\n    end\n  end\nend\n",
+        &[(Class, "M", Public), (Class, "M.A", Public), (Method, "M.A.f", Public)],
+    );
+    check(
+        "a.php",
+        "<?php\nclass A {\n  private function f() { return 1; }\n  function g() { return 2; }\n}\n",
+        &[(Class, "A", Public), (Method, "A.f", Private), (Method, "A.g", Public)],
+    );
+    check(
+        "a.kt",
+        "class A {\n  private fun f(): Int = 1\n  fun g() {}\n}\nobject B\n",
+        &[(Class, "A", Public), (Method, "A.f", Private), (Method, "A.g", Public), (Class, "B", Public)],
+    );
+}
+
+/// A class whose methods fall into two groups, apart from its constructor.
+const SPLIT_CLASSES: [(&str, &str); 8] = [
+    (
+        "a.py",
+        "class A:\n    def __init__(self):\n        self.x = self.y = 0\n    def f(self):\n        return self.x\n    def g(self):\n        return self.f()\n    def h(self):\n        return self.y\n    def free(self):\n        return 1\n",
+    ),
+    (
+        "a.js",
+        "class A {\n  constructor() { this.x = 0; this.y = 0; }\n  f() { return this.x; }\n  g() { return this.f(); }\n  h() { return this.y; }\n}\n",
+    ),
+    (
+        "A.java",
+        "class A {\n  private int x, y;\n  A() { x = 0; y = 0; }\n  int f() { return x; }\n  int g() { return f(); }\n  int h() { return this.y; }\n}\n",
+    ),
+    (
+        "A.cs",
+        "class A {\n  int x; int y;\n  A() { x = 0; y = 0; }\n  int F() { return x; }\n  int G() { return F(); }\n  int H() { return this.y; }\n}\n",
+    ),
+    ("a.kt", "class A(val x: Int) {\n  var y = 0\n  fun f() = x\n  fun g() = f()\n  fun h() = this.y\n}\n"),
+    (
+        "a.rb",
+        "class A\n  def initialize\n    @x = @y = 0\n  end\n  def f\n    @x\n  end\n  def g\n    f\n  end\n  def h\n    @y\n  end\nend\n",
+    ),
+    (
+        "a.php",
+        "<?php\nclass A {\n  function __construct() { $this->x = 0; $this->y = 0; }\n  function f() { return $this->x; }\n  function g() { return $this->f(); }\n  function h() { return $this->y; }\n}\n",
+    ),
+    (
+        "a.rs",
+        "struct A { x: u32, y: u32 }\nimpl A {\n    fn f(&self) -> u32 { self.x }\n    fn g(&self) -> u32 { self.f() }\n    fn h(&self) -> u32 { self.y }\n}\n",
+    ),
+];
+
+#[test]
+fn cohesion_counts_groups_of_methods_with_nothing_in_common() {
+    for (name, text) in SPLIT_CLASSES {
+        let run = run(&[(name, text)]);
+        let groups: Vec<u32> = run.units.iter().filter_map(|unit| unit.lcom4).collect();
+        assert_eq!(groups, [2], "{name}");
+    }
+}
+
+#[test]
+fn branches_with_the_same_content_are_found_in_every_language() {
+    let body = "first(a, b, 1); second(b, a, 2); third(c);";
+    let cases = [
+        ("a.js", format!("function f(x) {{ if (x) {{ {body} }} else if (y) {{ other(); }} else {{ {body} }} }}")),
+        ("a.ts", format!("function f(x) {{ switch (x) {{ case 1: {body} break; case 2: {body} break; }} }}")),
+        ("a.rs", format!("fn f(x: u32) {{ match x {{ 1 => {{ {body} }} 2 => {{ {body} }} _ => {{}} }} }}")),
+        ("a.go", format!("package a\nfunc f(x int) {{\nif x > 1 {{ {body} }} else {{ {body} }}\n}}")),
+        ("A.java", format!("class A {{ void f(int x) {{ if (x > 1) {{ {body} }} else {{ {body} }} }} }}")),
+        ("a.c", format!("void f(int x) {{ if (x) {{ {body} }} else {{ {body} }} }}")),
+        ("a.cpp", format!("void f(int x) {{ switch (x) {{ case 1: {body} break; case 2: {body} break; }} }}")),
+        ("A.cs", format!("class A {{ void F(int x) {{ if (x > 1) {{ {body} }} else {{ {body} }} }} }}")),
+        ("a.php", format!("<?php function f($x) {{ if ($x) {{ {body} }} else {{ {body} }} }}")),
+        ("a.kt", format!("fun f(x: Int) {{ if (x > 1) {{ {body} }} else {{ {body} }} }}")),
+        ("b.rb", "def f(x)\n  case x\n  when 1\n    a(b, 1)\n    c(d, 2, 3)\n  when 2\n    a(b, 1)\n    c(d, 2, 3)\n  end\nend\n".to_owned()),
+        ("a.rb", "def f(x)\n  if x\n    a(b, 1)\n    c(d, 2, 3)\n  else\n    a(b, 1)\n    c(d, 2, 3)\n  end\nend\n".to_owned()),
+        ("a.py", "def f(x):\n    if x:\n        a(b, 1)\n        c(d, 2, 3)\n    else:\n        a(b, 1)\n        c(d, 2, 3)\n".to_owned()),
+    ];
+    for (name, text) in cases {
+        let run = run(&[(name, &text)]);
+        assert_eq!(findings(&run, Family::DuplicatedBranches).len(), 1, "{name}: {:?}", run.findings);
+    }
+}
+
+#[test]
+fn hidden_code_without_a_use_is_dead_in_every_language() {
+    let cases = [
+        (
+            "a.rs",
+            "fn used() {}\nfn unused() { used() }\npub fn api() {}\n#[test]\nfn check() {}\nfn main() {}\n",
+            "unused",
+        ),
+        (
+            "a.ts",
+            "import x from './a';\nfunction used() { return x; }\nfunction unused() { return used(); }\nexport function api() {}\n",
+            "unused",
+        ),
+        (
+            "a.go",
+            "package a\nfunc used() {}\nfunc unused() { used() }\nfunc Api() {}\nfunc init() {}\n",
+            "unused",
+        ),
+        (
+            "A.java",
+            "public class A { public void api() {} private void used() {} private void unused() { used(); } @Override public String toString() { return a(A.class); } }",
+            "A.unused",
+        ),
+        (
+            "a.c",
+            "static void used(void) {}\nstatic void unused(void) { used(); }\nvoid api(void) {}\nint main(void) { return 0; }\n",
+            "unused",
+        ),
+        (
+            "A.cs",
+            "public class A { public void Api() {} void Used() {} void Unused() { Used(); } static void Main() {} }",
+            "A.Unused",
+        ),
+        (
+            "a.php",
+            "<?php class A { public function api() {} private function used() {} private function unused() { $this->used(); } }",
+            "A.unused",
+        ),
+        (
+            "a.kt",
+            "class A {\n  fun api() {}\n  private fun used() {}\n  private fun unused() { used() }\n}\nfun main() {}\n",
+            "A.unused",
+        ),
+    ];
+    for (name, text, expected) in cases {
+        let run = run(&[(name, text)]);
+        assert_eq!(dead(&run), [expected], "{name}");
+    }
+}
+
+#[test]
+fn a_function_that_only_calls_itself_is_dead() {
+    let run = run(&[("a.py", "def _down(n):\n    return _down(n - 1) if n else 0\n")]);
+    assert_eq!(dead(&run), ["_down"]);
+}
+
+#[test]
+fn a_copy_does_not_keep_its_original_alive() {
+    let text = "def _down(n):\n    if n > 1:\n        log(n)\n    return _down(n - 1)\n";
+    let alone = run(&[("a.py", text)]);
+    let copied = run(&[("a.py", text), ("b.py", &format!("{text}\nx = 1\n"))]);
+    assert_eq!(dead(&alone), ["_down"]);
+    assert_eq!(dead(&copied), ["_down", "_down"]);
+}
+
+#[test]
+fn an_unknown_language_is_listed_as_not_analysed() {
+    let run = run(&[("a.py", "x = 1\n"), ("b.zig", "const x = 1;\n")]);
+    assert_eq!(run.file_counts(), (1, 1, 0));
+    assert_eq!(run.files[1].notes[0].code(), "unknown_language");
+}
