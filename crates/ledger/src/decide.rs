@@ -109,7 +109,7 @@ impl Ledger {
         let Some(at) = proposal.key.and_then(|key| self.keys.find(key)) else {
             return Ok(None);
         };
-        let earlier = self.delivered[at as usize];
+        let earlier = *self.keys.value(at);
         if proposal.fingerprint() == Some(earlier.fingerprint) {
             Ok(Some(earlier.item))
         } else {

@@ -22,12 +22,12 @@ impl Ledger {
     /// Hands out the lines of the state: the head, turns, items, handles, keys, conflicts, inputs.
     fn each_line(&self, mut write: impl FnMut(&Value)) {
         write(&json!({ "head": self.head() }));
-        self.sources.turns.iter().for_each(|turn| write(&json!({ "turn": turn })));
+        self.sources.turns.iter().for_each(|(turn, _)| write(&json!({ "turn": turn })));
         self.items().for_each(|item| write(&json!({ "item": item })));
-        for (handle, &item) in self.handles.iter().zip(&self.named) {
+        for (handle, &item) in self.handles.iter() {
             write(&json!({ "name": handle, "of": self.handle(item) }));
         }
-        for (key, delivered) in self.keys.iter().zip(&self.delivered) {
+        for (key, delivered) in self.keys.iter() {
             let of = self.handle(delivered.item);
             write(&json!({ "key": key, "delta": delivered.fingerprint, "of": of }));
         }
@@ -41,7 +41,7 @@ impl Ledger {
         }
         for entry in &self.entries {
             write(&json!({
-                "author": self.authors.get(entry.author),
+                "author": self.authors.name(entry.author),
                 "kind": entry.kind,
                 "outcome": entry.verdict.word(),
                 "code": entry.verdict.code(),

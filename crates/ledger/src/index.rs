@@ -5,7 +5,7 @@
 //! iterated, so nothing that leaves the crate can depend on it. The hash is the `SipHash` of the standard library with
 //! its fixed key; hashes are never stored or shown.
 
-use crate::texts::Texts;
+use crate::texts::count;
 use std::hash::{DefaultHasher, Hasher};
 
 /// Hashes bytes, for [`Index`] only.
@@ -122,48 +122,65 @@ fn id_in(slot: u64) -> u32 {
     tag_of(slot) - 1
 }
 
-/// Names with ids in the order of their arrival.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Names {
-    texts: Texts,
+/// Names with ids in the order of their arrival, and a value for each. The value lies beside the place of the name, so
+/// that looking up both costs no second trip to memory.
+#[derive(Debug, Clone)]
+pub(crate) struct Names<T> {
+    bytes: String,
+    /// Where each name ends (it begins where the one before it ends), and its value.
+    entries: Vec<(usize, T)>,
     index: Index,
 }
 
-impl Names {
+impl<T> Default for Names<T> {
+    fn default() -> Self {
+        Self { bytes: String::new(), entries: Vec::new(), index: Index::default() }
+    }
+}
+
+impl<T> Names<T> {
     pub(crate) fn len(&self) -> u32 {
-        self.texts.len()
+        count(self.entries.len())
     }
 
-    pub(crate) fn get(&self, id: u32) -> &str {
-        self.texts.get(id)
+    pub(crate) fn name(&self, id: u32) -> &str {
+        let at = id as usize;
+        let start = if at == 0 { 0 } else { self.entries[at - 1].0 };
+        &self.bytes[start..self.entries[at].0]
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
-        (0..self.len()).map(|id| self.get(id))
+    pub(crate) fn value(&self, id: u32) -> &T {
+        &self.entries[id as usize].1
+    }
+
+    pub(crate) fn value_mut(&mut self, id: u32) -> &mut T {
+        &mut self.entries[id as usize].1
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
+        (0..self.len()).map(|id| (self.name(id), self.value(id)))
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<u32> {
-        self.index.find(hash_of(name.as_bytes()), |id| self.texts.get(id) == name)
+        self.index.find(hash_of(name.as_bytes()), |id| self.name(id) == name)
     }
 
     /// Adds a name that is not there yet.
-    pub(crate) fn add(&mut self, name: &str) -> u32 {
-        let id = self.texts.push(name);
+    pub(crate) fn add(&mut self, name: &str, value: T) -> u32 {
+        let id = self.len();
+        self.bytes.push_str(name);
+        self.entries.push((self.bytes.len(), value));
         self.index.insert(hash_of(name.as_bytes()), id);
         id
-    }
-
-    /// The id of a name, new or not.
-    pub(crate) fn intern(&mut self, name: &str) -> u32 {
-        self.find(name).unwrap_or_else(|| self.add(name))
     }
 
     /// Forgets all names from `len` on.
     pub(crate) fn truncate(&mut self, len: u32) {
         for id in len..self.len() {
-            self.index.remove(hash_of(self.texts.get(id).as_bytes()), id);
+            self.index.remove(hash_of(self.name(id).as_bytes()), id);
         }
-        self.texts.truncate(len);
+        self.entries.truncate(len as usize);
+        self.bytes.truncate(self.entries.last().map_or(0, |entry| entry.0));
     }
 }
 
@@ -200,11 +217,12 @@ mod tests {
     fn names_that_were_truncated_are_gone() {
         let mut names = Names::default();
         for n in 0..100 {
-            names.add(&format!("n{n}"));
+            names.add(&format!("n{n}"), n);
         }
         names.truncate(50);
         assert_eq!(names.find("n49"), Some(49));
         assert_eq!(names.find("n50"), None);
-        assert_eq!(names.intern("n99"), 50);
+        assert_eq!(names.add("n99", 7), 50);
+        assert_eq!((names.name(50), names.value(50)), ("n99", &7));
     }
 }

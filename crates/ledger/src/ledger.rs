@@ -16,7 +16,7 @@ use crate::statements::Statements;
 use crate::texts::{Texts, count};
 use crate::words::{Confidence, Mode, Status};
 use canon::Digest;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
 /// The reconciled state of what agents know and decided.
@@ -28,17 +28,16 @@ pub struct Ledger {
     pub(crate) versions: Vec<Version>,
     pub(crate) texts: Texts,
     /// All handles, and the item that each names.
-    pub(crate) handles: Names,
-    pub(crate) named: Vec<ItemId>,
+    pub(crate) handles: Names<ItemId>,
+    /// The handles of items besides their first.
+    pub(crate) aliases: BTreeSet<(ItemId, u32)>,
     /// All keys of deltas that took effect, and what they were.
-    pub(crate) keys: Names,
-    pub(crate) delivered: Vec<Delivered>,
+    pub(crate) keys: Names<Delivered>,
     pub(crate) extras: BTreeMap<ItemId, Extra>,
     pub(crate) statements: Statements,
     pub(crate) conflicts: Conflicts,
     pub(crate) entries: Vec<Entry>,
-    pub(crate) authors: Names,
-    pub(crate) tallies: Vec<Tally>,
+    pub(crate) authors: Names<Tally>,
     pub(crate) normaliser: Normaliser,
     journal: Option<Vec<Undo>>,
 }
@@ -108,7 +107,7 @@ impl Ledger {
     }
 
     pub(crate) fn named(&self, handle: &str) -> Option<ItemId> {
-        self.handles.find(handle).map(|at| self.named[at as usize])
+        self.handles.find(handle).map(|at| *self.handles.value(at))
     }
 
     pub(crate) fn version(&self, item: ItemId) -> &Version {
@@ -149,21 +148,20 @@ impl Ledger {
             status: new.status,
             confidence: new.confidence,
         });
-        self.add_handle(new.handle, item);
+        self.handles.add(new.handle, item);
         self.list(item);
         self.raise_conflicts(item, seq);
         item
     }
 
     /// Gives an item one more name.
-    pub(crate) fn add_handle(&mut self, handle: &str, item: ItemId) {
-        self.handles.add(handle);
-        self.named.push(item);
+    pub(crate) fn add_alias(&mut self, handle: &str, item: ItemId) {
+        let alias = self.handles.add(handle, item);
+        self.aliases.insert((item, alias));
     }
 
     pub(crate) fn remember_key(&mut self, key: &str, delivered: Delivered) {
-        self.keys.add(key);
-        self.delivered.push(delivered);
+        self.keys.add(key, delivered);
     }
 
     /// Adds sources and says whether one of them is new.
@@ -283,16 +281,12 @@ impl Ledger {
     }
 
     pub(crate) fn log(&mut self, author: u32, entry: Entry) {
-        self.tallies[author as usize].count(entry.verdict);
+        self.authors.value_mut(author).count(entry.verdict);
         self.entries.push(entry);
     }
 
     pub(crate) fn author(&mut self, author: &str) -> u32 {
-        let id = self.authors.intern(author);
-        if self.tallies.len() <= id as usize {
-            self.tallies.push(Tally::default());
-        }
-        id
+        self.authors.find(author).unwrap_or_else(|| self.authors.add(author, Tally::default()))
     }
 
     fn list(&mut self, item: ItemId) {
@@ -360,10 +354,11 @@ impl Ledger {
         self.items.truncate(mark.items);
         self.versions.truncate(mark.versions);
         self.texts.truncate(mark.texts);
+        for alias in mark.handles..self.handles.len() {
+            self.aliases.remove(&(*self.handles.value(alias), alias));
+        }
         self.handles.truncate(mark.handles);
-        self.named.truncate(mark.handles as usize);
         self.keys.truncate(mark.keys);
-        self.delivered.truncate(mark.keys as usize);
         self.conflicts.truncate(mark.conflicts);
     }
 

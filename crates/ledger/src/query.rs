@@ -104,16 +104,17 @@ impl Ledger {
     /// The input at a position.
     pub fn entry(&self, seq: Seq) -> Option<LogEntry<'_>> {
         let entry = self.entries.get((seq.0 as usize).checked_sub(1)?)?;
-        let author = self.authors.get(entry.author);
+        let author = self.authors.name(entry.author);
         Some(LogEntry { seq, author, kind: entry.kind, verdict: entry.verdict, item: entry.item })
     }
 
     /// Why an item is here: where it comes from, what it said, what replaced it, what contradicts it.
     pub fn explain(&self, item: ItemId) -> Option<Explanation<'_>> {
         let view = self.item(item)?;
-        let handles = (0..self.handles.len()).filter(|&at| self.named[at as usize] == item);
+        let aliases = self.aliases.range((item, 0)..=(item, u32::MAX)).map(|&(_, alias)| alias);
+        let handles = [self.record(item).handle].into_iter().chain(aliases);
         Some(Explanation {
-            handles: handles.map(|at| self.handles.get(at)).collect(),
+            handles: handles.map(|at| self.handles.name(at)).collect(),
             replaced_by: self.successors(item).map(|new| self.handle(new)).collect(),
             contradicts: self.contradictions_of(item).map(|other| self.handle(other)).collect(),
             item: view,

@@ -66,6 +66,6 @@ impl Score {
 impl Ledger {
     /// One score for each author, in the order of their first input.
     pub fn scoreboard(&self) -> Vec<Score> {
-        self.authors.iter().zip(&self.tallies).map(|(author, tally)| Score::of(author, tally)).collect()
+        self.authors.iter().map(|(author, tally)| Score::of(author, tally)).collect()
     }
 }

@@ -26,15 +26,14 @@ pub(crate) struct SourceRecord {
 
 /// The sources that a turn gives: the last one, and how many there are.
 #[derive(Debug, Clone, Copy, Default)]
-struct Given {
+pub(crate) struct Given {
     last: u32,
     n: u32,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sources {
-    pub(crate) turns: Names,
-    given: Vec<Given>,
+    pub(crate) turns: Names<Given>,
     list: Vec<SourceRecord>,
     ranges: Vec<(u64, u64)>,
     /// All sources but the first of each item.
@@ -52,8 +51,7 @@ impl Sources {
     /// Makes a turn known.
     pub(crate) fn add_turn(&mut self, turn: &str) {
         if self.turns.find(turn).is_none() {
-            self.turns.add(turn);
-            self.given.push(Given::default());
+            self.turns.add(turn, Given::default());
         }
     }
 
@@ -77,7 +75,7 @@ impl Sources {
 
     /// The sources that a turn gives, the newest first.
     pub(crate) fn of_turn(&self, turn: u32) -> impl Iterator<Item = &SourceRecord> {
-        let given = self.given[turn as usize];
+        let given = *self.turns.value(turn);
         let mut at = given.last;
         (0..given.n).map(move |_| {
             let source = &self.list[at as usize];
@@ -100,7 +98,7 @@ impl Sources {
         }
         let previous_in_item = std::mem::replace(&mut record.last_source, at);
         record.n_sources += 1;
-        let given = &mut self.given[turn as usize];
+        let given = self.turns.value_mut(turn);
         let previous_in_turn = std::mem::replace(&mut given.last, at);
         given.n += 1;
         let range_at = range.map_or(0, |range| {
@@ -135,7 +133,7 @@ impl Sources {
             let source = self.list[at as usize];
             self.index.remove(pair_hash(source.item, source.turn, self.range(&source)), at);
             self.list.pop();
-            let given = &mut self.given[source.turn as usize];
+            let given = self.turns.value_mut(source.turn);
             given.last = source.previous_in_turn;
             given.n -= 1;
         }

@@ -67,7 +67,7 @@ impl Statements {
 
     /// Listed items that deny what `meaning` asserts or assert what it denies: the first of each statement.
     pub(crate) fn opposites(&self, meaning: Meaning, records: &[Record]) -> Vec<ItemId> {
-        if meaning.polarity == Polarity::Unclear {
+        if meaning.polarity() == Polarity::Unclear {
             return Vec::new();
         }
         let Some(leader) = self.leader(meaning.neutral, records) else {
@@ -86,7 +86,7 @@ impl Statements {
             };
             from = after;
         }
-        found.retain(|item| records[item.at()].meaning.polarity.is_opposite_of(meaning.polarity));
+        found.retain(|item| records[item.at()].meaning.polarity().is_opposite_of(meaning.polarity()));
         found.sort_unstable();
         found
     }

@@ -114,7 +114,7 @@ impl Ledger {
 
     /// The first handle of an item; empty for an item of another ledger.
     pub fn handle(&self, item: ItemId) -> &str {
-        self.items.get(item.at()).map_or("", |record| self.handles.get(record.handle))
+        self.items.get(item.at()).map_or("", |record| self.handles.name(record.handle))
     }
 
     /// The item that a handle or a minted id names.
@@ -145,7 +145,7 @@ impl Ledger {
         let latest = versions.last()?;
         Some(Item {
             id: format!("{}-{}", record.kind, record.created),
-            handle: self.handles.get(record.handle),
+            handle: self.handles.name(record.handle),
             kind: record.kind,
             status,
             summary: latest.summary,
@@ -167,7 +167,7 @@ impl Ledger {
 
     pub(crate) fn author_of(&self, seq: Seq) -> &str {
         let entry = (seq.0 as usize).checked_sub(1).and_then(|at| self.entries.get(at));
-        entry.map_or("", |entry| self.authors.get(entry.author))
+        entry.map_or("", |entry| self.authors.name(entry.author))
     }
 
     /// The versions of an item, oldest first.
@@ -189,7 +189,7 @@ impl Ledger {
     /// The sources of an item, in order of arrival.
     fn sources_of(&self, record: &Record) -> Vec<SourceView<'_>> {
         let view = |source: &SourceRecord| SourceView {
-            turn: self.sources.turns.get(source.turn),
+            turn: self.sources.turns.name(source.turn),
             range: self.sources.range(source),
             seq: source.seq,
             author: self.author_of(source.seq),

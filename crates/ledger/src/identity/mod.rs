@@ -41,10 +41,19 @@ pub(crate) struct Normaliser {
 pub(crate) struct Meaning {
     /// The statement without its negations, whatever the kind.
     pub(crate) neutral: u64,
-    /// The whole statement and its kind.
+    /// The whole statement and its kind; its polarity stands in the two lowest bits.
     pub(crate) full: u64,
+}
+
+impl Meaning {
     /// Whether it denies (once) what `neutral` says, plainly says it, or neither.
-    pub(crate) polarity: Polarity,
+    pub(crate) const fn polarity(self) -> Polarity {
+        match self.full & 3 {
+            0 => Polarity::Asserts,
+            1 => Polarity::Denies,
+            _ => Polarity::Unclear,
+        }
+    }
 }
 
 /// Whether a statement plainly asserts, plainly denies, or is too involved to say.
@@ -88,14 +97,10 @@ impl Normaliser {
     pub(crate) fn meaning(&self, kind: ItemKind) -> Meaning {
         let plain = hash_of(self.normal.as_bytes());
         let neutral = if self.negations == 0 { plain } else { hash_of(self.neutral.as_bytes()) };
-        let polarity = match self.negations {
-            0 => Polarity::Asserts,
-            1 => Polarity::Denies,
-            _ => Polarity::Unclear,
-        };
+        let polarity = u64::from(self.negations.min(2));
         // An odd multiplier keeps the kinds apart without hashing the text again.
         let full = plain.wrapping_add((kind as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        Meaning { neutral, full, polarity }
+        Meaning { neutral, full: full & !3 | polarity }
     }
 }
 

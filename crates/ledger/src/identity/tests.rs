@@ -512,11 +512,11 @@ fn a_statement_and_its_denial_share_their_neutral_form() {
     ] {
         let (a_read, b_read) = (read(a), read(b));
         assert_eq!(a_read.neutral, b_read.neutral, "{a} / {b}");
-        assert!(a_read.polarity.is_opposite_of(b_read.polarity), "{a} / {b}");
+        assert!(a_read.polarity().is_opposite_of(b_read.polarity()), "{a} / {b}");
         assert_ne!(a_read.full, b_read.full, "{a} / {b}");
     }
     assert_ne!(read("Use Redis").neutral, read("Do not use Postgres").neutral);
-    assert_eq!(read("No logs and no metrics").polarity, Polarity::Unclear);
+    assert_eq!(read("No logs and no metrics").polarity(), Polarity::Unclear);
 }
 
 proptest! {
