@@ -86,7 +86,9 @@ struct Across<'a> {
 
 impl Across<'_> {
     fn run(&self, mut run_files: Vec<RunFile>) -> Run {
-        let tree = Tree::new(&self.files, &self.input.governance, &self.input.others);
+        // Sources that were not read are there all the same.
+        let others = self.input.others.iter().chain(self.input.sources.keys());
+        let tree = Tree::new(&self.files, &self.input.governance, others);
         let (clones, (graph, dead)) = rayon::join(
             || clones::find(&self.files, self.settings),
             || rayon::join(|| Graph::of(&tree), || dead::find(&self.files)),

@@ -126,11 +126,11 @@ pub fn compare(before: &Run, after: &Run) -> Comparison {
     let health = |run: &Run| (i64::from(run.health.score()), i64::from(run.health.score_milli));
     let delta = |before: i64, after: i64| i32::try_from(after - before).unwrap_or_default();
     let (old, new) = (health(before), health(after));
-    let old_code = OldCode::of(before, &moves);
+    let (old_code, new_code) = (Code::of(before, &moves), Code::of(after, &Moves::default()));
     let regressions: Vec<Regression> = matches
         .only_after
         .iter()
-        .map(|&index| regression(&after.findings[index], after, &old_code))
+        .map(|&index| regression(&after.findings[index], &old_code, &new_code))
         .collect();
     let improvements: Vec<Finding> =
         matches.only_before.iter().map(|&index| before.findings[index].clone()).collect();
@@ -184,6 +184,7 @@ fn renamed(before: &Run, after: &Run, both: &[(usize, usize)]) -> Vec<(FindingId
 }
 
 /// Files that were moved without a change: from the earlier path to the later.
+#[derive(Default)]
 struct Moves(BTreeMap<RepoPath, RepoPath>);
 
 impl Moves {
@@ -245,7 +246,7 @@ impl<'a> Matcher<'a> {
 
     /// Matches what is left by a key: equal keys in order of place.
     fn by(&mut self, key: impl Fn(&Finding, &Moves) -> Option<String>) {
-        let stay = Moves(BTreeMap::new());
+        let stay = Moves::default();
         let mut waiting: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for &index in self.only_after.iter().rev() {
             if let Some(key) = key(&self.after.findings[index], &stay) {
@@ -268,7 +269,7 @@ impl<'a> Matcher<'a> {
         let members = |finding: &Finding, moves: &Moves| -> BTreeSet<RepoPath> {
             finding.locations.iter().map(|place| moves.apply(&place.path).clone()).collect()
         };
-        let stay = Moves(BTreeMap::new());
+        let stay = Moves::default();
         let is_cycle = |finding: &Finding| finding.family == Family::Cycle;
         let mut later: Vec<(usize, BTreeSet<RepoPath>)> = self
             .only_after
@@ -302,35 +303,45 @@ fn words(place: &Location, moves: &Moves) -> String {
     format!("{} {}", moves.apply(&place.path), place.symbol)
 }
 
-/// What the earlier run's code said, by later path and symbol.
-struct OldCode {
-    units: BTreeSet<(RepoPath, String, String)>,
+/// A unit by its later path and its name, with what it says.
+type UnitCode = (RepoPath, String, String);
+
+/// What the code of a run says: units, and whole files. The names of moved files are the later ones.
+struct Code {
+    units: BTreeSet<UnitCode>,
     files: BTreeSet<(RepoPath, Digest)>,
 }
 
-impl OldCode {
-    fn of(before: &Run, moves: &Moves) -> Self {
-        let path = |file: u32| moves.apply(&before.files[file as usize].path).clone();
-        let units =
-            before.units.iter().map(|unit| (path(unit.file), unit.symbol.clone(), unit.content.clone()));
-        let files = before.files.iter().map(|file| (moves.apply(&file.path).clone(), file.content));
+impl Code {
+    fn of(run: &Run, moves: &Moves) -> Self {
+        let path = |file: u32| moves.apply(&run.files[file as usize].path).clone();
+        let units = run.units.iter().map(|unit| (path(unit.file), unit.symbol.clone(), unit.content.clone()));
+        let files = run.files.iter().map(|file| (moves.apply(&file.path).clone(), file.content));
         Self { units: units.collect(), files: files.collect() }
+    }
+
+    /// What stands at a place: each of its possible contents.
+    fn units_at<'a>(&'a self, place: &Location) -> impl Iterator<Item = &'a UnitCode> + use<'a> {
+        let key = (place.path.clone(), place.symbol.clone());
+        let from = (key.0.clone(), key.1.clone(), String::new());
+        self.units.range(from..).take_while(move |unit| unit.0 == key.0 && unit.1 == key.1)
+    }
+
+    fn files_at<'a>(&'a self, place: &Location) -> impl Iterator<Item = &'a (RepoPath, Digest)> + use<'a> {
+        let path = place.path.clone();
+        let from = (path.clone(), Digest::from_bytes([0; 32]));
+        self.files.range(from..).take_while(move |file| file.0 == path)
     }
 }
 
-fn regression(finding: &Finding, after: &Run, old: &OldCode) -> Regression {
-    let is_old =
-        |place: &Location| {
-            let file = after.files.iter().position(|file| file.path == place.path);
-            let Some(file) = file else { return false };
-            if place.symbol.is_empty() {
-                return old.files.contains(&(place.path.clone(), after.files[file].content));
-            }
-            let same = |unit: &&Measured| unit.file as usize == file && unit.symbol == place.symbol;
-            after.units.iter().filter(same).any(|unit| {
-                old.units.contains(&(place.path.clone(), unit.symbol.clone(), unit.content.clone()))
-            })
-        };
+fn regression(finding: &Finding, old: &Code, new: &Code) -> Regression {
+    let is_old = |place: &Location| {
+        if place.symbol.is_empty() {
+            new.files_at(place).any(|file| old.files.contains(file))
+        } else {
+            new.units_at(place).any(|unit| old.units.contains(unit))
+        }
+    };
     let changed: BTreeSet<RepoPath> =
         finding.locations.iter().filter(|place| !is_old(place)).map(|place| place.path.clone()).collect();
     let all = || finding.locations.iter().map(|place| place.path.clone()).collect();

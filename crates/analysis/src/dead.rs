@@ -72,6 +72,8 @@ fn is_candidate(file: &File, unit: &Unit) -> bool {
     let is_hidden = match file.language {
         // A private class of Rust or C has uses that are no names; the compiler tells better.
         Language::Rust | Language::C | Language::Cpp if unit.kind == UnitKind::Class => false,
+        // An underscore says that the author knows.
+        Language::Rust if simple.starts_with('_') => false,
         // A script without imports and exports shares its names with the page.
         Language::JavaScript if file.facts.imports.is_empty() && file.facts.exports.is_empty() => false,
         _ => unit.access != Access::Public,

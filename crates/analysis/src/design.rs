@@ -117,7 +117,8 @@ fn parse_error(file: &File) -> Option<Draft> {
             "{} places cannot be read, the first at line {}",
             file.facts.n_errors, first.start_line
         ),
-        confidence: if is_strict { Confidence::High } else { Confidence::Low },
+        // A grammar may be behind its language.
+        confidence: if is_strict { Confidence::Medium } else { Confidence::Low },
         content: hash::of_bytes(name.as_bytes()),
         value: Some(file.facts.n_errors),
         ..Draft::new(

@@ -52,9 +52,10 @@ impl Graph {
         let members: BTreeSet<u32> = cycle.iter().copied().collect();
         let location = |&member: &u32| {
             let file = &files[member as usize];
-            let inside = self.edges.iter().find(|edge| {
-                edge.from == member && edge.kind == EdgeKind::Load && members.contains(&edge.to)
-            });
+            let first = self.edges.partition_point(|edge| edge.from < member);
+            let own = self.edges[first..].iter().take_while(|edge| edge.from == member);
+            let inside =
+                own.into_iter().find(|edge| edge.kind == EdgeKind::Load && members.contains(&edge.to));
             let import =
                 inside.and_then(|edge| edge.import).map(|import| &file.facts.imports[import as usize]);
             file.location(import.map_or(Range::default(), |import| import.range), "")

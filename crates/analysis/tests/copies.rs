@@ -108,7 +108,7 @@ fn type_3_is_found_whichever_statement_changes() {
             let removed = change_line(text, number, |_| String::new());
             let doubled = change_line(text, number, |line| format!("{line}\n{line}\n"));
             let changed = change_line(text, number, |line| {
-                rename(&line.replace("(", "(extra, "), "record", "other") + "\n"
+                rename(&line.replace('(', "(extra, "), "record", "other") + "\n"
             });
             for (kind, copy) in [("removed", removed), ("doubled", doubled), ("changed", changed)] {
                 for copy in [rename_locals(&copy), copy] {

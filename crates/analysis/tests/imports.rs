@@ -101,6 +101,17 @@ fn rust_modules_and_crates_of_a_workspace() {
 }
 
 #[test]
+fn rust_roots_that_only_a_manifest_names_and_files_that_were_not_read() {
+    let files = [
+        ("src/tool.rs", "mod part;\nmod tables;\n"),
+        ("src/part.rs", ""),
+        ("src/tables.rs", "// @generated\n"),
+    ];
+    check(&files, "src/tool.rs", &["src/part.rs"]);
+    assert!(dangling(&files).is_empty());
+}
+
+#[test]
 fn javascript_paths_extensions_indexes_aliases_and_workspaces() {
     let files = [
         ("tsconfig.json", r#"{"compilerOptions": {"baseUrl": ".", "paths": {"@/*": ["web/*"]}}}"#),

@@ -204,7 +204,7 @@ fn hidden_code_without_a_use_is_dead_in_every_language() {
         ),
         (
             "a.c",
-            "static void used(void) {}\nstatic void unused(void) { used(); }\nvoid api(void) {}\nint main(void) { return 0; }\n",
+            "#define CALL(x) in_macro(x, 1)\nstatic void in_macro(int a, int b) {}\nstatic void used(void) {}\nstatic void unused(void) { used(); }\nvoid api(void) {}\nint main(void) { return 0; }\n",
             "unused",
         ),
         (

@@ -63,14 +63,15 @@ pub(crate) struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
+    /// `others` are paths of the tree besides the files and the configuration.
     pub(crate) fn new(
         files: &'a [File],
         governance: &'a BTreeMap<RepoPath, &'a [u8]>,
-        others: &'a BTreeSet<RepoPath>,
+        others: impl Iterator<Item = &'a RepoPath>,
     ) -> Self {
         let by_path: BTreeMap<_, _> =
             files.iter().enumerate().map(|(index, file)| (file.path.as_bytes(), count(index))).collect();
-        let others = others.iter().chain(governance.keys()).map(RepoPath::as_bytes);
+        let others = others.chain(governance.keys()).map(RepoPath::as_bytes);
         let paths = by_path.keys().copied().chain(others).collect();
         Self { files, governance, paths, by_path }
     }

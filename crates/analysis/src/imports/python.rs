@@ -10,12 +10,14 @@ pub(super) struct Modules {
     by_name: BTreeMap<String, Vec<u32>>,
     /// Names that are packages of the project: folders with Python in them.
     packages: BTreeSet<String>,
+    roots: BTreeSet<String>,
 }
 
 impl Modules {
     pub(super) fn new(tree: &Tree<'_>) -> Self {
         let roots = roots(tree);
-        let mut modules = Self { by_name: BTreeMap::new(), packages: BTreeSet::new() };
+        let mut modules =
+            Self { by_name: BTreeMap::new(), packages: BTreeSet::new(), roots: BTreeSet::new() };
         for (index, file) in tree.files.iter().enumerate() {
             if file.language == Language::Python
                 && let Ok(path) = std::str::from_utf8(file.path.as_bytes())
@@ -23,6 +25,7 @@ impl Modules {
                 modules.add(count(index), path, &roots);
             }
         }
+        modules.roots = roots;
         modules
     }
 
@@ -80,14 +83,8 @@ impl Modules {
 
     /// Whether a module is there in another form: an extension in C, a stub, a folder of data.
     fn exists_otherwise(&self, tree: &Tree<'_>, module: &str) -> bool {
-        let tail = format!("/{}", module.replace('.', "/"));
-        let is_it = |path: &&[u8]| {
-            let path = String::from_utf8_lossy(path);
-            let path = format!("/{path}");
-            path.find(&tail)
-                .is_some_and(|at| matches!(path.as_bytes().get(at + tail.len()), Some(b'.' | b'/')))
-        };
-        self.by_name.len() < 100_000 && tree.paths.iter().any(is_it)
+        let path = module.replace('.', "/");
+        self.roots.iter().any(|root| has_other_form(tree, &join(root, &path)))
     }
 }
 
@@ -144,11 +141,12 @@ fn relative(tree: &Tree<'_>, from: u32, n_dots: usize, module: &str, names: &[St
         return Target::Files(files);
     }
     let last = base.rsplit('/').next().unwrap_or_default();
-    let exists = tree.has_folder(&base) || tree.paths.iter().any(|path| is_other_form(path, &base));
-    if exists || is_generated(last) { Target::External } else { Target::Missing }
+    if has_other_form(tree, &base) || is_generated(last) { Target::External } else { Target::Missing }
 }
 
-/// Whether a path is a module in another form, such as `a/b.so` for `a/b`.
-fn is_other_form(path: &[u8], module: &str) -> bool {
-    path.strip_prefix(module.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'.'))
+/// Whether a module is there as a folder or in another form, such as `a/b.so` for `a/b`.
+fn has_other_form(tree: &Tree<'_>, module: &str) -> bool {
+    let file = format!("{module}.");
+    let next = tree.paths.range(file.as_bytes()..).next();
+    tree.has_folder(module) || next.is_some_and(|path| path.starts_with(file.as_bytes()))
 }

@@ -69,17 +69,27 @@ impl Crates {
     }
 }
 
-/// `mod name;`: the file must be where the compiler looks for it.
+/// `mod name;`: the file must be in the folder of the module. A manifest may make any file a root, so the folder of the
+/// file itself will do, too.
 fn part(tree: &Tree<'_>, from: u32, import: &Import) -> Target {
     let file = &tree.files[from as usize];
     let here = folder(&file.path);
     let name = String::from_utf8_lossy(file.path.file_name()).into_owned();
-    let is_root = matches!(name.as_str(), "lib.rs" | "main.rs" | "mod.rs" | "build.rs")
-        || place(&String::from_utf8_lossy(file.path.as_bytes())).module.is_empty();
-    let inner = if is_root { here } else { join(&here, name.trim_end_matches(".rs")) };
-    let candidates = [format!("{}.rs", import.module), format!("{}/mod.rs", import.module)];
-    let found = tree.first_file(candidates.map(|candidate| join(&inner, &candidate)));
-    found.map_or(Target::Missing, |file| Target::Files(vec![file]))
+    let inner = join(&here, name.trim_end_matches(".rs"));
+    let is_module = !matches!(name.as_str(), "lib.rs" | "main.rs" | "mod.rs");
+    let folders = [&inner, &here].into_iter().skip(usize::from(!is_module));
+    let candidates: Vec<String> = folders
+        .flat_map(|folder| {
+            [format!("{}.rs", import.module), format!("{}/mod.rs", import.module)]
+                .map(|name| join(folder, &name))
+        })
+        .collect();
+    let is_there = candidates.iter().any(|candidate| tree.exists(candidate));
+    match tree.first_file(candidates) {
+        Some(file) => Target::Files(vec![file]),
+        None if is_there => Target::External,
+        None => Target::Missing,
+    }
 }
 
 /// Where a path stands in its crate, by the customs of Cargo.

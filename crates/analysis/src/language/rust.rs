@@ -57,7 +57,7 @@ fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
             let is_inner = node.parent().is_some_and(|around| around.kind() != "source_file");
             // Attributes and inline modules decide whether and where the file is.
             let optional = attribute.is_some() || is_inner;
-            found.push(Import { optional, ..import(text(name, source), ImportKind::Part) });
+            found.push(Import { optional, ..import(text(name, source).replace("r#", ""), ImportKind::Part) });
         }
         return;
     }

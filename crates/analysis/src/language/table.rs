@@ -81,6 +81,8 @@ pub(crate) enum Role {
     Own,
     /// A piece of a string, taken whole.
     Text,
+    /// Text whose words may be names, such as the body of a macro.
+    Words,
     /// A number or character, taken whole.
     Number,
     /// A constant word: true, false, null.
@@ -120,6 +122,7 @@ pub(crate) const ATOMS: Roles = Roles::of(&[
     Role::MemberName,
     Role::Own,
     Role::Text,
+    Role::Words,
     Role::Number,
     Role::Constant,
     Role::Silent,

@@ -17,6 +17,7 @@ const OWN: u64 = 3 << 20;
 const TEXT: u64 = 4 << 20;
 const NUMBER: u64 = 5 << 20;
 const CONSTANT: u64 = 6 << 20;
+const WORDS: u64 = 7 << 20;
 
 const NAMES: Roles = Roles::of(&[Role::Name, Role::MemberName]);
 const CALLABLES: Roles = Roles::of(&[Role::Function, Role::Lambda]);
@@ -86,6 +87,9 @@ impl<'tree> Visitor<'tree> {
         } else if kind.roles.has(Role::Text) {
             self.mention(text);
             (TEXT, hash::of_bytes(text))
+        } else if kind.roles.has(Role::Words) {
+            text.split(|&byte| !is_word(byte)).for_each(|word| self.mention(word));
+            (WORDS, hash::of_bytes(text))
         } else if kind.roles.has(Role::Number) {
             (NUMBER, hash::of_bytes(text))
         } else if kind.roles.has(Role::Constant) {
@@ -219,12 +223,17 @@ impl<'tree> Visitor<'tree> {
         let word = word.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(word);
         let word = word.strip_prefix(b"'").and_then(|rest| rest.strip_suffix(b"'")).unwrap_or(word);
         let last = word.rsplit(|byte| matches!(byte, b'.' | b':' | b'#' | b'@')).next().unwrap_or(word);
-        let is_word = |&byte: &u8| byte.is_ascii_alphanumeric() || byte == b'_';
-        if !last.is_empty() && last.len() <= 64 && word.len() <= 200 && last.iter().all(is_word) {
+        if !last.is_empty() && last.len() <= 64 && word.len() <= 200 && last.iter().all(|&byte| is_word(byte))
+        {
             let (symbol, _) = self.symbols.intern(last);
             self.facts.mentions.push(symbol);
         }
     }
+}
+
+/// Whether a byte may stand in a name.
+const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 fn is_callee(cursor: &TreeCursor<'_>, parent: &Frame) -> bool {
