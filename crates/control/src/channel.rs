@@ -142,12 +142,10 @@ impl Service {
             return Err((Reason::AmendNotAllowed, "the sealed policy says `amend.during = \"deny\"`".into()));
         }
         match peer(stream) {
-            Some(pid) if !comes_from_inside(pid, rustix::process::getpid()) => {}
+            Some(pid) if comes_from_outside(pid, rustix::process::getpid()) => {}
             Some(pid) => {
-                return Err((
-                    Reason::AmendFromInside,
-                    format!("process {} belongs to the run", pid.as_raw_nonzero()),
-                ));
+                let detail = format!("process {} belongs to the run, or is gone", pid.as_raw_nonzero());
+                return Err((Reason::AmendFromInside, detail));
             }
             // Fail closed: who cannot be named cannot widen a scope.
             None => {
@@ -219,19 +217,67 @@ fn peer(_stream: &UnixStream) -> Option<Pid> {
     None
 }
 
-/// Whether `supervisor` is among the ancestors of `pid`. The supervisor is the subreaper of the run, so a process
-/// that detaches itself becomes its child and is still found.
-fn comes_from_inside(pid: Pid, supervisor: Pid) -> bool {
+/// Whether the living ancestors of `pid` lead to the top without meeting `supervisor`. The supervisor is the subreaper
+/// of the run, so a process that detaches itself becomes its child and is still found. A process that is gone has no
+/// ancestors any more: it may have been the run's, and have left its end of the socket to another (law 13).
+fn comes_from_outside(pid: Pid, supervisor: Pid) -> bool {
     let mut pid = pid;
     // Longer chains of processes do not occur; a loop could only come from ids being reused while we look.
     for _ in 0..4096 {
         if pid == supervisor {
-            return true;
+            return false;
         }
         match exec::parent_of(pid) {
             Some(parent) => pid = parent,
-            None => return false,
+            // The top has no parent, as has a process whose parent lies outside of this container; but it lives.
+            None => return rustix::process::test_kill_process(pid) != Err(Errno::SRCH),
         }
     }
-    true
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::process::getpid;
+    use std::process::Command;
+
+    #[test]
+    fn who_descends_from_the_supervisor_is_inside() {
+        let mut child = Command::new("sleep").arg("60").spawn().expect("starts");
+        let pid = Pid::from_child(&child);
+        assert!(!comes_from_outside(pid, getpid()));
+        assert!(comes_from_outside(getpid(), pid));
+        child.kill().expect("is killed");
+        child.wait().expect("ends");
+    }
+
+    #[test]
+    fn who_is_gone_is_not_outside() {
+        let mut child = Command::new("true").spawn().expect("starts");
+        let pid = Pid::from_child(&child);
+        child.wait().expect("ends");
+        assert!(!comes_from_outside(pid, getpid()));
+    }
+
+    #[test]
+    fn what_the_run_itself_asks_for_is_refused_and_not_written_down() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let channel = Channel::open(dir.path(), true).expect("opens");
+        let refused = ask(dir.path(), &[b"docs/**".to_vec()], "ann", "the docs belong to it");
+        assert!(
+            matches!(&refused, Err(ChannelError::Refused { reason: Reason::AmendFromInside, .. })),
+            "{refused:?}"
+        );
+        assert_eq!((journal(dir.path()).len(), channel.close().len()), (0, 0));
+    }
+
+    #[test]
+    fn a_sealed_no_is_a_no() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let channel = Channel::open(dir.path(), false).expect("opens");
+        let refused = ask(dir.path(), &[b"docs/**".to_vec()], "ann", "the docs belong to it");
+        assert!(matches!(refused, Err(ChannelError::Refused { reason: Reason::AmendNotAllowed, .. })));
+        assert!(channel.close().is_empty());
+    }
 }

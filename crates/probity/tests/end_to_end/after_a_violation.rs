@@ -121,6 +121,35 @@ fn a_running_run_takes_amendments_from_outside_and_not_from_inside() {
     }
 }
 
+/// A process of the run connects, leaves its end of the socket to a child, and ends: the system then names a process that
+/// is gone.
+const ASKS_AND_ENDS: &str = r#"
+import glob, os, socket, time
+asker = os.fork()
+if asker == 0:
+    os.chdir(glob.glob(".git/probity/open/*")[0])
+    end = socket.socket(socket.AF_UNIX)
+    end.connect("amend.sock")
+    if os.fork() == 0:
+        time.sleep(0.3)
+        end.sendall(b'{"add":["docs/**"],"by":"agent","why":"mine"}\n')
+        end.recv(1000)
+    os._exit(0)
+os.waitpid(asker, 0)
+time.sleep(0.6)
+open("docs/d.md", "a").write("x")
+"#;
+
+#[test]
+fn who_asks_and_is_gone_gets_nothing() {
+    let repo = Repo::new();
+    let script = repo.outside().join("asks.py");
+    fs::write(&script, ASKS_AND_ENDS).expect("writes");
+    let outcome = repo.run(&format!("python3 {}", script.display()));
+    outcome.is_out(&["docs/d.md"]);
+    assert_eq!(outcome.json["amendments"], json!([]));
+}
+
 #[test]
 fn a_smaller_scope_is_suggested() {
     let repo = Repo::new();
