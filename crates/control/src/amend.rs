@@ -1,13 +1,11 @@
 //! Widening a scope on the record (law 2): while a run goes on, or afterwards as a new judgement of the same facts.
 
-use crate::attest::{self, Attested, SEAL_FILE};
+use crate::attest::{self, Attested, Head, SEAL_FILE};
 use crate::{Fault, Workspace, bundles, channel, clock};
 use canon::Reason;
 use evidence::{Manifest, StoredManifest};
 use plan::{Amendment, Globs, Moment, Seal, may_amend};
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use store::{OpenRun, durable};
 
 /// What an amendment did.
 #[derive(Debug)]
@@ -38,12 +36,10 @@ pub fn amend(
     by: &str,
     why: &str,
 ) -> Result<Amended, Fault> {
-    let mut open = open_runs(workspace)?;
-    open.retain(|id| run == "open" || id.starts_with(run));
-    if let Some(run_id) = open.pop() {
-        let granted = channel::ask(&workspace.state.open_run(&run_id), add, by, why);
+    if let Some(open) = open_run(workspace, run)? {
+        let granted = channel::ask(&open.folder, add, by, why);
         return match granted {
-            Ok(amendment) => Ok(Amended::Open { run_id, amendment }),
+            Ok(amendment) => Ok(Amended::Open { run_id: open.run_id, amendment }),
             Err(channel::ChannelError::Refused { reason, detail }) => Err(Fault::refused(reason, detail)),
             Err(channel::ChannelError::Unreachable { path, source }) => {
                 Err(Fault::System { what: format!("cannot reach the run at {}", path.display()), source })
@@ -59,14 +55,11 @@ pub fn amend(
     judge_again(workspace, &run_id, add, by, why)
 }
 
-/// The runs that are going on in this very tree.
-fn open_runs(workspace: &Workspace) -> Result<Vec<String>, Fault> {
-    let mut runs = workspace.state.open_runs()?;
-    runs.retain(|id| {
-        let root = std::fs::read(workspace.state.open_run(id).join("root")).unwrap_or_default();
-        Path::new(OsStr::from_bytes(&root)) == workspace.root
-    });
-    Ok(runs)
+/// The run that is going on in this very tree, if `run` means it.
+fn open_run(workspace: &Workspace, run: &str) -> Result<Option<OpenRun>, Fault> {
+    let lock = workspace.state.tree_lock(&workspace.root);
+    let is_meant = |open: &OpenRun| open.lock == lock && (run == "open" || open.run_id.starts_with(run));
+    Ok(workspace.state.open_runs()?.into_iter().rfind(is_meant))
 }
 
 /// Judges the recorded facts of a finished run under its amended scope. The old bundle stays as it is.
@@ -104,6 +97,11 @@ fn judge_again(
     manifest.details.findings.retain(|finding| finding.code != Reason::ReconUntrackedDelta.code());
     let kept = files.into_iter().filter_map(|(name, bytes)| Some((String::from_utf8(name).ok()?, bytes)));
     let artifacts = kept.filter(|(name, _)| name != "manifest.json" && name != "summary.md").collect();
-    let attested = attest::publish(workspace, &manifest, artifacts, None)?;
+    let key = attest::signing_key(workspace)?;
+    // While this folder is there, whoever comes next brings the chain up to a bundle that was written before a kill.
+    let open = workspace.state.open_run(&manifest.run_id, &workspace.root);
+    durable::create_dir(&open.folder)?;
+    let attested = attest::publish(workspace, &manifest, artifacts, key.as_ref(), Head::OnDisk)?;
+    attest::remove_folder(&open.folder)?;
     Ok(Amended::Judged { manifest: Box::new(manifest), attested, amended_from: run_id.into() })
 }

@@ -16,7 +16,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use store::{Chain, Link, durable};
+use store::{Chain, Link, OpenRun, durable};
 use tree::{Change, Kind, Side, Snapshot};
 
 /// The file of a bundle that tells about both sides of every change what the manifest has no room for.
@@ -29,6 +29,8 @@ pub const SEAL_FILE: &str = "seal.json";
 pub struct Record<'a> {
     /// What was sealed.
     pub seal: &'a Seal,
+    /// The key that signs it, as it was before the command ran.
+    pub key: Option<&'a SecretKey>,
     /// What was added to the scope.
     pub amendments: &'a [Amendment],
     /// The verdict.
@@ -47,10 +49,19 @@ pub struct Record<'a> {
     pub command: Option<(&'a [OsString], Option<i32>)>,
     /// What is weaker about the supervision here than it could be.
     pub containment: &'a [String],
-    /// The run's folder, with the logs.
+    /// The run's folder.
     pub folder: &'a Path,
-    /// The head of the chain as it was in memory, where the one on disk cannot be trusted.
-    pub trusted_head: Option<Option<Link>>,
+    /// Which head of the chain the bundle follows.
+    pub head: Head,
+}
+
+/// Which head of the chain a new bundle follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Head {
+    /// The one on disk.
+    OnDisk,
+    /// The one that was known before, because the one on disk cannot be trusted; `None` if there was none.
+    Remembered(Option<Link>),
 }
 
 /// A bundle that was written.
@@ -67,13 +78,15 @@ pub struct Attested {
 /// Writes the bundle of a run.
 pub fn attest(workspace: &Workspace, record: &Record<'_>) -> Result<Attested, Fault> {
     let manifest = manifest(record);
-    let mut artifacts = logs(record)?;
+    let logs = record.gate_results.iter().flat_map(|result| &result.logs);
+    let mut artifacts: BTreeMap<_, _> = logs.map(|log| (log.path.clone(), log.bytes.clone())).collect();
     artifacts.insert(SEAL_FILE.into(), record.seal.to_bytes());
     if let Some(start) = record.start {
         artifacts.insert(DELTA_FILE.into(), delta_file(&record.verdict.delta, start));
     }
-    let attested = publish(workspace, &manifest, artifacts, record.trusted_head.clone())?;
-    remove_folder(record.folder)?;
+    let attested = publish(workspace, &manifest, artifacts, record.key, record.head.clone())?;
+    // The evidence is safe; a folder that stays is found at the next start.
+    let _ = remove_folder(record.folder);
     Ok(attested)
 }
 
@@ -82,33 +95,29 @@ pub fn publish(
     workspace: &Workspace,
     manifest: &Manifest,
     artifacts: BTreeMap<String, Vec<u8>>,
-    trusted_head: Option<Option<Link>>,
+    key: Option<&SecretKey>,
+    head: Head,
 ) -> Result<Attested, Fault> {
-    let key = signing_key(workspace)?;
     // Whoever destroyed our state directory shall not thereby prevent evidence.
     let mut chain = workspace.state.chain().ok();
-    let head = match (trusted_head, &mut chain) {
-        (Some(head), _) => head,
-        (None, None) => None,
-        (None, Some(chain)) => {
+    let head = match (head, &mut chain) {
+        (Head::Remembered(head), _) => head,
+        (Head::OnDisk, None) => None,
+        (Head::OnDisk, Some(chain)) => {
             advance_past_finished(workspace, chain)?;
             chain.head()?
         }
     };
-    let bundle =
-        manifest.assemble(artifacts, head.map(|link| link.run_hash), key.as_ref()).map_err(|error| {
-            Fault::System {
-                what: "cannot assemble the evidence".into(),
-                source: std::io::Error::other(error),
-            }
-        })?;
+    let bundle = manifest.assemble(artifacts, head.map(|link| link.run_hash), key).map_err(|error| {
+        Fault::System { what: "cannot assemble the evidence".into(), source: std::io::Error::other(error) }
+    })?;
     let parent = workspace.state.evidence();
     let elsewhere = std::env::temp_dir().join("probity-evidence");
     let dir = write(&parent, manifest, &bundle).or_else(|_| write(&elsewhere, manifest, &bundle))?;
     if let Some(chain) = chain.as_mut().filter(|_| dir.starts_with(&parent)) {
         chain.advance(&Link { run_id: manifest.run_id.clone(), run_hash: bundle.run_hash })?;
     }
-    Ok(Attested { dir, run_hash: bundle.run_hash, key_id: key.map(|key| key.key_id()) })
+    Ok(Attested { dir, run_hash: bundle.run_hash, key_id: key.map(SecretKey::key_id) })
 }
 
 fn write(parent: &Path, manifest: &Manifest, bundle: &Bundle) -> Result<PathBuf, Fault> {
@@ -127,7 +136,7 @@ pub fn repair_chain(workspace: &Workspace) -> Result<(), Fault> {
 
 /// At most one bundle can be ahead of the head, because writing a bundle needs the chain's lock: the bundle of an open run.
 fn advance_past_finished(workspace: &Workspace, chain: &mut Chain) -> Result<(), Fault> {
-    for run_id in workspace.state.open_runs()? {
+    for OpenRun { run_id, .. } in workspace.state.open_runs()? {
         let path = workspace.state.evidence().join(&run_id).join("manifest.json");
         let Some(stored) = durable::read(&path)?.and_then(|bytes| StoredManifest::parse(&bytes).ok()) else {
             continue;
@@ -157,8 +166,7 @@ fn is_gone(error: &std::io::Error) -> bool {
 /// The key that signs this repository's evidence, if it has one.
 pub fn signing_key(workspace: &Workspace) -> Result<Option<SecretKey>, Fault> {
     let path = workspace.state.signing_key();
-    // A state directory that was destroyed has no key; that must not prevent evidence.
-    let Some(bytes) = durable::read(&path).unwrap_or(None) else {
+    let Some(bytes) = durable::read(&path)? else {
         return Ok(None);
     };
     SecretKey::parse(&bytes)
@@ -203,7 +211,7 @@ fn gate_result(result: &GateResult) -> evidence::GateResult {
         status: result.status,
         exit_code: result.exit_code.map(Into::into),
         duration_ms: result.duration_ms,
-        log_paths: result.log_paths.clone(),
+        log_paths: result.log_paths(),
     }
 }
 
@@ -251,17 +259,6 @@ fn ref_change(movement: &RefMovement) -> RefChange {
         before: movement.before.clone(),
         after: movement.after.clone(),
     }
-}
-
-fn logs(record: &Record<'_>) -> Result<BTreeMap<String, Vec<u8>>, Fault> {
-    let names = record.gate_results.iter().flat_map(|result| &result.log_paths);
-    let read = |name: &String| {
-        let path = record.folder.join(name);
-        let bytes =
-            fs::read(&path).map_err(Fault::system(format!("cannot read the log {}", path.display())))?;
-        Ok((name.clone(), bytes))
-    };
-    names.map(read).collect()
 }
 
 /// Both sides of every change: type, permission bits, size, digest, and the id under which git may hold the content.

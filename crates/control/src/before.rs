@@ -7,6 +7,7 @@
 use crate::{Fault, Workspace};
 use exec::{Environment, Limits, capture};
 use paths::{RepoPath, Scope};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
@@ -21,31 +22,25 @@ pub(crate) const MAX_KEPT_BYTES: u64 = 256 * 1024 * 1024;
 const PATIENCE: Duration = Duration::from_mins(2);
 const MAX_LIST_BYTES: usize = 1 << 30;
 
-/// What was kept, and what could not be.
-#[derive(Debug, Default)]
-pub(crate) struct Kept {
-    /// How many files were kept, or had been kept before.
-    pub n_files: usize,
-    /// Files that are in no safe place: too large, or gone while they were being copied.
-    pub not_kept: Vec<RepoPath>,
-}
-
-/// Keeps what git does not hold. Build outputs are no part of D, so nothing there is ever undone.
-pub(crate) fn keep(workspace: &Workspace, snapshot: &Snapshot, build_outputs: &Scope) -> Result<Kept, Fault> {
+/// Keeps what git does not hold; returns the paths that are in no safe place now, because they are too large or changed
+/// while they were being copied. Build outputs are no part of D, so nothing there is ever undone.
+pub(crate) fn keep(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    build_outputs: &Scope,
+) -> Result<BTreeSet<RepoPath>, Fault> {
     let held = committed(workspace);
     let objects = workspace.state.objects();
-    let mut kept = Kept::default();
+    let mut not_kept = BTreeSet::new();
     for entry in snapshot.entries() {
         if build_outputs.lets_in(entry.path()) || is_held(&held, &entry) {
             continue;
         }
-        match keep_entry(workspace, &objects, &entry)? {
-            Some(true) => kept.n_files += 1,
-            Some(false) => kept.not_kept.push(entry.path().clone()),
-            None => {}
+        if !keep_entry(workspace, &objects, &entry)? {
+            not_kept.insert(entry.path().clone());
         }
     }
-    Ok(kept)
+    Ok(not_kept)
 }
 
 /// Whether git holds exactly this content under some path of HEAD.
@@ -56,13 +51,13 @@ fn is_held(held: &HeadTree, entry: &Entry<'_>) -> bool {
     held.get(entry.path()).is_some_and(|(_, committed)| *committed == id)
 }
 
-/// Keeps one entry: `None` if there is nothing to keep, else whether it worked.
-fn keep_entry(workspace: &Workspace, objects: &Objects, entry: &Entry<'_>) -> Result<Option<bool>, Fault> {
+/// Keeps one entry, if there is anything to keep; says whether its content is safe.
+fn keep_entry(workspace: &Workspace, objects: &Objects, entry: &Entry<'_>) -> Result<bool, Fault> {
     let Some(digest) = entry.digest() else {
-        return Ok(None);
+        return Ok(true);
     };
     if objects.has(&digest) {
-        return Ok(Some(true));
+        return Ok(true);
     }
     let bytes = match entry.kind() {
         Kind::Symlink => entry.link_target().map(<[u8]>::to_vec),
@@ -75,9 +70,10 @@ fn keep_entry(workspace: &Workspace, objects: &Objects, entry: &Entry<'_>) -> Re
     match bytes {
         // A file that changed since the snapshot is not the content that is wanted.
         Some(bytes) if canon::Digest::of(&bytes) == digest => {
-            objects.put(&bytes).map(|_| Some(true)).map_err(Into::into)
+            objects.put(&bytes)?;
+            Ok(true)
         }
-        _ => Ok(Some(false)),
+        _ => Ok(false),
     }
 }
 

@@ -138,6 +138,8 @@ pub struct ChainReport {
 /// Walks the chain from its head to its first bundle.
 pub fn check_chain(workspace: &Workspace, trust: &Trust) -> Result<ChainReport, Fault> {
     let mut report = ChainReport { links: Vec::new(), breaks: Vec::new(), loose: Vec::new() };
+    // Held throughout: a bundle that is just being added would look loose or missing.
+    let chain = workspace.state.chain()?;
     let mut by_hash = BTreeMap::new();
     for run_id in workspace.state.bundles()? {
         match manifest(workspace, &run_id) {
@@ -145,7 +147,7 @@ pub fn check_chain(workspace: &Workspace, trust: &Trust) -> Result<ChainReport, 
             Err(fault) => report.breaks.push(format!("{run_id}: {fault}")),
         }
     }
-    let mut next = workspace.state.chain()?.head()?.map(|link| link.run_hash);
+    let mut next = chain.head()?.map(|link| link.run_hash);
     while let Some(hash) = next {
         let Some((run_id, previous)) = by_hash.remove(&hash) else {
             report.breaks.push(format!("the bundle with run hash {hash} is missing"));

@@ -6,7 +6,7 @@
 use canon::Reason;
 use paths::PatternError;
 use plan::PlanError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use store::StoreError;
 use tree::TreeError;
 
@@ -44,6 +44,14 @@ pub enum Fault {
     /// Our own files could not be used.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A sealed run could not be judged; it is closed as failed.
+    #[error("{source}; the run is closed as failed, with evidence in {}", evidence.display())]
+    Unjudged {
+        /// Where its evidence is.
+        evidence: PathBuf,
+        /// Why.
+        source: Box<Fault>,
+    },
     /// The system refused something else.
     #[error("{what}: {source}")]
     System {
@@ -85,7 +93,16 @@ impl Fault {
             Self::Held { .. } => Some(Reason::RunLocked),
             Self::Tree(error) => Some(error.reason),
             Self::Store(StoreError::Damaged { .. }) => Some(Reason::StateDamaged),
+            Self::Unjudged { source, .. } => source.reason(),
             Self::NoSuchRun(_) | Self::Store(StoreError::Io { .. }) | Self::System { .. } => None,
+        }
+    }
+
+    /// The evidence of a run that was closed on the way, if there is one.
+    pub fn evidence(&self) -> Option<&Path> {
+        match self {
+            Self::Unjudged { evidence, .. } => Some(evidence),
+            _ => None,
         }
     }
 
@@ -103,7 +120,7 @@ impl Fault {
         match self {
             Self::Refused { .. } | Self::Policy { .. } | Self::NoSuchRun(_) => 2,
             Self::Held { .. } => 5,
-            Self::Tree(_) | Self::Store(_) | Self::System { .. } => 70,
+            Self::Tree(_) | Self::Store(_) | Self::Unjudged { .. } | Self::System { .. } => 70,
         }
     }
 }

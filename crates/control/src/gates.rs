@@ -1,9 +1,13 @@
 //! Running the gates of a seal: in order, apart from the agent, with their words kept (law 8).
+//!
+//! What a gate writes goes into files without a name, so that neither the agent before it nor the gate itself can put
+//! something in their place, or take the evidence away with them (law 11).
 
 use canon::Reason;
 use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
 use plan::{PlannedGate, Seal};
 use std::fs::File;
+use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::time::Duration;
 
@@ -21,10 +25,26 @@ pub struct GateResult {
     pub exit_code: Option<i32>,
     /// How long it ran.
     pub duration_ms: u64,
-    /// Its logs, relative to the run's folder.
-    pub log_paths: Vec<String>,
+    /// What it wrote: its standard output and its standard error, if it ran.
+    pub logs: Vec<Log>,
     /// What went wrong, with the codes for it.
     pub troubles: Vec<(Reason, String)>,
+}
+
+/// What a gate wrote to one stream.
+#[derive(Debug, Clone)]
+pub struct Log {
+    /// The file of the bundle that holds it.
+    pub path: String,
+    /// The words themselves.
+    pub bytes: Vec<u8>,
+}
+
+impl GateResult {
+    /// The files of the bundle that hold what it wrote.
+    pub fn log_paths(&self) -> Vec<String> {
+        self.logs.iter().map(|log| log.path.clone()).collect()
+    }
 }
 
 /// Runs the sealed gates, stopping at the first required one that fails: the rest is skipped, and says so.
@@ -34,14 +54,14 @@ pub fn run(
     root: &Path,
     folder: &Path,
     watch: &mut dyn FnMut(&GateResult),
-) -> std::io::Result<Vec<GateResult>> {
+) -> Vec<GateResult> {
     let gates = &seal.contents().plan.gates;
     let mut results = Vec::new();
     let mut stopped_by: Option<String> = None;
     for (index, gate) in gates.iter().enumerate() {
         let result = match &stopped_by {
             Some(by) => skipped(gate, &format!("not run, because gate `{by}` did not pass")),
-            None => run_one(supervisor, seal, gate, index + 1, root, folder)?,
+            None => run_one(supervisor, seal, gate, index + 1, root, folder),
         };
         if gate.required && result.status != plan::GateStatus::Pass && stopped_by.is_none() {
             stopped_by = Some(gate.id.clone());
@@ -49,7 +69,7 @@ pub fn run(
         watch(&result);
         results.push(result);
     }
-    Ok(results)
+    results
 }
 
 /// All gates of a seal as not run, for one reason.
@@ -63,7 +83,7 @@ fn skipped(gate: &PlannedGate, why: &str) -> GateResult {
         status: plan::GateStatus::Skip,
         exit_code: None,
         duration_ms: 0,
-        log_paths: Vec::new(),
+        logs: Vec::new(),
         troubles: vec![(Reason::GateSkipped, why.into())],
     }
 }
@@ -75,35 +95,83 @@ fn run_one(
     number: usize,
     root: &Path,
     folder: &Path,
-) -> std::io::Result<GateResult> {
-    let log_paths = ["stdout", "stderr"].map(|stream| evidence::log_path(number, &gate.id, stream));
-    std::fs::create_dir_all(folder.join("logs"))?;
+) -> GateResult {
+    let files = nameless_file(folder).and_then(|stdout| Ok([stdout, nameless_file(folder)?]));
+    let started = files.and_then(|files| Ok((start(supervisor, seal, gate, root, &files)?, files)));
+    let (ended, files) = match started {
+        Ok(started) => started,
+        Err(error) => return without_logs(gate, &error),
+    };
+    let read = |stream: &str, file: &mut File| {
+        let bytes = read_back(file)?;
+        Ok(Log { path: evidence::log_path(number, &gate.id, stream), bytes })
+    };
+    let [mut stdout, mut stderr] = files;
+    let logs = read("stdout", &mut stdout).and_then(|log| Ok(vec![log, read("stderr", &mut stderr)?]));
+    let mut troubles = troubles(gate, &ended);
+    let logs = logs.unwrap_or_else(|error: io::Error| {
+        troubles.push((Reason::GateFailed, format!("its output could not be read back: {error}")));
+        Vec::new()
+    });
+    let status = if troubles.is_empty() { plan::GateStatus::Pass } else { plan::GateStatus::Fail };
+    GateResult {
+        gate_id: gate.id.clone(),
+        status,
+        exit_code: ended.exit_code(),
+        duration_ms: ended.duration_ms,
+        logs,
+        troubles,
+    }
+}
+
+fn start(
+    supervisor: &mut Supervisor,
+    seal: &Seal,
+    gate: &PlannedGate,
+    root: &Path,
+    [stdout, stderr]: &[File; 2],
+) -> io::Result<Ended> {
     let settings = seal.contents().gate_settings.get(&gate.id);
     let extra = settings.map_or(&[][..], |settings| &settings.env);
     let environment =
         Environment::allow_listed(extra).with_run(&seal.contents().run_id, root).with_gate(&gate.id);
-    let ended = supervisor.run(&Job {
+    Ok(supervisor.run(&Job {
         argv: gate.run.iter().map(Into::into).collect(),
         cwd: root.to_owned(),
         environment,
         stdin: Input::Null,
         output: Output::Files {
-            stdout: File::create(folder.join(&log_paths[0]))?,
-            stderr: File::create(folder.join(&log_paths[1]))?,
+            stdout: stdout.try_clone()?,
+            stderr: stderr.try_clone()?,
             limit_bytes: MAX_LOG_BYTES,
         },
         timeout: Some(Duration::from_millis(gate.timeout_ms)),
-    });
-    let troubles = troubles(gate, &ended);
-    let status = if troubles.is_empty() { plan::GateStatus::Pass } else { plan::GateStatus::Fail };
-    Ok(GateResult {
+    }))
+}
+
+/// A gate whose words nobody could keep is not started.
+fn without_logs(gate: &PlannedGate, error: &io::Error) -> GateResult {
+    let detail = format!("there is no place for its output: {error}");
+    GateResult {
         gate_id: gate.id.clone(),
-        status,
-        exit_code: ended.exit_code(),
-        duration_ms: ended.duration_ms,
-        log_paths: log_paths.into(),
-        troubles,
-    })
+        status: plan::GateStatus::Fail,
+        exit_code: None,
+        duration_ms: 0,
+        logs: Vec::new(),
+        troubles: vec![(Reason::GateFailed, detail.clone()), (Reason::GateNotStarted, detail)],
+    }
+}
+
+/// A file that only this process has: in the run's folder, or elsewhere if that was destroyed.
+fn nameless_file(folder: &Path) -> io::Result<File> {
+    tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())
+}
+
+fn read_back(file: &mut File) -> io::Result<Vec<u8>> {
+    file.rewind()?;
+    let mut bytes = Vec::new();
+    file.take(MAX_LOG_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn troubles(gate: &PlannedGate, ended: &Ended) -> Vec<(Reason, String)> {

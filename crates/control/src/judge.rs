@@ -10,7 +10,7 @@ use exec::{Ended, Outcome};
 use paths::{RepoPath, Scope};
 use plan::{PlannedGate, RefsRule};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use tree::{Change, TreeFinding};
 
 /// Everything that a verdict is made from.
@@ -46,6 +46,8 @@ pub struct Case<'a> {
     pub command: Option<&'a Ended>,
     /// What the gates answered.
     pub gate_results: &'a [GateResult],
+    /// Paths whose content of before nobody keeps.
+    pub not_kept: &'a BTreeSet<RepoPath>,
 }
 
 /// A path outside of the content that changed.
@@ -103,7 +105,7 @@ pub struct Verdict {
     pub untracked: Vec<RepoPath>,
     /// The paths of D that were not changed before the gates ran.
     pub by_gates: Vec<RepoPath>,
-    /// Everything else there is to say, worst first.
+    /// Everything there is to say: the scope first, then protected and unsafe paths, gates, the command.
     pub findings: Vec<Finding>,
     /// The codes that fail the run, each once, in the order of the findings.
     pub reasons: Vec<Reason>,
@@ -171,16 +173,19 @@ impl Sayings {
 }
 
 fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
-    let by_gates: BTreeSet<&RepoPath> = verdict.by_gates.iter().collect();
+    let kinds: BTreeMap<&RepoPath, _> =
+        verdict.delta.iter().map(|change| (&change.path, change.change.name())).collect();
     for path in &verdict.untracked {
-        let change = verdict.delta.iter().find(|change| change.path == *path);
-        let what = change.map_or("changed", |change| change.change.name());
-        let who = if by_gates.contains(path) { " by a gate" } else { "" };
+        let what = kinds.get(path).copied().unwrap_or("changed");
+        let who = if case.changed_by_command.contains(path) { "" } else { " by a gate" };
         let why = match case.scope.decision(path) {
             Some(decision) => format!("excluded by `{}`", canon::bytes::escape(decision.pattern.as_bytes())),
             None => "no pattern of the scope lets it in".into(),
         };
         say.error(Reason::ReconUntrackedDelta, Some(path), format!("{what}{who}; {why}"));
+        if case.not_kept.contains(path) {
+            say.note(Reason::RevertNoBeforeImage, Some(path), "it was too large to keep, or did not rest");
+        }
     }
 }
 
@@ -230,6 +235,10 @@ fn gates(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
             say.say(severity, *reason, None, format!("gate `{}`: {detail}", result.gate_id));
         }
     }
+    let answered: BTreeSet<&str> = case.gate_results.iter().map(|result| result.gate_id.as_str()).collect();
+    for gate in case.gates.iter().filter(|gate| gate.required && !answered.contains(gate.id.as_str())) {
+        say.error(Reason::GateMissing, None, format!("gate `{}` has no result", gate.id));
+    }
     for gate in case.gates {
         for change in &verdict.delta {
             if gate.run.iter().any(|word| names(word, &change.path)) {
@@ -247,7 +256,8 @@ fn names(word: &str, path: &RepoPath) -> bool {
 
 fn command(case: &Case<'_>, say: &mut Sayings) {
     let Some(command) = case.command else {
-        return;
+        // Law 6: what did not run did not pass, even if the tree can be seen again by now.
+        return say.error(Reason::RunCommandNotStarted, None, "withheld: the tree could not be seen before");
     };
     match &command.outcome {
         Outcome::Exited(0) => {}
@@ -261,7 +271,7 @@ fn command(case: &Case<'_>, say: &mut Sayings) {
         Outcome::Cancelled(signal) => say.error(Reason::RunCancelled, None, format!("signal {signal}")),
         Outcome::NotStarted(why) => say.error(Reason::RunCommandNotStarted, None, why.to_string()),
     }
-    if command.n_survivors > 0 {
+    if command.n_survivors > 0 || !command.all_gone {
         let listed: Vec<String> = command
             .survivors
             .iter()
@@ -272,3 +282,6 @@ fn command(case: &Case<'_>, say: &mut Sayings) {
         say.say(severity, Reason::RunSurvivors, None, detail);
     }
 }
+
+#[cfg(test)]
+mod tests;

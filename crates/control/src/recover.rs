@@ -1,17 +1,17 @@
 //! Runs whose supervisor died: found at the next start, closed as failed, with what is known (laws 10 and 11).
 //!
-//! A run has a folder under `open/` from before its command starts until its bundle is on disk and on the chain. A folder
-//! that is still there when nobody holds its tree belongs to a run that was killed.
+//! A run has a folder under `open/` from before its command starts until its bundle is on disk and on the chain, and it
+//! holds the lock of its tree for longer than that. A folder whose tree nobody holds belongs to a run that was killed;
+//! whoever closes it holds that lock meanwhile, so that it is closed once.
 
-use crate::attest::{self, Record};
+use crate::attest::{self, Attested, Head, Record};
 use crate::judge::{Finding, Severity, Verdict};
 use crate::workspace::Workspace;
 use crate::{Fault, channel, gates};
 use canon::Reason;
+use evidence::SecretKey;
 use plan::Seal;
-use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use store::{Lock, durable};
 
@@ -27,35 +27,28 @@ pub struct ClosedRun {
 /// Closes every run of this repository that was killed. The caller holds the lock of this workspace's tree.
 pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>, Fault> {
     let mut closed = Vec::new();
-    for run_id in workspace.state.open_runs()? {
-        let folder = workspace.state.open_run(&run_id);
-        if !is_abandoned(workspace, &folder)? {
-            continue;
-        }
-        if workspace.state.evidence().join(&run_id).exists() {
+    let own_lock = workspace.state.tree_lock(&workspace.root);
+    for run in workspace.state.open_runs()? {
+        let _held = if run.lock == own_lock {
+            None
+        } else {
+            match Lock::try_take(&run.lock, "closing an interrupted run") {
+                Ok(lock) => Some(lock),
+                Err(_) => continue,
+            }
+        };
+        // Whoever killed the supervisor could also have forged what the next run would take for known.
+        durable::remove(&run.cache)?;
+        if workspace.state.evidence().join(&run.run_id).exists() {
             // Killed after the bundle was written: only the chain may still miss it.
             attest::repair_chain(workspace)?;
-        } else if let Some(dir) = close(workspace, &folder)? {
-            closed.push(ClosedRun { run_id: run_id.clone(), dir });
+        } else if let Some(dir) = close(workspace, &run.folder)? {
+            closed.push(ClosedRun { run_id: run.run_id, dir });
         }
-        attest::remove_folder(&folder)?;
+        attest::remove_folder(&run.folder)?;
         remove_partial_bundles(workspace);
     }
     Ok(closed)
-}
-
-/// Whether nobody works on the tree of an open run any more.
-fn is_abandoned(workspace: &Workspace, folder: &Path) -> Result<bool, Fault> {
-    // Without its root the run was killed before it was sealed, so nothing can have run yet.
-    let Some(root) = durable::read(&folder.join("root"))? else {
-        return Ok(true);
-    };
-    let root = Path::new(OsStr::from_bytes(&root));
-    if root == workspace.root {
-        return Ok(true);
-    }
-    let lock = Lock::try_take(&workspace.state.tree_lock(root), "closing an interrupted run");
-    Ok(lock.is_ok())
 }
 
 /// Writes the bundle of a killed run; `None` if it was killed before it was sealed, and so before anything ran.
@@ -66,32 +59,47 @@ fn close(workspace: &Workspace, folder: &Path) -> Result<Option<PathBuf>, Fault>
     let Ok(seal) = Seal::parse(&bytes) else {
         return set_aside(folder).map(|()| None);
     };
+    let key = attest::signing_key(workspace)?;
+    let detail = "its supervisor ended without a word; what it changed is not known";
+    let attested = unjudged(workspace, &seal, key.as_ref(), folder, detail, Head::OnDisk)?;
+    Ok(Some(attested.dir))
+}
+
+/// Leaves evidence of a run that was sealed and cannot be judged: it failed, and why (law 11).
+pub(crate) fn unjudged(
+    workspace: &Workspace,
+    seal: &Seal,
+    key: Option<&SecretKey>,
+    folder: &Path,
+    detail: &str,
+    head: Head,
+) -> Result<Attested, Fault> {
     let finding = Finding {
         reason: Reason::RunInterrupted,
         path: None,
-        detail: "its supervisor ended without a word; what it changed is not known".into(),
+        detail: detail.into(),
         severity: Severity::Error,
     };
     let verdict =
         Verdict { findings: vec![finding], reasons: vec![Reason::RunInterrupted], ..Verdict::default() };
-    let attested = attest::attest(
+    attest::attest(
         workspace,
         &Record {
-            seal: &seal,
+            seal,
+            key,
             amendments: &channel::journal(folder),
             verdict: &verdict,
             before_root: Some(seal.contents().root),
             after_root: None,
             start: None,
-            gate_results: &gates::skip_all(&seal, "the run was interrupted"),
+            gate_results: &gates::skip_all(seal, "the run was interrupted"),
             ref_movements: &[],
             command: None,
             containment: &[],
             folder,
-            trusted_head: None,
+            head,
         },
-    )?;
-    Ok(Some(attested.dir))
+    )
 }
 
 /// Takes away what killed writers left. They are in nobody's way, so failing to is no reason to stop.

@@ -9,7 +9,7 @@ use crate::{Fault, Workspace, before, bundles};
 use canon::{Digest, Reason, json};
 use paths::RepoPath;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use store::{Lock, LockError};
 use tree::restore::{Restorer, Wanted};
 use tree::{Kind, Side, Snapshot};
@@ -88,8 +88,8 @@ pub fn revert(
     let run_id = bundles::find(workspace, run)?;
     let recorded = read_delta(workspace, &run_id)?;
     let manifest = bundles::manifest(workspace, &run_id)?.manifest;
-    let untracked = manifest.untracked().unwrap_or_default();
-    if let Some(path) = only.iter().find(|path| !untracked.contains(path)) {
+    let untracked: BTreeSet<RepoPath> = manifest.untracked().unwrap_or_default().into_iter().collect();
+    if let Some(path) = only.iter().find(|path| !untracked.contains(*path)) {
         let detail = format!("`{path}` is no out-of-scope change of run {run_id}");
         return Err(Fault::refused(Reason::PathInvalid, detail));
     }

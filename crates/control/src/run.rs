@@ -1,8 +1,8 @@
 //! `probity run`: one command under one sealed scope, judged by what it did to the tree.
 //!
-//! The order is the guarantee: observe, seal, run, observe, gates, observe, judge, attest. The start snapshot, the seal
-//! and the head of the chain stay in this process's memory while the command runs; what lies on disk meanwhile is never
-//! read back as truth.
+//! The order is the guarantee: observe, seal, run, observe, gates, observe, judge, attest. The start snapshot, the seal,
+//! the signing key and the head of the chain stay in this process's memory while the command runs; what lies on disk
+//! meanwhile is never read back as truth. From the seal on every end leaves evidence, a fault of ours too (law 11).
 
 use crate::attest::{self, Attested, Record};
 use crate::channel::Channel;
@@ -15,9 +15,10 @@ use crate::state_guard::Guard;
 use crate::workspace::POLICY_FILE;
 use crate::{Fault, Workspace, before, clock};
 use canon::Reason;
+use evidence::SecretKey;
 use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
 use paths::{RepoPath, Scope};
-use plan::{Amendment, Globs, Permission, Plan, Policy, Seal, SealContents};
+use plan::{Amendment, GateStatus, Globs, Permission, Plan, Policy, Seal, SealContents};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -90,8 +91,27 @@ pub fn run(
     let observer = Observer::new(workspace);
     let begun = begin(workspace, &observer, request, &run_id)?;
     watch(Event::Sealed(&begun.seal, begun.preview.coverage, &begun.preview.warnings));
-    let acted = act(workspace, &observer, request, &begun, watch)?;
-    conclude(workspace, &observer, request, begun, acted)
+    let concluded = act(workspace, &observer, request, &begun, watch)
+        .and_then(|acted| conclude(workspace, &observer, request, &begun, acted));
+    concluded.map_err(|fault| leave_evidence(workspace, &begun, fault))
+}
+
+/// Closes a run that could not be judged, and says where its evidence is.
+fn leave_evidence(workspace: &Workspace, begun: &Begun, fault: Fault) -> Fault {
+    let detail = format!("it could not be judged: {fault}");
+    let closed = recover::unjudged(
+        workspace,
+        &begun.seal,
+        begun.key.as_ref(),
+        &begun.folder,
+        &detail,
+        begun.guard.head_to_trust(),
+    );
+    match closed {
+        Ok(attested) => Fault::Unjudged { evidence: attested.dir, source: Box::new(fault) },
+        // The run stays open, and the next start closes it.
+        Err(_) => fault,
+    }
 }
 
 /// What is known before the command starts.
@@ -100,6 +120,9 @@ struct Begun {
     preview: Preview,
     seal: Seal,
     scopes: Scopes,
+    /// Paths of which no copy could be kept.
+    not_kept: BTreeSet<RepoPath>,
+    key: Option<SecretKey>,
     folder: PathBuf,
     guard: Guard,
 }
@@ -128,13 +151,14 @@ fn begin(
     let seal = seal(&policy, preview.plan.clone(), request, run_id, &start)?;
     let scopes = Scopes::of(&seal)?;
     refuse_unsafe_scope(&preview.scope, &scopes, &start)?;
-    let folder = workspace.state.open_run(run_id);
-    durable::write(&folder.join("root"), workspace.root.as_os_str().as_encoded_bytes())?;
-    durable::write(&folder.join("seal.json"), &seal.to_bytes())?;
-    before::keep(workspace, &start.content, &scopes.build_outputs)?;
-    let head = workspace.state.chain()?.head()?;
-    let guard = Guard::set(&workspace.state, run_id, head);
-    Ok(Begun { start, preview, seal, scopes, folder, guard })
+    let not_kept = before::keep(workspace, &start.content, &scopes.build_outputs)?;
+    let key = attest::signing_key(workspace)?;
+    let chain = workspace.state.chain()?;
+    let head = chain.head()?;
+    let open = workspace.state.open_run(run_id, &workspace.root);
+    durable::write(&open.folder.join(attest::SEAL_FILE), &seal.to_bytes())?;
+    let guard = Guard::set(&workspace.state, &open, &chain, head);
+    Ok(Begun { start, preview, seal, scopes, not_kept, key, folder: open.folder, guard })
 }
 
 /// Runs the command and the gates, and observes after each.
@@ -164,10 +188,9 @@ fn act(
         Some(_) => {
             let mut report = |result: &GateResult| watch(Event::Gate(result));
             gates::run(&mut supervisor, &begun.seal, &workspace.root, &begun.folder, &mut report)
-                .map_err(Fault::system("cannot write the logs of the gates"))?
         }
     };
-    let gates_ran = gate_results.iter().any(|result| !result.log_paths.is_empty());
+    let gates_ran = gate_results.iter().any(|result| result.status != GateStatus::Skip);
     let end = if gates_ran { observer.observe(Some(&middle))? } else { middle };
     let containment = supervisor.containment().notes.clone();
     Ok(Acted { command, amendments, changed_by_command, gate_results, end, containment })
@@ -178,10 +201,10 @@ fn conclude(
     workspace: &Workspace,
     observer: &Observer<'_>,
     request: &RunRequest,
-    begun: Begun,
+    begun: &Begun,
     acted: Acted,
 ) -> Result<RunReport, Fault> {
-    let Begun { start, preview, seal, scopes, folder, guard } = begun;
+    let Begun { start, preview, seal, scopes, not_kept, key, folder, guard } = begun;
     let touched = guard.touched();
     observer.remember(&acted.end.content);
     let scope = plan::amended_scope(&seal.contents().plan.scope, &acted.amendments)?;
@@ -204,37 +227,39 @@ fn conclude(
         ref_movements: &ref_movements,
         command: acted.command.as_ref(),
         gate_results: &acted.gate_results,
+        not_kept,
     });
     let root_of = |seen: &Observation| scopes.are_seen_in(seen).then(|| seen.content.root());
     let command_exit_code = acted.command.as_ref().and_then(Ended::exit_code);
     let attested = attest::attest(
         workspace,
         &Record {
-            seal: &seal,
+            seal,
+            key: key.as_ref(),
             amendments: &acted.amendments,
             verdict: &verdict,
-            before_root: root_of(&start),
+            before_root: root_of(start),
             after_root: root_of(&acted.end),
             start: Some(&start.content),
             gate_results: &acted.gate_results,
             ref_movements: &ref_movements,
             command: Some((&request.command, command_exit_code)),
             containment: &acted.containment,
-            folder: &folder,
-            trusted_head: (!touched.is_empty()).then(|| guard.head().cloned()),
+            folder,
+            head: guard.head_to_trust(),
         },
     )?;
     Ok(RunReport {
         amendments: acted.amendments,
         verdict,
-        warnings: preview.warnings,
+        warnings: preview.warnings.clone(),
         coverage: preview.coverage,
         gate_results: acted.gate_results,
         ref_movements,
         index_changed: start.index_differs(&acted.end),
         command_exit_code,
         attested,
-        seal,
+        seal: seal.clone(),
     })
 }
 
@@ -271,8 +296,9 @@ fn seal(
     let mut contents = SealContents::new(policy, plan, run_id, &clock::now(), start.content.root());
     contents.grants = Globs::new(request.grants.iter().cloned());
     contents.grants.to_scope()?;
-    // The policy protects itself: whoever may edit it could widen every later run.
-    contents.protected.extend(&Globs::new([POLICY_FILE]));
+    // The policy protects itself: whoever may edit it could widen every later run. A new one further down counts too:
+    // it would make its folder the root of runs that start there.
+    contents.protected.extend(&Globs::new([POLICY_FILE, &format!("**/{POLICY_FILE}")]));
     Ok(Seal::new(contents))
 }
 

@@ -2,9 +2,11 @@
 //!
 //! The state directory is no part of the content, so nothing else would notice what an agent plants or rewrites there.
 //! Runs in other worktrees of the same repository may write here at the same time; what they write explains itself: it
-//! hangs on the chain, has its own digest as its name, or is a seal that holds together. Everything else is a change of
-//! a protected path.
+//! hangs on the chain, has its own digest as its name, or is a seal that holds together. What they have only begun to
+//! write is finished a moment later, so whatever is not explained is looked at again. Everything else is a change of a
+//! protected path.
 
+use crate::attest::{Head, SEAL_FILE};
 use canon::{Digest, json};
 use plan::Seal;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,80 +14,129 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use store::{Link, State};
+use std::time::Duration;
+use store::{Chain, Link, OpenRun, State};
 
 /// The longest chain of bundles that runs elsewhere can have added while one run went on.
 const MAX_NEW_LINKS: usize = 100_000;
 
+/// How often what is not explained is looked at again, and how long after each look.
+const LOOKS: usize = 40;
+const PAUSE: Duration = Duration::from_millis(25);
+
 /// What tells two states of a file of ours apart.
 type Mark = (u64, u64, i64, i64);
+
+/// What became of a file of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    New,
+    Changed,
+    Gone,
+}
 
 /// The state directory as it was when a command started.
 #[derive(Debug)]
 pub(crate) struct Guard {
     state: State,
-    run_id: String,
+    run: OpenRun,
     head: Option<Link>,
     files: BTreeMap<PathBuf, Mark>,
 }
 
 impl Guard {
-    /// Remembers the state directory. `head` is the head of the chain.
-    pub(crate) fn set(state: &State, run_id: &str, head: Option<Link>) -> Self {
-        Self { state: state.clone(), run_id: run_id.into(), head, files: list(state.dir()) }
+    /// Remembers the state directory for `run`. `head` is the head of the chain, which is locked: no bundle is half there.
+    pub(crate) fn set(state: &State, run: &OpenRun, _locked: &Chain, head: Option<Link>) -> Self {
+        Self { state: state.clone(), run: run.clone(), head, files: list(state.dir()) }
     }
 
-    /// The head of the chain when the guard was set.
-    pub(crate) fn head(&self) -> Option<&Link> {
-        self.head.as_ref()
+    /// What the bundle of this run follows: the head on disk, if it leads back to the one when the guard was set.
+    pub(crate) fn head_to_trust(&self) -> Head {
+        let chain = self.state.chain().ok();
+        match self.new_links(chain.as_ref()) {
+            Some(_) => Head::OnDisk,
+            None => Head::Remembered(self.head.clone()),
+        }
     }
 
     /// The files that changed and do not explain themselves, relative to the state directory.
     pub(crate) fn touched(&self) -> Vec<PathBuf> {
+        let mut touched = self.unexplained();
+        for _ in 0..LOOKS {
+            if touched.is_empty() {
+                break;
+            }
+            std::thread::sleep(PAUSE);
+            let again = self.unexplained();
+            touched.retain(|name| again.contains(name));
+        }
+        touched
+    }
+
+    fn unexplained(&self) -> Vec<PathBuf> {
+        // Bundles are written and chained under this lock: while we hold it, none is half there.
+        let chain = self.state.chain().ok();
         let now = list(self.state.dir());
         let names: BTreeSet<&PathBuf> = self.files.keys().chain(now.keys()).collect();
         let differs = |name: &PathBuf| self.files.get(name) != now.get(name);
         let changed: Vec<&PathBuf> = names.into_iter().filter(|name| differs(name)).collect();
-        let new_links = self.new_links();
+        let new_links = self.new_links(chain.as_ref());
         let is_explained = |name: &Path| {
-            let is_new = !self.files.contains_key(name);
-            self.is_ours(name) || self.explains_itself(name, is_new, new_links.as_ref())
+            let fate = match (self.files.contains_key(name), now.contains_key(name)) {
+                (false, _) => Fate::New,
+                (true, true) => Fate::Changed,
+                (true, false) => Fate::Gone,
+            };
+            self.is_ours(name) || self.explains_itself(name, fate, new_links.as_ref())
         };
         changed.into_iter().filter(|name| !is_explained(name)).cloned().collect()
     }
 
-    /// What this very process writes while the command runs, and what may be deleted or forged without effect.
+    /// What this very process writes while the command runs. Its own lock and stat cache it does not.
     fn is_ours(&self, name: &Path) -> bool {
-        let own_run = Path::new("open").join(&self.run_id);
-        let seal = own_run.join("seal.json");
-        (name.starts_with(own_run) && name != seal) || name.starts_with("cache") || name.starts_with("locks")
+        let path = self.state.dir().join(name);
+        path.starts_with(&self.run.folder) && !path.ends_with(SEAL_FILE)
     }
 
-    fn explains_itself(&self, name: &Path, is_new: bool, new_links: Option<&BTreeSet<String>>) -> bool {
+    fn explains_itself(&self, name: &Path, fate: Fate, new_links: Option<&BTreeSet<String>>) -> bool {
+        let path = self.state.dir().join(name);
         let parts: Vec<&std::ffi::OsStr> = name.iter().collect();
         let first = parts.first().and_then(|part| part.to_str()).unwrap_or_default();
         let id = parts.get(1).and_then(|part| part.to_str()).unwrap_or_default();
         match first {
-            "chain.json" | "chain.lock" => new_links.is_some() || name == Path::new("chain.lock"),
-            "evidence" => is_new && new_links.is_some_and(|links| links.contains(id)),
-            "objects" => is_new && is_named_by_content(&self.state.dir().join(name)),
-            // A run elsewhere that began, or that ended and took its folder away.
-            "open" => !is_new || self.has_sound_seal(id),
+            "chain.lock" => true,
+            "chain.json" => new_links.is_some(),
+            "evidence" => fate == Fate::New && new_links.is_some_and(|links| links.contains(id)),
+            // What somebody was just keeping when we first looked is kept under another name now.
+            "objects" if fate == Fate::Gone => path.extension().is_some_and(|extension| extension == "tmp"),
+            "objects" => fate == Fate::New && is_named_by_content(&path),
+            // A run elsewhere that began, goes on, or ended and took its folder away. No seal is ever rewritten.
+            "open" => {
+                let is_rewritten = fate == Fate::Changed && path.ends_with(SEAL_FILE);
+                fate == Fate::Gone || (!is_rewritten && self.has_sound_seal(id))
+            }
+            "locks" => path != self.run.lock,
+            // A stat cache is written by a run on its tree, and may go at any time.
+            "cache" => fate == Fate::Gone || (path != self.run.cache && self.ran_elsewhere(&path, new_links)),
             _ => false,
         }
     }
 
-    fn has_sound_seal(&self, run_id: &str) -> bool {
-        fs::read(self.state.open_run(run_id).join("seal.json")).is_ok_and(|bytes| Seal::parse(&bytes).is_ok())
+    fn has_sound_seal(&self, open: &str) -> bool {
+        let seal = self.state.dir().join("open").join(open).join(SEAL_FILE);
+        fs::read(seal).is_ok_and(|bytes| Seal::parse(&bytes).is_ok())
+    }
+
+    /// Whether a run on the tree with this stat cache went on meanwhile, or some run came to its end.
+    fn ran_elsewhere(&self, cache: &Path, new_links: Option<&BTreeSet<String>>) -> bool {
+        new_links.is_some_and(|links| !links.is_empty())
+            || self.state.open_runs().is_ok_and(|runs| runs.iter().any(|run| run.cache == cache))
     }
 
     /// The runs that were added to the chain, or `None` if the chain does not lead back to its old head.
-    fn new_links(&self) -> Option<BTreeSet<String>> {
+    fn new_links(&self, chain: Option<&Chain>) -> Option<BTreeSet<String>> {
         let mut links = BTreeSet::new();
-        let Ok(head) = self.state.chain().and_then(|chain| chain.head()) else {
-            return None;
-        };
-        let mut at = head;
+        let mut at = chain?.head().ok()?;
         for _ in 0..MAX_NEW_LINKS {
             if at == self.head {
                 return Some(links);
@@ -157,17 +208,41 @@ mod tests {
     fn state() -> (tempfile::TempDir, State) {
         let dir = tempfile::tempdir().expect("a directory");
         let state = State::at(dir.path().join("state"));
-        fs::create_dir_all(state.open_run("r1")).expect("creates");
-        fs::write(state.open_run("r1").join("seal.json"), "sealed").expect("writes");
+        for run in [own_run(&state), state.open_run("r2", Path::new("/other"))] {
+            fs::create_dir_all(&run.folder).expect("creates");
+            fs::write(run.folder.join(SEAL_FILE), "sealed").expect("writes");
+        }
+        for file in [state.cache(Path::new(TREE)), state.tree_lock(Path::new(TREE))] {
+            fs::create_dir_all(file.parent().expect("a parent")).expect("creates");
+            fs::write(file, "mine").expect("writes");
+        }
         state.objects().put(b"before").expect("keeps");
         (dir, state)
     }
 
+    const TREE: &str = "/tree";
+
+    fn own_run(state: &State) -> OpenRun {
+        state.open_run("r1", Path::new(TREE))
+    }
+
     fn touched(change: impl FnOnce(&State)) -> Vec<PathBuf> {
         let (_dir, state) = state();
-        let guard = Guard::set(&state, "r1", None);
+        let guard = Guard::set(&state, &own_run(&state), &state.chain().expect("opens"), None);
         change(&state);
-        guard.touched()
+        guard.touched().into_iter().map(|name| state.dir().join(name)).collect()
+    }
+
+    /// Whether rewriting the file at `place` is noticed.
+    fn notices(place: impl Fn(&State) -> PathBuf) -> bool {
+        let mut expected = Vec::new();
+        let found = touched(|state| {
+            fs::create_dir_all(place(state).parent().expect("a parent")).expect("creates");
+            fs::write(place(state), "forged").expect("writes");
+            expected.push(place(state));
+        });
+        assert!(found.is_empty() || found == expected, "{found:?}");
+        !found.is_empty()
     }
 
     #[test]
@@ -177,15 +252,54 @@ mod tests {
 
     #[test]
     fn a_planted_file_is_found() {
-        let planted = touched(|state| fs::write(state.dir().join("payload"), "x").expect("writes"));
-        assert_eq!(planted, [PathBuf::from("payload")]);
+        assert!(notices(|state| state.dir().join("payload")));
     }
 
     #[test]
-    fn a_rewritten_seal_is_found() {
-        let rewritten =
-            touched(|state| fs::write(state.open_run("r1").join("seal.json"), "forged").expect("writes"));
-        assert_eq!(rewritten, [PathBuf::from("open/r1/seal.json")]);
+    fn a_rewritten_seal_is_found_whosever_it_is() {
+        assert!(notices(|state| own_run(state).folder.join(SEAL_FILE)));
+        assert!(notices(|state| state.open_run("r2", Path::new("/other")).folder.join(SEAL_FILE)));
+    }
+
+    #[test]
+    fn the_own_lock_and_stat_cache_are_guarded() {
+        assert!(notices(|state| state.cache(Path::new(TREE))));
+        assert!(notices(|state| state.tree_lock(Path::new(TREE))));
+        assert!(touched(|state| drop(fs::remove_file(state.tree_lock(Path::new(TREE))))).len() == 1);
+    }
+
+    #[test]
+    fn the_stat_cache_of_a_tree_where_nothing_ran_is_guarded() {
+        assert!(notices(|state| state.cache(Path::new("/idle"))));
+        assert!(!notices(|state| state.cache(Path::new("/other"))), "a run goes on there");
+    }
+
+    #[test]
+    fn before_images_cannot_be_taken_away() {
+        let kept = |state: &State| state.objects().put(b"before").expect("keeps").to_hex();
+        let taken = touched(|state| {
+            let name = kept(state);
+            fs::remove_file(state.dir().join("objects").join(&name[..2]).join(&name[2..])).expect("removes");
+        });
+        assert_eq!(taken.len(), 1);
+    }
+
+    #[test]
+    fn locks_of_other_trees_may_come_and_go() {
+        assert!(!notices(|state| state.tree_lock(Path::new("/other"))));
+    }
+
+    #[test]
+    fn what_is_only_just_being_written_is_looked_at_again() {
+        let found = touched(|state| {
+            let unfinished = state.dir().join("objects/unfinished.tmp");
+            fs::write(&unfinished, "x").expect("writes");
+            std::thread::spawn(move || {
+                std::thread::sleep(PAUSE * 4);
+                fs::remove_file(unfinished).expect("removes");
+            });
+        });
+        assert_eq!(found, Vec::<PathBuf>::new());
     }
 
     #[test]
@@ -194,13 +308,13 @@ mod tests {
             let link = Link { run_id: "r0".into(), run_hash: Digest::of(b"forged") };
             state.chain().expect("opens").advance(&link).expect("moves");
         });
-        assert_eq!(forged, [PathBuf::from("chain.json")]);
+        assert_eq!(forged.len(), 1);
+        assert!(forged[0].ends_with("chain.json"));
     }
 
     #[test]
     fn objects_must_have_their_own_digest() {
         assert!(touched(|state| drop(state.objects().put(b"another"))).is_empty());
-        let forged = touched(|state| fs::write(state.dir().join("objects/zz"), "x").expect("writes"));
-        assert_eq!(forged, [PathBuf::from("objects/zz")]);
+        assert!(notices(|state| state.dir().join("objects/zz")));
     }
 }

@@ -2,6 +2,13 @@
 
 use control::Fault;
 use serde_json::{Value, json};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// A path of the system in JSON: text, or its bytes where it is none.
+pub(crate) fn path_json(path: &Path) -> Value {
+    canon::bytes::to_json(path.as_os_str().as_bytes())
+}
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +53,7 @@ impl Answer {
             "reason": fault.reason(),
             "message": fault.to_string(),
             "next_step": fault.next_step(),
+            "evidence_dir": fault.evidence().map(path_json),
         });
         Self { exit_code: fault.exit_code(), document }
     }

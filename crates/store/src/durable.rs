@@ -36,6 +36,16 @@ pub fn sync_dir(path: &Path) -> Result<(), StoreError> {
     File::open(path).and_then(|dir| dir.sync_all()).map_err(StoreError::io(path))
 }
 
+/// Removes a file that may be there.
+pub fn remove(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+            Err(StoreError::Io { path: path.to_owned(), source })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Reads a file, or `None` when there is none.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     match fs::read(path) {

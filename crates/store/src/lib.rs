@@ -17,7 +17,7 @@ mod state;
 pub use chain::{Chain, Link};
 pub use lock::{Lock, LockError};
 pub use objects::Objects;
-pub use state::State;
+pub use state::{OpenRun, State};
 
 use std::io;
 use std::path::{Path, PathBuf};

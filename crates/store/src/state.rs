@@ -4,14 +4,17 @@
 //! part of a tree. Elsewhere: `.probity` at the root.
 //!
 //! ```text
-//! open/<run id>/         runs that have no evidence yet: the seal, and the socket that takes amendments
+//! open/<run id>.<tree>/  runs that have no evidence yet: the seal, and the socket that takes amendments
 //! evidence/<run id>/     finished bundles
 //! chain.json             the head of the evidence chain
 //! objects/               before-images
-//! cache/                 stat caches; may be deleted at any time
+//! cache/<tree>           stat caches; may be deleted at any time
 //! keys/                  the signing key, if there is one
-//! locks/                 who works on which tree
+//! locks/<tree>           who works on which tree
 //! ```
+//!
+//! A tree is named by the beginning of its root's digest. An open run carries it in the name of its folder, so that from
+//! the instant it can be seen everybody knows which lock tells whether it is alive.
 
 use crate::{Chain, Objects, StoreError};
 use canon::Digest;
@@ -22,6 +25,19 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone)]
 pub struct State {
     dir: PathBuf,
+}
+
+/// A run that has no evidence yet.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OpenRun {
+    /// The run.
+    pub run_id: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Whoever works on its tree holds this lock.
+    pub lock: PathBuf,
+    /// The stat cache of its tree.
+    pub cache: PathBuf,
 }
 
 impl State {
@@ -35,14 +51,28 @@ impl State {
         &self.dir
     }
 
-    /// The folder of a run that has no evidence yet.
-    pub fn open_run(&self, run_id: &str) -> PathBuf {
-        self.dir.join("open").join(run_id)
+    /// A run on the tree at `root` that has no evidence yet, whether its folder exists or not.
+    pub fn open_run(&self, run_id: &str, root: &Path) -> OpenRun {
+        self.open(run_id, &key(root))
     }
 
-    /// The ids of all runs that have no evidence yet, sorted.
-    pub fn open_runs(&self) -> Result<Vec<String>, StoreError> {
-        list(&self.dir.join("open"))
+    /// All runs that have no evidence yet, sorted. What is not named like one is none.
+    pub fn open_runs(&self) -> Result<Vec<OpenRun>, StoreError> {
+        let names = list(&self.dir.join("open"))?;
+        Ok(names
+            .iter()
+            .filter_map(|name| name.split_once('.'))
+            .map(|(id, tree)| self.open(id, tree))
+            .collect())
+    }
+
+    fn open(&self, run_id: &str, tree: &str) -> OpenRun {
+        OpenRun {
+            run_id: run_id.into(),
+            folder: self.dir.join("open").join(format!("{run_id}.{tree}")),
+            lock: self.dir.join("locks").join(tree),
+            cache: self.dir.join("cache").join(tree),
+        }
     }
 
     /// The folder of all finished bundles.
@@ -112,11 +142,23 @@ mod tests {
     fn lists_runs_in_order_and_leaves_out_unfinished_ones() {
         let dir = tempfile::tempdir().expect("a directory");
         let state = State::at(dir.path().to_owned());
-        assert_eq!(state.open_runs().expect("lists"), Vec::<String>::new());
-        for name in ["b", "a", ".tmp"] {
-            std::fs::create_dir_all(state.open_run(name)).expect("creates");
+        assert_eq!(state.open_runs().expect("lists"), []);
+        for name in ["b.1", "a.2", ".tmp.1", "junk"] {
+            std::fs::create_dir_all(dir.path().join("open").join(name)).expect("creates");
         }
-        assert_eq!(state.open_runs().expect("lists"), ["a", "b"]);
+        let ids: Vec<String> = state.open_runs().expect("lists").into_iter().map(|run| run.run_id).collect();
+        assert_eq!(ids, ["a", "b"]);
+    }
+
+    #[test]
+    fn an_open_run_knows_the_lock_and_the_cache_of_its_tree() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let state = State::at(dir.path().to_owned());
+        let run = state.open_run("a", Path::new("/tree"));
+        std::fs::create_dir_all(&run.folder).expect("creates");
+        assert_eq!(state.open_runs().expect("lists"), [run.clone()]);
+        assert_eq!(run.lock, state.tree_lock(Path::new("/tree")));
+        assert_eq!(run.cache, state.cache(Path::new("/tree")));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `probity amend`.
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::{Answer, Outcome, path_json};
 use crate::{bytes, ui};
 use canon::bytes::escape;
 use control::amend::{Amended, amend as widen};
@@ -49,7 +49,7 @@ pub(crate) fn amend(
                 "amended_from": amended_from,
                 "amendments": manifest.amendments,
                 "untracked_delta_paths": untracked,
-                "evidence_dir": attested.dir,
+                "evidence_dir": path_json(&attested.dir),
                 "run_hash": attested.run_hash,
             });
             Ok(Answer::new("amend", if passed { Outcome::Ok } else { Outcome::Failed }, document))

@@ -1,6 +1,6 @@
 //! `probity evidence`: list, show, verify, chain, export.
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::{Answer, Outcome, path_json};
 use crate::cli::{EvidenceCommand, ExportFormat};
 use crate::ui;
 use canon::Reason;
@@ -71,7 +71,7 @@ fn show(workspace: &Workspace, run: &str) -> Result<Answer, Fault> {
     Ok(Answer::new(
         "evidence",
         Outcome::Ok,
-        json!({ "run_id": run_id, "evidence_dir": dir, "manifest": manifest }),
+        json!({ "run_id": run_id, "evidence_dir": path_json(&dir), "manifest": manifest }),
     ))
 }
 
@@ -150,8 +150,15 @@ fn check_json(check: &Check) -> Value {
 
 fn show_tree(tree: TreeCheck) {
     let mark = if tree.agrees() { ui::good("ok  ") } else { ui::bad("fail") };
-    let detail = if tree.agrees() { String::new() } else { format!("the tree is {} now", tree.now) };
-    ui::say(format_args!("  {mark} {:<14} {}", "tree", ui::dim(detail)));
+    ui::say(format_args!("  {mark} {:<14} {}", "tree", ui::dim(tree_detail(tree))));
+}
+
+fn tree_detail(tree: TreeCheck) -> String {
+    match tree.recorded {
+        Some(_) if tree.agrees() => "the tree is the one that the bundle describes".into(),
+        Some(recorded) => format!("the bundle describes {recorded}, the tree is {} now", tree.now),
+        None => "the bundle does not know how the tree was at the end".into(),
+    }
 }
 
 fn tree_json(tree: TreeCheck) -> Value {
@@ -159,7 +166,7 @@ fn tree_json(tree: TreeCheck) -> Value {
         "name": "tree",
         "status": if tree.agrees() { "passed" } else { "failed" },
         "codes": if tree.agrees() { json!([]) } else { json!([Reason::EvidenceDeltaMismatch]) },
-        "detail": format!("recorded {:?}, now {}", tree.recorded, tree.now),
+        "detail": tree_detail(tree),
     })
 }
 

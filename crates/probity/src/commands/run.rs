@@ -1,6 +1,6 @@
 //! `probity run`: what a person and a program are told about a governed run.
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::{Answer, Outcome, path_json};
 use crate::cli::Selection;
 use crate::ui;
 use canon::bytes::escape;
@@ -8,6 +8,7 @@ use control::judge::{Finding, Severity};
 use control::run::{Event, RunReport, RunRequest, run as govern};
 use control::{Fault, Workspace};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
@@ -57,7 +58,7 @@ fn to_json(report: &RunReport) -> Value {
         "gate_results": report.gate_results.iter().map(gate_json).collect::<Vec<_>>(),
         "ref_movements": report.ref_movements,
         "index_changed": report.index_changed,
-        "evidence_dir": report.attested.dir,
+        "evidence_dir": path_json(&report.attested.dir),
         "run_hash": report.attested.run_hash,
         "signed_by": report.attested.key_id,
         "enforcement": contents.enforcement,
@@ -72,7 +73,7 @@ fn gate_json(result: &control::gates::GateResult) -> Value {
         "status": result.status,
         "exit_code": result.exit_code,
         "duration_ms": result.duration_ms,
-        "log_paths": result.log_paths,
+        "log_paths": result.log_paths(),
     })
 }
 
@@ -125,13 +126,14 @@ fn show_event(event: &Event<'_>) {
 }
 
 fn show(report: &RunReport) {
+    let untracked: BTreeSet<_> = report.verdict.untracked.iter().collect();
     for change in &report.verdict.delta {
         let mark = match change.change {
             tree::ChangeKind::Added => "+",
             tree::ChangeKind::Modified => "~",
             tree::ChangeKind::Deleted => "-",
         };
-        let is_out = report.verdict.untracked.contains(&change.path);
+        let is_out = untracked.contains(&change.path);
         let place = if is_out { ui::bad("out of scope") } else { ui::dim("in scope") };
         ui::row("changed", format_args!("{mark} {}  {place}", change.path));
     }

@@ -4,6 +4,8 @@
 
 mod after_a_violation;
 mod catalogue;
+mod evidence_always;
 mod kills;
 mod repo;
 mod schemas;
+mod worktrees;

@@ -1,0 +1,372 @@
+//! Properties of the verdict over arbitrary cases, and one test for each rule that is easy to lose.
+
+use super::*;
+use paths::Scope;
+use plan::GateStatus;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use tree::ChangeKind;
+
+/// Everything of a case, owned.
+#[derive(Debug, Clone)]
+struct World {
+    scope: Vec<&'static str>,
+    build_outputs: Vec<&'static str>,
+    gate_outputs: Vec<&'static str>,
+    protected: Vec<&'static str>,
+    grants: Vec<&'static str>,
+    refs: RefsRule,
+    gates: Vec<PlannedGate>,
+    changes: Vec<Change>,
+    changed_by_command: BTreeSet<RepoPath>,
+    found_at_start: Vec<TreeFinding>,
+    found_at_end: Vec<TreeFinding>,
+    ref_movements: Vec<RefMovement>,
+    command: Option<Ended>,
+    gate_results: Vec<GateResult>,
+    not_kept: BTreeSet<RepoPath>,
+}
+
+impl Default for World {
+    /// A run that did nothing and passes.
+    fn default() -> Self {
+        Self {
+            scope: vec!["src/**"],
+            build_outputs: Vec::new(),
+            gate_outputs: Vec::new(),
+            protected: Vec::new(),
+            grants: Vec::new(),
+            refs: RefsRule::Record,
+            gates: Vec::new(),
+            changes: Vec::new(),
+            changed_by_command: BTreeSet::new(),
+            found_at_start: Vec::new(),
+            found_at_end: Vec::new(),
+            ref_movements: Vec::new(),
+            command: Some(ended(Outcome::Exited(0))),
+            gate_results: Vec::new(),
+            not_kept: BTreeSet::new(),
+        }
+    }
+}
+
+impl World {
+    fn judge(&self) -> Verdict {
+        judge(&Case {
+            scope: &scope(&self.scope),
+            build_outputs: &scope(&self.build_outputs),
+            gate_outputs: &scope(&self.gate_outputs),
+            protected: &scope(&self.protected),
+            grants: &scope(&self.grants),
+            refs: self.refs,
+            gates: &self.gates,
+            changes: &self.changes,
+            changed_by_command: &self.changed_by_command,
+            found_at_start: &self.found_at_start,
+            found_at_end: &self.found_at_end,
+            zone_changes: &[],
+            ref_movements: &self.ref_movements,
+            command: self.command.as_ref(),
+            gate_results: &self.gate_results,
+            not_kept: &self.not_kept,
+        })
+    }
+
+    /// With changes of these paths by the command.
+    fn changing(paths: &[&str]) -> Self {
+        let touched: BTreeSet<RepoPath> = paths.iter().map(|name| path(name)).collect();
+        let changes = touched.iter().cloned().map(change).collect();
+        Self { changes, changed_by_command: touched, ..Self::default() }
+    }
+}
+
+fn scope(patterns: &[&str]) -> Scope {
+    plan::Globs::new(patterns.iter().map(|pattern| pattern.as_bytes().to_vec())).to_scope().expect("patterns")
+}
+
+fn path(name: &str) -> RepoPath {
+    RepoPath::parse(name.as_bytes()).expect("a path")
+}
+
+fn change(path: RepoPath) -> Change {
+    Change { path, change: ChangeKind::Modified, before: None, after: None }
+}
+
+fn found(name: &str, reason: Reason) -> TreeFinding {
+    TreeFinding { path: path(name), reason, detail: String::new() }
+}
+
+fn ended(outcome: Outcome) -> Ended {
+    Ended { outcome, duration_ms: 1, survivors: Vec::new(), n_survivors: 0, all_gone: true }
+}
+
+fn gate(id: &str, required: bool) -> PlannedGate {
+    PlannedGate {
+        id: id.into(),
+        tier: "T0".into(),
+        run: vec!["make".into(), id.into()],
+        timeout_ms: 1000,
+        required,
+    }
+}
+
+fn result(id: &str, troubles: Vec<(Reason, String)>) -> GateResult {
+    let status = if troubles.is_empty() { GateStatus::Pass } else { GateStatus::Fail };
+    GateResult { gate_id: id.into(), status, exit_code: Some(0), duration_ms: 1, logs: Vec::new(), troubles }
+}
+
+fn failed(id: &str) -> GateResult {
+    result(id, vec![(Reason::GateFailed, "exit code 1".into())])
+}
+
+fn reasons(world: &World) -> Vec<Reason> {
+    world.judge().reasons
+}
+
+#[test]
+fn nothing_wrong_passes_without_a_word() {
+    let verdict = World::changing(&["src/a"]).judge();
+    assert!(verdict.passed());
+    assert_eq!(verdict.findings, []);
+}
+
+#[test]
+fn a_command_that_was_withheld_did_not_pass() {
+    let world = World { command: None, ..World::default() };
+    assert_eq!(reasons(&world), [Reason::RunCommandNotStarted]);
+}
+
+#[test]
+fn a_required_gate_without_an_answer_is_missing() {
+    let world = World { gates: vec![gate("test", true)], ..World::default() };
+    assert_eq!(reasons(&world), [Reason::GateMissing]);
+    let optional = World { gates: vec![gate("test", false)], ..World::default() };
+    assert!(optional.judge().passed());
+}
+
+#[test]
+fn only_a_required_gate_fails_the_run() {
+    let with = |required| World {
+        gates: vec![gate("test", required)],
+        gate_results: vec![failed("test")],
+        ..World::default()
+    };
+    assert_eq!(reasons(&with(true)), [Reason::GateFailed]);
+    let verdict = with(false).judge();
+    assert!(verdict.passed());
+    assert_eq!(verdict.findings.len(), 1, "it is said all the same");
+}
+
+#[test]
+fn a_protected_path_fails_the_run_in_scope_and_as_a_build_output_but_not_when_granted() {
+    let mut world = World::changing(&["src/policy"]);
+    world.protected = vec!["src/policy"];
+    assert_eq!(reasons(&world), [Reason::ProtectedChanged]);
+    world.build_outputs = vec!["src/**"];
+    assert_eq!(reasons(&world), [Reason::ProtectedChanged]);
+    world.grants = vec!["src/policy"];
+    assert!(world.judge().passed());
+}
+
+#[test]
+fn what_a_gate_may_write_the_command_may_not() {
+    let mut world = World::changing(&["report"]);
+    world.gate_outputs = vec!["report"];
+    assert_eq!(reasons(&world), [Reason::ReconUntrackedDelta]);
+    world.changed_by_command.clear();
+    assert!(world.judge().passed());
+}
+
+#[test]
+fn what_was_unsafe_before_is_noted_and_what_cannot_be_seen_fails() {
+    let old = |reason| World {
+        found_at_start: vec![found("link", reason)],
+        found_at_end: vec![found("link", reason)],
+        ..World::default()
+    };
+    assert!(old(Reason::UnsafeLinkEscapes).judge().passed());
+    assert_eq!(reasons(&old(Reason::TreeUnavailable)), [Reason::TreeUnavailable]);
+    let new = World { found_at_start: Vec::new(), ..old(Reason::UnsafeLinkEscapes) };
+    assert_eq!(reasons(&new), [Reason::UnsafeLinkEscapes]);
+}
+
+#[test]
+fn a_moved_reference_fails_only_where_references_are_protected() {
+    let movement = RefMovement { name: "HEAD".into(), before: None, after: Some("x".into()) };
+    let world = World { ref_movements: vec![movement], ..World::default() };
+    assert!(world.judge().passed());
+    assert_eq!(reasons(&World { refs: RefsRule::Protect, ..world }), [Reason::ProtectedChanged]);
+}
+
+#[test]
+fn processes_that_cannot_be_ended_fail_the_run_even_if_none_can_be_named() {
+    let mut command = ended(Outcome::Exited(0));
+    command.all_gone = false;
+    assert_eq!(reasons(&World { command: Some(command), ..World::default() }), [Reason::RunSurvivors]);
+}
+
+#[test]
+fn a_change_that_cannot_be_undone_is_pointed_out() {
+    let mut world = World::changing(&["big", "src/big"]);
+    world.not_kept = [path("big"), path("src/big")].into();
+    let verdict = world.judge();
+    let noted: Vec<_> =
+        verdict.findings.iter().filter(|said| said.reason == Reason::RevertNoBeforeImage).collect();
+    assert_eq!(noted.len(), 1, "in scope there is nothing to undo");
+}
+
+const PATTERNS: &[&str] =
+    &["**", "src/**", "!src/gen/**", "*.md", "a", "src/a", "out/**", "!out/keep", "src/*/x"];
+
+fn patterns() -> impl Strategy<Value = Vec<&'static str>> {
+    prop::collection::vec(prop::sample::select(PATTERNS), 0..4)
+}
+
+fn a_path() -> impl Strategy<Value = RepoPath> {
+    let part = || prop::sample::select(vec!["a", "x", "src", "gen", "out", "keep", "r.md"]);
+    prop::collection::vec(part(), 1..4).prop_map(|parts| path(&parts.join("/")))
+}
+
+fn findings() -> impl Strategy<Value = Vec<TreeFinding>> {
+    let reason = prop::sample::select(vec![
+        Reason::UnsafeLinkEscapes,
+        Reason::UnsafeHardLink,
+        Reason::TreeUnavailable,
+        Reason::TreeUnstable,
+    ]);
+    let one =
+        (a_path(), reason).prop_map(|(path, reason)| TreeFinding { path, reason, detail: String::new() });
+    prop::collection::vec(one, 0..3)
+}
+
+fn outcome() -> impl Strategy<Value = Option<Ended>> {
+    prop::sample::select(vec![
+        None,
+        Some(ended(Outcome::Exited(0))),
+        Some(ended(Outcome::Exited(3))),
+        Some(ended(Outcome::Signalled(9))),
+        Some(ended(Outcome::Cancelled(2))),
+    ])
+}
+
+prop_compose! {
+    fn world()(
+        lists in [patterns(), patterns(), patterns(), patterns(), patterns()],
+        changed in prop::collection::btree_map(a_path(), any::<(bool, bool)>(), 0..8),
+        found_at_start in findings(),
+        found_at_end in findings(),
+        command in outcome(),
+        gates in prop::collection::btree_map("[a-c]", any::<(bool, Option<bool>)>(), 0..3),
+        protects_refs in any::<bool>(),
+        ref_moved in any::<bool>(),
+    ) -> World {
+        let [scope, build_outputs, gate_outputs, protected, grants] = lists;
+        let movement = RefMovement { name: "HEAD".into(), before: None, after: None };
+        let answer = |(id, (_, passes)): (&String, &(bool, Option<bool>))| {
+            passes.map(|passes| if passes { result(id, Vec::new()) } else { failed(id) })
+        };
+        World {
+            scope, build_outputs, gate_outputs, protected, grants,
+            refs: if protects_refs { RefsRule::Protect } else { RefsRule::Record },
+            gate_results: gates.iter().filter_map(answer).collect(),
+            gates: gates.iter().map(|(id, (required, _))| gate(id, *required)).collect(),
+            changes: changed.keys().cloned().map(change).collect(),
+            changed_by_command: changed.iter().filter(|(_, (by, _))| *by).map(|(path, _)| path.clone()).collect(),
+            not_kept: changed.iter().filter(|(_, (_, lost))| *lost).map(|(path, _)| path.clone()).collect(),
+            found_at_start, found_at_end, command,
+            ref_movements: if ref_moved { vec![movement] } else { Vec::new() },
+        }
+    }
+}
+
+/// The paths that fail a run, with why.
+fn errors(verdict: &Verdict) -> BTreeSet<(Reason, Option<RepoPath>)> {
+    let errors = verdict.findings.iter().filter(|said| said.severity == Severity::Error);
+    errors.map(|said| (said.reason, said.path.clone())).collect()
+}
+
+proptest! {
+    #[test]
+    fn every_change_ends_in_exactly_one_place(world in world()) {
+        let verdict = world.judge();
+        let lets_in = scope(&world.scope);
+        let delta: BTreeSet<&RepoPath> = verdict.delta.iter().map(|change| &change.path).collect();
+        for change in &world.changes {
+            let path = &change.path;
+            let places = [
+                verdict.exempt.contains(path),
+                delta.contains(path) && lets_in.lets_in(path),
+                verdict.untracked.contains(path),
+            ];
+            prop_assert_eq!(places.iter().filter(|is_there| **is_there).count(), 1, "{} {:?}", path, places);
+        }
+        prop_assert_eq!(verdict.delta.len() + verdict.exempt.len(), world.changes.len());
+    }
+
+    #[test]
+    fn a_run_passes_exactly_when_no_finding_is_an_error(world in world()) {
+        let verdict = world.judge();
+        let said: BTreeSet<Reason> = errors(&verdict).into_iter().map(|(reason, _)| reason).collect();
+        let reasons: BTreeSet<Reason> = verdict.reasons.iter().copied().collect();
+        prop_assert_eq!(verdict.passed(), said.is_empty());
+        prop_assert_eq!(reasons.len(), verdict.reasons.len(), "a reason is listed twice");
+        prop_assert_eq!(reasons, said);
+    }
+
+    #[test]
+    fn only_a_command_that_ended_well_with_every_change_in_scope_passes(world in world()) {
+        let verdict = world.judge();
+        if verdict.passed() {
+            prop_assert_eq!(world.command.map(|ended| ended.outcome), Some(Outcome::Exited(0)));
+            prop_assert!(verdict.untracked.is_empty());
+            for gate in world.gates.iter().filter(|gate| gate.required) {
+                let passed = world.gate_results.iter().any(|result| result.gate_id == gate.id && result.status == GateStatus::Pass);
+                prop_assert!(passed, "{} is required", gate.id);
+            }
+        }
+    }
+
+    #[test]
+    fn a_further_build_output_never_adds_an_error(world in world(), more in prop::sample::select(PATTERNS)) {
+        prop_assume!(!more.starts_with('!'));
+        let mut wider = world.clone();
+        wider.build_outputs.push(more);
+        let (before, after) = (errors(&world.judge()), errors(&wider.judge()));
+        prop_assert!(after.is_subset(&before), "{:?} is new", after.difference(&before));
+    }
+
+    #[test]
+    fn a_wider_scope_lets_in_more_and_changes_nothing_else(world in world(), more in prop::sample::select(PATTERNS)) {
+        prop_assume!(!more.starts_with('!'));
+        let mut wider = world.clone();
+        wider.scope.push(more);
+        let (before, after) = (world.judge(), wider.judge());
+        let rest = |verdict: &Verdict| {
+            let mut all = errors(verdict);
+            all.retain(|(reason, _)| *reason != Reason::ReconUntrackedDelta);
+            all
+        };
+        prop_assert!(after.untracked.iter().all(|path| before.untracked.contains(path)));
+        prop_assert_eq!(&after.exempt, &before.exempt);
+        prop_assert_eq!(rest(&after), rest(&before));
+    }
+
+    #[test]
+    fn the_order_of_what_was_observed_does_not_matter(world in world()) {
+        let mut reversed = world.clone();
+        reversed.changes.reverse();
+        reversed.found_at_start.reverse();
+        reversed.found_at_end.reverse();
+        reversed.gate_results.reverse();
+        let (one, other) = (world.judge(), reversed.judge());
+        prop_assert_eq!(errors(&one), errors(&other));
+        prop_assert_eq!(one.passed(), other.passed());
+    }
+
+    #[test]
+    fn the_same_case_gets_the_same_verdict(world in world()) {
+        let (one, other) = (world.judge(), world.judge());
+        prop_assert_eq!(one.findings, other.findings);
+        prop_assert_eq!(one.reasons, other.reasons);
+    }
+}

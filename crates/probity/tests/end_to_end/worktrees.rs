@@ -1,0 +1,42 @@
+//! Runs in several worktrees of one repository at the same time: they share a state directory and nothing else. No run is
+//! blamed for what another writes there, none is closed while it lives, and the chain never forks.
+
+use crate::repo::Repo;
+
+const ROUNDS: usize = 8;
+
+#[test]
+fn runs_in_other_worktrees_are_in_nobodys_way() {
+    let repo = Repo::new();
+    repo.sh("git worktree add -q ../one; git worktree add -q ../two");
+    let roots = [repo.path(), repo.outside().join("one"), repo.outside().join("two")];
+    // Threads cannot share the repository, so each gets finished commands.
+    let commands: Vec<Vec<_>> = roots
+        .iter()
+        .map(|root| {
+            let command = |round| {
+                let mut command = repo.probity(&["run", "--json", "--scope", "src/a.py", "--", "sh", "-c"]);
+                command.arg(format!("echo {round} >> src/a.py")).current_dir(root);
+                command
+            };
+            (0..ROUNDS).map(command).collect()
+        })
+        .collect();
+    let outputs = std::thread::scope(|scope| {
+        let run = |commands: Vec<std::process::Command>| {
+            scope.spawn(|| {
+                commands.into_iter().map(|mut one| one.output().expect("starts")).collect::<Vec<_>>()
+            })
+        };
+        let running: Vec<_> = commands.into_iter().map(run).collect();
+        running.into_iter().flat_map(|thread| thread.join().expect("ends")).collect::<Vec<_>>()
+    });
+    for output in &outputs {
+        let outcome = repo.outcome(output);
+        outcome.passes();
+        assert!(outcome.evidence_dir().starts_with(repo.path()), "{outcome:#?}");
+    }
+    let chain = repo.ask(&["evidence", "chain"]);
+    assert_eq!(chain.json["outcome"], "PASS", "{chain:#?}");
+    assert_eq!(chain.json["links"].as_array().map(Vec::len), Some(outputs.len()), "{chain:#?}");
+}
