@@ -3,7 +3,7 @@
 use crate::attest::{self, Attested, Head, SEAL_FILE};
 use crate::{Fault, Workspace, bundles, channel, clock};
 use canon::Reason;
-use evidence::{Manifest, StoredManifest};
+use evidence::Manifest;
 use plan::{Amendment, Globs, Moment, Seal, may_amend};
 use store::{OpenRun, durable};
 
@@ -70,14 +70,7 @@ fn judge_again(
     by: &str,
     why: &str,
 ) -> Result<Amended, Fault> {
-    let files = bundles::read(&workspace.state.evidence().join(run_id))?;
-    let verification = evidence::verify(&files, &evidence::Trust::default());
-    if let Some(code) =
-        verification.codes.iter().find(|code| code.starts_with("EVIDENCE.") || code.starts_with("SEAL."))
-    {
-        let reason = code.parse().unwrap_or(Reason::EvidenceSchemaInvalid);
-        return Err(Fault::refused(reason, format!("the bundle of {run_id} does not hold together")));
-    }
+    let bundles::Sound { files, stored } = bundles::sound(workspace, run_id)?;
     let seal = files.get(SEAL_FILE.as_bytes()).and_then(|bytes| Seal::parse(bytes).ok());
     let seal =
         seal.ok_or_else(|| Fault::refused(Reason::SealDamaged, format!("run {run_id} has no sound seal")))?;
@@ -86,8 +79,6 @@ fn judge_again(
     let amendment = Amendment::new(Globs::new(add.iter().cloned()), by, why, &clock::now())
         .map_err(|error| Fault::refused(error.reason(), error.to_string()))?;
 
-    let stored = files.get(&b"manifest.json"[..]).and_then(|bytes| StoredManifest::parse(bytes).ok());
-    let stored = stored.ok_or_else(|| Fault::refused(Reason::EvidenceSchemaInvalid, run_id))?;
     let mut manifest = stored.manifest;
     manifest.amendments.push(amendment);
     manifest.run_id = clock::run_id();

@@ -24,6 +24,15 @@ pub const DELTA_FILE: &str = "delta.json";
 /// The file of a bundle that holds the seal.
 pub const SEAL_FILE: &str = "seal.json";
 
+/// Where the head of the chain is to be looked up.
+#[derive(Debug, Clone)]
+pub enum Head {
+    /// On disk, as always.
+    OnDisk,
+    /// In memory as it was at the start, because the one on disk cannot be trusted.
+    Remembered(Option<Link>),
+}
+
 /// Everything that goes into a bundle.
 #[derive(Debug)]
 pub struct Record<'a> {
@@ -51,17 +60,8 @@ pub struct Record<'a> {
     pub containment: &'a [String],
     /// The run's folder.
     pub folder: &'a Path,
-    /// Which head of the chain the bundle follows.
+    /// Where the head of the chain is.
     pub head: Head,
-}
-
-/// Which head of the chain a new bundle follows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Head {
-    /// The one on disk.
-    OnDisk,
-    /// The one that was known before, because the one on disk cannot be trusted; `None` if there was none.
-    Remembered(Option<Link>),
 }
 
 /// A bundle that was written.
@@ -77,7 +77,7 @@ pub struct Attested {
 
 /// Writes the bundle of a run.
 pub fn attest(workspace: &Workspace, record: &Record<'_>) -> Result<Attested, Fault> {
-    let manifest = manifest(record);
+    let manifest = manifest(workspace, record);
     let logs = record.gate_results.iter().flat_map(|result| &result.logs);
     let mut artifacts: BTreeMap<_, _> = logs.map(|log| (log.path.clone(), log.bytes.clone())).collect();
     artifacts.insert(SEAL_FILE.into(), record.seal.to_bytes());
@@ -174,7 +174,7 @@ pub fn signing_key(workspace: &Workspace) -> Result<Option<SecretKey>, Fault> {
         .map_err(|error| Fault::refused(Reason::KeyInvalid, format!("{}: {error}", path.display())))
 }
 
-fn manifest(record: &Record<'_>) -> Manifest {
+fn manifest(workspace: &Workspace, record: &Record<'_>) -> Manifest {
     let contents = record.seal.contents();
     let verdict = record.verdict;
     Manifest {
@@ -188,7 +188,7 @@ fn manifest(record: &Record<'_>) -> Manifest {
         exempt_delta_paths: verdict.exempt.clone(),
         gate_results: record.gate_results.iter().map(gate_result).collect(),
         other_reasons: verdict.reasons.clone(),
-        details: details(record),
+        details: details(workspace, record),
     }
 }
 
@@ -215,7 +215,7 @@ fn gate_result(result: &GateResult) -> evidence::GateResult {
     }
 }
 
-fn details(record: &Record<'_>) -> Details {
+fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
     let contents = record.seal.contents();
     let finding = |finding: &crate::judge::Finding| evidence::Finding {
         code: finding.reason.code().into(),
@@ -249,6 +249,7 @@ fn details(record: &Record<'_>) -> Details {
         findings: others.map(finding).collect(),
         refs: record.ref_movements.iter().map(ref_change).collect(),
         gate_delta_paths: record.verdict.by_gates.clone(),
+        tree: Some(store::tree_key(&workspace.root)),
         ..Details::default()
     }
 }

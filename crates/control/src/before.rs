@@ -79,7 +79,7 @@ fn keep_entry(workspace: &Workspace, objects: &Objects, entry: &Entry<'_>) -> Re
 
 /// The blob ids of HEAD by path from the root; empty without git, without commits, or if git does not answer: then
 /// everything is kept.
-fn committed(workspace: &Workspace) -> HeadTree {
+pub(crate) fn committed(workspace: &Workspace) -> HeadTree {
     let tree = workspace.git.as_ref().and_then(|git| parse_ls_tree(&ask(&ls_tree_command(git))?).ok());
     let tree = tree.unwrap_or_default();
     let below = workspace.git.as_ref().and_then(|git| workspace.root.strip_prefix(&git.root).ok());

@@ -1,9 +1,10 @@
 //! Reading evidence: finding, listing, checking and exporting bundles.
 
 use crate::observe::content_options;
-use crate::{Fault, Workspace};
+use crate::{Fault, Workspace, attest};
 use canon::{Digest, Reason};
 use evidence::{Check, CheckStatus, Follows, StoredManifest, Trust, Verdict, Verification, bundle};
+use plan::SignatureRule;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tree::Snapshot;
@@ -11,13 +12,13 @@ use tree::Snapshot;
 /// The files of a bundle by name.
 pub type Files = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// The id of the run that `name` means: a whole id, a beginning that only one has, or `last`.
+/// The id of the run that `name` means: a whole id, a beginning that only one has, or `last`, which is the last one of
+/// this very tree.
 pub fn find(workspace: &Workspace, name: &str) -> Result<String, Fault> {
     let runs = workspace.state.bundles()?;
     if name == "last" {
-        let head = workspace.state.chain()?.head()?.map(|link| link.run_id);
-        let last = head.filter(|id| runs.contains(id)).or_else(|| runs.last().cloned());
-        return last.ok_or_else(|| Fault::NoSuchRun("there is no run yet".into()));
+        let last = runs.into_iter().rfind(|id| manifest(workspace, id).is_ok_and(|it| is_of(workspace, &it)));
+        return last.ok_or_else(|| Fault::NoSuchRun("there is no run in this tree yet".into()));
     }
     let mut meant = runs.into_iter().filter(|id| id.starts_with(name) && !name.is_empty());
     match (meant.next(), meant.next()) {
@@ -27,13 +28,50 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<String, Fault> {
     }
 }
 
+/// Whether a run was in this tree, and not in another worktree of the repository.
+pub fn is_of(workspace: &Workspace, stored: &StoredManifest) -> bool {
+    let tree = stored.manifest.details.tree.as_ref();
+    tree.is_none_or(|tree| *tree == store::tree_key(&workspace.root))
+}
+
+/// A bundle of this tree that holds together: something to build on.
+pub(crate) struct Sound {
+    pub(crate) files: Files,
+    pub(crate) stored: StoredManifest,
+}
+
+/// Reads the bundle of a run and refuses one that does not hold together, or that is of another worktree.
+pub(crate) fn sound(workspace: &Workspace, run_id: &str) -> Result<Sound, Fault> {
+    let (verification, files) = verify(&workspace.state.evidence().join(run_id), &own_trust(workspace)?)?;
+    let speaks_against =
+        |code: &&String| ["EVIDENCE.", "JSON.", "SEAL."].iter().any(|it| code.starts_with(it));
+    if let Some(code) = verification.codes.iter().find(speaks_against) {
+        let reason = code.parse().unwrap_or(Reason::EvidenceSchemaInvalid);
+        return Err(Fault::refused(reason, format!("the bundle of {run_id} does not hold together")));
+    }
+    let stored = manifest(workspace, run_id)?;
+    if !is_of(workspace, &stored) {
+        let detail = format!("run {run_id} was in another worktree of this repository: go there");
+        return Err(Fault::NoSuchRun(detail));
+    }
+    Ok(Sound { files, stored })
+}
+
+/// What a repository demands of its own bundles: if one is signed, then with its own key.
+pub fn own_trust(workspace: &Workspace) -> Result<Trust, Fault> {
+    let Some(key) = attest::signing_key(workspace)? else {
+        return Ok(Trust { signature: SignatureRule::Ignore, ..Trust::default() });
+    };
+    Ok(Trust { keys: BTreeMap::from([(key.key_id(), key.public())]), ..Trust::default() })
+}
+
 /// The folder of a bundle: `name` as a path if there is such a folder, else as the name of a run.
 pub fn locate(workspace: impl FnOnce() -> Result<Workspace, Fault>, name: &Path) -> Result<PathBuf, Fault> {
     if name.is_dir() {
         return Ok(name.to_owned());
     }
-    let Some(run) = name.to_str() else {
-        return Err(Fault::NoSuchRun(format!("there is no folder {}", name.display())));
+    let Some(run) = name.to_str().filter(|name| !name.contains('/')) else {
+        return Err(Fault::Missing(format!("there is no folder {}", name.display())));
     };
     let workspace = workspace()?;
     Ok(workspace.state.evidence().join(find(&workspace, run)?))
@@ -52,6 +90,10 @@ pub fn read(dir: &Path) -> Result<Files, Fault> {
 
 /// Judges a bundle. One that cannot be read because of what it holds is judged by that.
 pub fn verify(dir: &Path, trust: &Trust) -> Result<(Verification, Files), Fault> {
+    if !dir.join("manifest.json").exists() {
+        // Whatever else lies there, it is no bundle: nothing of it needs to be read.
+        return Ok((evidence::verify(&Files::new(), trust), Files::new()));
+    }
     match read(dir) {
         Ok(files) => Ok((evidence::verify(&files, trust), files)),
         Err(Fault::Refused { reason, detail }) => {
@@ -77,15 +119,15 @@ pub fn manifest(workspace: &Workspace, run_id: &str) -> Result<StoredManifest, F
     })
 }
 
-/// Reads a trust file.
+/// Reads a trust file. Without one nothing is demanded, a signature neither.
 pub fn trust(path: Option<&Path>) -> Result<Trust, Fault> {
     let Some(path) = path else {
-        return Ok(Trust::default());
+        return Ok(Trust { signature: SignatureRule::Ignore, ..Trust::default() });
     };
     let bytes = std::fs::read(path)
-        .map_err(Fault::system(format!("cannot read the trust file {}", path.display())))?;
+        .map_err(|error| Fault::Missing(format!("cannot read the trust file {}: {error}", path.display())))?;
     Trust::parse(&bytes)
-        .map_err(|error| Fault::refused(Reason::ConfigInvalid, format!("{}: {error}", path.display())))
+        .map_err(|error| Fault::refused(Reason::TrustInvalid, format!("{}: {error}", path.display())))
 }
 
 /// Whether a tree is the one that a bundle describes.

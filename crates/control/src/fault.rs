@@ -35,6 +35,9 @@ pub enum Fault {
         /// What that run says about itself.
         holder: String,
     },
+    /// Something that the caller named is not there.
+    #[error("{0}")]
+    Missing(String),
     /// No run has this name, or several have.
     #[error("{0}")]
     NoSuchRun(String),
@@ -94,7 +97,10 @@ impl Fault {
             Self::Tree(error) => Some(error.reason),
             Self::Store(StoreError::Damaged { .. }) => Some(Reason::StateDamaged),
             Self::Unjudged { source, .. } => source.reason(),
-            Self::NoSuchRun(_) | Self::Store(StoreError::Io { .. }) | Self::System { .. } => None,
+            Self::Missing(_)
+            | Self::NoSuchRun(_)
+            | Self::Store(StoreError::Io { .. })
+            | Self::System { .. } => None,
         }
     }
 
@@ -109,6 +115,7 @@ impl Fault {
     /// What to do about it.
     pub fn next_step(&self) -> String {
         match (self, self.reason()) {
+            (Self::Missing(_), _) => "check the name, and that you may read it".into(),
             (Self::NoSuchRun(_), _) => "`probity evidence list` shows the runs of this repository".into(),
             (_, Some(reason)) => reason.next_step().into(),
             _ => "check permissions and free space there, then try again".into(),
@@ -118,7 +125,7 @@ impl Fault {
     /// The exit code of the command line.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Refused { .. } | Self::Policy { .. } | Self::NoSuchRun(_) => 2,
+            Self::Refused { .. } | Self::Policy { .. } | Self::Missing(_) | Self::NoSuchRun(_) => 2,
             Self::Held { .. } => 5,
             Self::Tree(_) | Self::Store(_) | Self::Unjudged { .. } | Self::System { .. } => 70,
         }

@@ -1,13 +1,12 @@
 //! `probity init`: a policy that fits the tree as it is found.
 
 use crate::observe::content_options;
-use crate::planning::names;
+use crate::planning::kept_files;
 use crate::workspace::POLICY_FILE;
 use crate::{Fault, Workspace};
 use canon::Reason;
 use plan::Proposal;
 use std::fmt::Write;
-use store::durable;
 use tree::Snapshot;
 
 /// A proposed policy.
@@ -22,7 +21,7 @@ pub struct Proposed {
 /// Proposes a policy.
 pub fn propose(workspace: &Workspace) -> Result<Proposed, Fault> {
     let snapshot = Snapshot::take(&workspace.root, &content_options(workspace), None)?;
-    let build_outputs = plan::propose_build_outputs(&names(&snapshot).0);
+    let build_outputs = plan::propose_build_outputs(&kept_files(workspace, &snapshot));
     Ok(Proposed { text: render(&build_outputs), build_outputs })
 }
 
@@ -31,9 +30,11 @@ pub fn write(workspace: &Workspace, proposed: &Proposed) -> Result<std::path::Pa
     let path = workspace.root.join(POLICY_FILE);
     if path.exists() {
         let detail = format!("{} is there already", path.display());
-        return Err(Fault::refused(Reason::ConfigInvalid, detail));
+        return Err(Fault::refused(Reason::ConfigExists, detail));
     }
-    durable::write(&path, proposed.text.as_bytes())?;
+    // An ordinary file with ordinary permissions: it is the user's, not ours.
+    std::fs::write(&path, &proposed.text)
+        .map_err(Fault::system(format!("cannot write {}", path.display())))?;
     Ok(path)
 }
 

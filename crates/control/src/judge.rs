@@ -191,19 +191,26 @@ fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
 
 fn protected(case: &Case<'_>, say: &mut Sayings) {
     for change in case.changes {
-        if case.protected.lets_in(&change.path) && !case.grants.lets_in(&change.path) {
-            say.error(Reason::ProtectedChanged, Some(&change.path), change.change.name());
+        if case.protected.lets_in(&change.path) {
+            protected_change(case, say, &change.path, change.change.name());
         }
     }
     for change in case.zone_changes {
-        if !case.grants.lets_in(&change.path) {
-            say.error(Reason::ProtectedChanged, Some(&change.path), change.detail.clone());
-        }
+        protected_change(case, say, &change.path, &change.detail);
     }
     if case.refs == RefsRule::Protect {
         for movement in case.ref_movements {
             say.error(Reason::ProtectedChanged, None, format!("the git reference {} moved", movement.name));
         }
+    }
+}
+
+/// What was granted is not hidden: it is told, and fails nothing.
+fn protected_change(case: &Case<'_>, say: &mut Sayings, path: &RepoPath, detail: &str) {
+    if case.grants.lets_in(path) {
+        say.note(Reason::ProtectedChanged, Some(path), format!("{detail}, as granted"));
+    } else {
+        say.error(Reason::ProtectedChanged, Some(path), detail);
     }
 }
 
@@ -254,6 +261,10 @@ fn names(word: &str, path: &RepoPath) -> bool {
     word.strip_prefix("./").unwrap_or(word).as_bytes() == path.as_bytes()
 }
 
+/// What Ctrl-C sends, and the exit code of a program that heeded it.
+const SIGINT: i32 = 2;
+const EXIT_AFTER_CTRL_C: i32 = 130;
+
 fn command(case: &Case<'_>, say: &mut Sayings) {
     let Some(command) = case.command else {
         // Law 6: what did not run did not pass, even if the tree can be seen again by now.
@@ -261,6 +272,9 @@ fn command(case: &Case<'_>, say: &mut Sayings) {
     };
     match &command.outcome {
         Outcome::Exited(0) => {}
+        Outcome::Exited(EXIT_AFTER_CTRL_C) | Outcome::Signalled(SIGINT) => {
+            say.error(Reason::RunCancelled, None, "the command was ended by Ctrl-C");
+        }
         Outcome::Exited(code) => say.error(Reason::RunCommandFailed, None, format!("exit code {code}")),
         Outcome::Signalled(signal) => {
             say.error(Reason::RunCommandFailed, None, format!("ended by signal {signal}"));

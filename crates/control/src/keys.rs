@@ -8,8 +8,12 @@ use store::durable;
 /// Makes a key, unless there is one.
 pub fn generate(workspace: &Workspace) -> Result<PublicKey, Fault> {
     if let Some(key) = attest::signing_key(workspace)? {
-        let detail = format!("there is a key already: {}", key.key_id());
-        return Err(Fault::refused(Reason::KeyInvalid, detail));
+        let detail = format!(
+            "there is a key already: {} in {}",
+            key.key_id(),
+            workspace.state.signing_key().display()
+        );
+        return Err(Fault::refused(Reason::KeyExists, detail));
     }
     let mut random = [0; 32];
     fill(&mut random).map_err(Fault::system("cannot get random bytes from the system"))?;
@@ -22,7 +26,7 @@ pub fn generate(workspace: &Workspace) -> Result<PublicKey, Fault> {
 pub fn public(workspace: &Workspace) -> Result<PublicKey, Fault> {
     match attest::signing_key(workspace)? {
         Some(key) => Ok(key.public()),
-        None => Err(Fault::refused(Reason::KeyInvalid, "this repository has no signing key yet")),
+        None => Err(Fault::refused(Reason::KeyMissing, "this repository has no signing key yet")),
     }
 }
 

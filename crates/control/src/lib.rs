@@ -30,3 +30,10 @@ mod workspace;
 pub use fault::Fault;
 pub use recover::ClosedRun;
 pub use workspace::Workspace;
+
+/// Who is asking, where nobody says so: the user's name, or the number of the user.
+pub fn user() -> String {
+    let named = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    let named = named.filter(|name| !name.trim().is_empty());
+    named.unwrap_or_else(|| format!("user {}", rustix::process::getuid().as_raw()))
+}

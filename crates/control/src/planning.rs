@@ -1,7 +1,7 @@
 //! From what the caller asks to what will be sealed: the plan, what is doubtful about it, and how much it covers.
 
 use crate::observe::Observer;
-use crate::{Fault, Workspace, bundles};
+use crate::{Fault, Workspace, before, bundles};
 use canon::{Reason, bytes};
 use paths::{RepoPath, Scope};
 use plan::{Globs, Plan, Policy, Proposal, Request};
@@ -57,6 +57,13 @@ pub struct Preview {
     pub warnings: Vec<Warning>,
     /// How many existing files it covers.
     pub coverage: Coverage,
+}
+
+/// What would be sealed, and what the tree suggests to exempt.
+#[derive(Debug)]
+pub struct Proposed {
+    /// What would be sealed.
+    pub preview: Preview,
     /// The build outputs of the policy.
     pub build_outputs: Globs,
     /// Build outputs that the policy does not name but the tree suggests.
@@ -66,11 +73,7 @@ pub struct Preview {
 /// Computes what would be sealed for `selection` on the tree of `snapshot`.
 pub fn preview(policy: &Policy, selection: &Selection, snapshot: &Snapshot) -> Result<Preview, Fault> {
     let request = Request {
-        profile: selection
-            .profile
-            .clone()
-            .or_else(|| policy.default_profile().map(Into::into))
-            .unwrap_or_default(),
+        profile: profile(policy, selection)?,
         changed_files: selection.changed.clone(),
         tier: selection.tier.clone(),
         packs: selection.packs.clone(),
@@ -102,12 +105,18 @@ pub fn preview(policy: &Policy, selection: &Selection, snapshot: &Snapshot) -> R
     if is_broad(coverage) && !warnings.iter().any(|warning| warning.code == Reason::ScopeCatchAll) {
         warnings.push(Warning { code: Reason::ScopeBroad, pattern: None });
     }
-    let proposals = plan::propose_build_outputs(&files);
-    let known = policy.workspace.build_outputs.as_slice();
-    let proposals =
-        proposals.into_iter().filter(|proposal| !known.contains(&proposal.pattern.clone().into())).collect();
-    let build_outputs = policy.workspace.build_outputs.clone();
-    Ok(Preview { plan, scope, warnings, coverage, build_outputs, proposals })
+    Ok(Preview { plan, scope, warnings, coverage })
+}
+
+/// The profile that is meant: the one asked for, or the policy's default one.
+fn profile(policy: &Policy, selection: &Selection) -> Result<String, Fault> {
+    let asked = selection.profile.as_deref().or_else(|| policy.default_profile());
+    asked.map(str::to_owned).ok_or_else(|| {
+        let known: Vec<&str> = policy.profiles.iter().map(|profile| profile.id.as_str()).collect();
+        let detail =
+            format!("the policy has several profiles: choose one with `--profile`: {}", known.join(", "));
+        Fault::refused(Reason::PlanUnknownProfile, detail)
+    })
 }
 
 fn is_broad(coverage: Coverage) -> bool {
@@ -126,8 +135,22 @@ pub(crate) fn names(snapshot: &Snapshot) -> (Vec<RepoPath>, Vec<RepoPath>) {
 }
 
 /// What would be sealed for `selection` on the tree as it is now.
-pub fn of_tree(workspace: &Workspace, selection: &Selection) -> Result<Preview, Fault> {
-    preview(&workspace.policy()?, selection, &Observer::new(workspace).content(None)?)
+pub fn of_tree(workspace: &Workspace, selection: &Selection) -> Result<Proposed, Fault> {
+    let policy = workspace.policy()?;
+    let snapshot = Observer::new(workspace).content(None)?;
+    let preview = preview(&policy, selection, &snapshot)?;
+    let build_outputs = policy.workspace.build_outputs;
+    let is_known = |proposal: &Proposal| build_outputs.as_slice().contains(&proposal.pattern.clone().into());
+    let mut proposals = plan::propose_build_outputs(&kept_files(workspace, &snapshot));
+    proposals.retain(|proposal| !is_known(proposal));
+    Ok(Proposed { preview, build_outputs, proposals })
+}
+
+/// The files that someone keeps: what git has committed, or every file where nothing is committed. What a build wrote
+/// must not count as kept, or no build output would ever be proposed.
+pub(crate) fn kept_files(workspace: &Workspace, snapshot: &Snapshot) -> Vec<RepoPath> {
+    let committed: Vec<RepoPath> = before::committed(workspace).into_keys().collect();
+    if committed.is_empty() { names(snapshot).0 } else { committed }
 }
 
 /// A minimal scope for `paths`, or for what the run `from` changed.

@@ -86,8 +86,9 @@ pub fn revert(
     dry_run: bool,
 ) -> Result<RevertReport, Fault> {
     let run_id = bundles::find(workspace, run)?;
-    let recorded = read_delta(workspace, &run_id)?;
-    let manifest = bundles::manifest(workspace, &run_id)?.manifest;
+    let bundles::Sound { files, stored } = bundles::sound(workspace, &run_id)?;
+    let recorded = read_delta(&files, &run_id)?;
+    let manifest = stored.manifest;
     let untracked: BTreeSet<RepoPath> = manifest.untracked().unwrap_or_default().into_iter().collect();
     if let Some(path) = only.iter().find(|path| !untracked.contains(*path)) {
         let detail = format!("`{path}` is no out-of-scope change of run {run_id}");
@@ -124,13 +125,7 @@ pub(crate) fn path_key(path: &RepoPath) -> String {
     path.to_string()
 }
 
-fn read_delta(workspace: &Workspace, run_id: &str) -> Result<DeltaFile, Fault> {
-    let files = bundles::read(&workspace.state.evidence().join(run_id))?;
-    let verification = evidence::verify(&files, &evidence::Trust::default());
-    if let Some(code) = verification.codes.iter().find(|code| code.starts_with("EVIDENCE.")) {
-        let reason = code.parse().unwrap_or(Reason::EvidenceSchemaInvalid);
-        return Err(Fault::refused(reason, format!("the bundle of {run_id} does not hold together")));
-    }
+fn read_delta(files: &bundles::Files, run_id: &str) -> Result<DeltaFile, Fault> {
     let unknown = || {
         Fault::refused(Reason::ReconSnapshotMissing, format!("run {run_id} does not know what it changed"))
     };
@@ -160,6 +155,10 @@ impl Undoing<'_> {
 
     fn try_undo(&self, change: &RecordedChange) -> Result<(), Refusal> {
         let expected = change.after.as_ref().map(RecordedSide::side).transpose()?;
+        if change.before.is_none() && self.now.get(&change.path).is_none() {
+            // It was added and is gone already: that is what is wanted.
+            return Ok(());
+        }
         let content = change.before.as_ref().map(|side| self.content(side)).transpose()?.unwrap_or_default();
         let wanted = change.before.as_ref().map_or(Ok(Wanted::Nothing), |side| side.wanted(&content))?;
         if self.dry_run {

@@ -18,7 +18,7 @@ use canon::Reason;
 use evidence::SecretKey;
 use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
 use paths::{RepoPath, Scope};
-use plan::{Amendment, GateStatus, Globs, Permission, Plan, Policy, Seal, SealContents};
+use plan::{Amendment, GateStatus, Globs, Permission, Plan, Policy, Seal, SealContents, SignatureRule};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -153,6 +153,10 @@ fn begin(
     refuse_unsafe_scope(&preview.scope, &scopes, &start)?;
     let not_kept = before::keep(workspace, &start.content, &scopes.build_outputs)?;
     let key = attest::signing_key(workspace)?;
+    if seal.contents().signature == SignatureRule::Required && key.is_none() {
+        let detail = format!("profile `{}` requires signed evidence", seal.contents().plan.profile);
+        return Err(Fault::refused(Reason::KeyMissing, detail));
+    }
     let chain = workspace.state.chain()?;
     let head = chain.head()?;
     let open = workspace.state.open_run(run_id, &workspace.root);

@@ -29,15 +29,15 @@ impl Workspace {
     /// a state directory, else at `from` itself.
     pub fn find(root: Option<&Path>, from: &Path) -> Result<Self, Fault> {
         let place = root.unwrap_or(from);
-        let place =
-            place.canonicalize().map_err(Fault::system(format!("cannot open {}", place.display())))?;
+        let place = place
+            .canonicalize()
+            .map_err(|error| Fault::Missing(format!("cannot open {}: {error}", place.display())))?;
         let root = match root {
             Some(_) => place,
             None => place.ancestors().find(|folder| is_root(folder)).unwrap_or(&place).to_owned(),
         };
         if !root.is_dir() {
-            let source = std::io::Error::from(std::io::ErrorKind::NotADirectory);
-            return Err(Fault::System { what: format!("cannot use {} as a root", root.display()), source });
+            return Err(Fault::Missing(format!("{} is no folder", root.display())));
         }
         let git = root.ancestors().find_map(GitLayout::find);
         let state = match &git {

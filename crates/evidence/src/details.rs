@@ -40,6 +40,9 @@ pub struct Details {
     pub refs: Vec<RefChange>,
     /// Paths that the gates changed; the agent did not.
     pub gate_delta_paths: Vec<RepoPath>,
+    /// Which tree of its repository the run was in, where worktrees share one state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
     /// The run hash of the bundle that this one amends.
     pub amended_from: Option<Digest>,
 }

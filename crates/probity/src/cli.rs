@@ -79,9 +79,9 @@ pub(crate) enum Command {
         #[arg(long, value_name = "TEXT")]
         why: String,
 
-        /// Who decides this
+        /// Who decides this [default: the user]
         #[arg(long, value_name = "NAME", env = "USER")]
-        by: String,
+        by: Option<String>,
     },
 
     /// Undo the out-of-scope changes of a run, and nothing else

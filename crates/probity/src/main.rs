@@ -12,6 +12,9 @@ use control::{Fault, Workspace};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// The exit code when the machine, and not the user, is at fault.
+const EXIT_INTERNAL: u8 = 70;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let json = cli.json;
@@ -25,7 +28,7 @@ fn main() -> ExitCode {
     if json {
         ui::print_json(&answer.document);
     }
-    ExitCode::from(answer.exit_code)
+    ExitCode::from(if ui::output_arrived() { answer.exit_code } else { EXIT_INTERNAL })
 }
 
 fn answer(cli: Cli) -> Result<Answer, Fault> {
@@ -40,7 +43,7 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
         Command::Plan { selection, suggest, suggest_from } => {
             commands::plan::plan(&workspace()?, selection, suggest, suggest_from.as_deref())
         }
-        Command::Amend { run, add, why, by } => commands::amend::amend(&workspace()?, &run, add, &by, &why),
+        Command::Amend { run, add, why, by } => commands::amend::amend(&workspace()?, &run, add, by, &why),
         Command::Revert { run, paths, dry_run } => {
             commands::revert::revert(&workspace()?, &run, paths, dry_run)
         }

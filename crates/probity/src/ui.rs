@@ -24,24 +24,39 @@ pub(crate) fn say(line: impl Display) {
 /// Whether stdout belongs to one JSON document alone.
 static STDOUT_IS_DATA: AtomicBool = AtomicBool::new(false);
 
-/// Keeps stdout for one JSON document: whatever else is printed goes to stderr.
+/// Keeps stdout for one JSON document, which says all that would be printed.
 pub(crate) fn keep_stdout_for_json() {
     STDOUT_IS_DATA.store(true, Ordering::Relaxed);
 }
 
-/// Writes a line of what was asked for to stdout.
+/// Writes a line of the answer to stdout; nothing when a JSON document says the same.
 pub(crate) fn print(line: impl Display) {
-    if STDOUT_IS_DATA.load(Ordering::Relaxed) {
-        say(line);
-    } else {
-        let _ = writeln!(anstream::stdout(), "{line}");
+    if !STDOUT_IS_DATA.load(Ordering::Relaxed) {
+        write_out(line);
     }
 }
 
 /// Writes the one JSON document to stdout.
 pub(crate) fn print_json(document: &impl Serialize) {
     if let Ok(text) = serde_json::to_string_pretty(document) {
-        let _ = writeln!(anstream::stdout(), "{text}");
+        write_out(text);
+    }
+}
+
+/// Whether an answer was lost on its way out, for example because the disk is full.
+static OUTPUT_LOST: AtomicBool = AtomicBool::new(false);
+
+/// Whether everything that was printed arrived.
+pub(crate) fn output_arrived() -> bool {
+    !OUTPUT_LOST.load(Ordering::Relaxed)
+}
+
+fn write_out(line: impl Display) {
+    let mut out = anstream::stdout();
+    let written = writeln!(out, "{line}").and_then(|()| out.flush());
+    // Who closed the pipe has read enough; every other failure loses an answer.
+    if written.is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe) {
+        OUTPUT_LOST.store(true, Ordering::Relaxed);
     }
 }
 
@@ -86,5 +101,14 @@ pub(crate) fn count(number: usize, thing: &str) -> String {
 
 /// A label and its value, in the columns that all reports share.
 pub(crate) fn row(label: &str, value: impl Display) {
-    say(format_args!("  {}{value}", dim(format_args!("{label:<10}"))));
+    say(labelled(label, value));
+}
+
+/// The same as part of an answer.
+pub(crate) fn print_row(label: &str, value: impl Display) {
+    print(labelled(label, value));
+}
+
+fn labelled(label: &str, value: impl Display) -> String {
+    format!("  {}{value}", dim(format_args!("{label:<10}")))
 }

@@ -17,7 +17,7 @@ mod state;
 pub use chain::{Chain, Link};
 pub use lock::{Lock, LockError};
 pub use objects::Objects;
-pub use state::{OpenRun, State};
+pub use state::{OpenRun, State, tree_key};
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -53,7 +53,7 @@ impl State {
 
     /// A run on the tree at `root` that has no evidence yet, whether its folder exists or not.
     pub fn open_run(&self, run_id: &str, root: &Path) -> OpenRun {
-        self.open(run_id, &key(root))
+        self.open(run_id, &tree_key(root))
     }
 
     /// All runs that have no evidence yet, sorted. What is not named like one is none.
@@ -97,12 +97,12 @@ impl State {
 
     /// The stat cache of the tree at `root`.
     pub fn cache(&self, root: &Path) -> PathBuf {
-        self.dir.join("cache").join(key(root))
+        self.dir.join("cache").join(tree_key(root))
     }
 
     /// The lock of the tree at `root`.
     pub fn tree_lock(&self, root: &Path) -> PathBuf {
-        self.dir.join("locks").join(key(root))
+        self.dir.join("locks").join(tree_key(root))
     }
 
     /// The signing key.
@@ -112,7 +112,7 @@ impl State {
 }
 
 /// A file name for a tree: worktrees of one repository share a state directory, but neither locks nor caches.
-fn key(root: &Path) -> String {
+pub fn tree_key(root: &Path) -> String {
     Digest::of(root.as_os_str().as_bytes()).to_hex()[..16].to_owned()
 }
 

@@ -13,14 +13,15 @@ pub(crate) fn amend(
     workspace: &Workspace,
     run: &str,
     add: Vec<OsString>,
-    by: &str,
+    by: Option<String>,
     why: &str,
 ) -> Result<Answer, Fault> {
-    match widen(workspace, run, &bytes(add), by, why)? {
+    let by = by.unwrap_or_else(control::user);
+    match widen(workspace, run, &bytes(add), &by, why)? {
         Amended::Open { run_id, amendment } => {
             let patterns: Vec<String> =
                 amendment.add.as_slice().iter().map(|pattern| escape(pattern)).collect();
-            ui::say(format_args!(
+            ui::print(format_args!(
                 "{} run {run_id} may now also touch {}",
                 ui::good("amended"),
                 patterns.join("  ")
@@ -33,14 +34,14 @@ pub(crate) fn amend(
             let untracked = manifest.untracked().unwrap_or_default();
             let passed = reasons.is_empty();
             let verdict = if passed { ui::good("PASS") } else { ui::bad("FAIL") };
-            ui::say(format_args!("{verdict} run {amended_from}, judged again with the amended scope"));
+            ui::print(format_args!("{verdict} run {amended_from}, judged again with the amended scope"));
             for path in &untracked {
-                ui::row("changed", format_args!("{path}  {}", ui::bad("out of scope")));
+                ui::print_row("changed", format_args!("{path}  {}", ui::bad("out of scope")));
             }
             for reason in &reasons {
-                ui::row("reason", format_args!("{} {}", ui::bad(reason), reason.meaning()));
+                ui::print_row("reason", format_args!("{} {}", ui::bad(reason), reason.meaning()));
             }
-            ui::row("evidence", crate::shown(&attested.dir).display());
+            ui::print_row("evidence", crate::shown(&attested.dir).display());
             let document = json!({
                 "status": if passed { "pass" } else { "fail" },
                 "reason": reasons.first(),

@@ -6,7 +6,7 @@ use crate::ui;
 use canon::Reason;
 use control::bundles::{self, TreeCheck};
 use control::{Fault, Workspace};
-use evidence::{Check, CheckStatus, Status, Verdict, Verification};
+use evidence::{Check, CheckStatus, Status, Trust, Verdict, Verification};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -19,8 +19,14 @@ pub(crate) fn evidence(
         EvidenceCommand::List => list(&workspace()?),
         EvidenceCommand::Show { run } => show(&workspace()?, &run),
         EvidenceCommand::Verify { bundle, trust, tree } => {
-            let dir = bundles::locate(workspace, &bundle)?;
-            verify(&dir, trust.as_deref(), tree.as_deref())
+            let dir = bundles::locate(&workspace, &bundle)?;
+            let trust = match (trust, workspace()) {
+                (Some(file), _) => bundles::trust(Some(&file))?,
+                // A bundle of this very repository is held to its own key.
+                (None, Ok(here)) if dir.starts_with(here.state.evidence()) => bundles::own_trust(&here)?,
+                (None, _) => bundles::trust(None)?,
+            };
+            verify(&dir, &trust, tree.as_deref())
         }
         EvidenceCommand::Chain { trust } => chain(&workspace()?, trust.as_deref()),
         EvidenceCommand::Export { run, format } => export(&workspace()?, &run, format),
@@ -44,8 +50,13 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
             Status::Fail => ("fail", ui::bad("FAIL")),
         };
         let reason = manifest.reasons().first().map_or("", |reason| reason.code());
+        let elsewhere = if bundles::is_of(workspace, &stored) { "" } else { "  (another worktree)" };
+        let amends = if manifest.details.amended_from.is_some() { "  (amended)" } else { "" };
         let changed = manifest.delta.as_ref().map_or_else(|| "?".into(), |delta| delta.len().to_string());
-        ui::print(format_args!("{run_id}  {}  {mark}  {changed:>4} changed  {reason}", manifest.created_at));
+        ui::print(format_args!(
+            "{run_id}  {}  {mark}  {changed:>4} changed  {reason}{amends}{elsewhere}",
+            manifest.created_at
+        ));
         runs.push(json!({
             "run_id": run_id,
             "created_at": manifest.created_at,
@@ -53,6 +64,8 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
             "reason": manifest.reasons().first(),
             "run_hash": stored.run_hash,
             "prev_run_hash": stored.prev_run_hash,
+            "amended_from": manifest.details.amended_from,
+            "in_this_tree": bundles::is_of(workspace, &stored),
         }));
     }
     if runs.is_empty() {
@@ -75,11 +88,11 @@ fn show(workspace: &Workspace, run: &str) -> Result<Answer, Fault> {
     ))
 }
 
-fn verify(dir: &Path, trust: Option<&Path>, tree: Option<&Path>) -> Result<Answer, Fault> {
-    let (verification, files) = bundles::verify(dir, &bundles::trust(trust)?)?;
+fn verify(dir: &Path, trust: &Trust, tree: Option<&Path>) -> Result<Answer, Fault> {
+    let (verification, files) = bundles::verify(dir, trust)?;
     let tree = tree.map(|tree| bundles::check_tree(&files, tree)).transpose()?;
     let mut checks: Vec<Value> = verification.checks.iter().map(check_json).collect();
-    ui::say(format_args!("{} {}", ui::bold("bundle"), crate::shown(dir).display()));
+    ui::print(format_args!("{} {}", ui::bold("bundle"), crate::shown(dir).display()));
     verification.checks.iter().for_each(show_check);
     if let Some(tree) = tree {
         show_tree(tree);
@@ -88,15 +101,15 @@ fn verify(dir: &Path, trust: Option<&Path>, tree: Option<&Path>) -> Result<Answe
     let passed = verification.verdict == Verdict::Pass && tree.is_none_or(|tree| tree.agrees());
     let mut codes: Vec<String> = verification.codes.iter().cloned().collect();
     if tree.is_some_and(|tree| !tree.agrees())
-        && !codes.contains(&Reason::EvidenceDeltaMismatch.code().to_owned())
+        && !codes.contains(&Reason::EvidenceTreeMismatch.code().to_owned())
     {
-        codes.push(Reason::EvidenceDeltaMismatch.code().into());
+        codes.push(Reason::EvidenceTreeMismatch.code().into());
         codes.sort();
     }
     if passed {
-        ui::say(format_args!("{} the bundle is sound, and the run it tells of passed", ui::good("PASS")));
+        ui::print(format_args!("{} the bundle is sound, and the run it tells of passed", ui::good("PASS")));
     } else {
-        ui::say(format_args!("{} {}", ui::bad("FAIL"), codes.join(", ")));
+        ui::print(format_args!("{} {}", ui::bad("FAIL"), codes.join(", ")));
     }
     show_next(&codes);
     let document = json!({
@@ -115,7 +128,7 @@ fn show_check(check: &Check) {
         CheckStatus::Skipped => (ui::dim("skip"), "not demanded: a trust file can demand it"),
     };
     let codes = check.codes.iter().fold(String::new(), |all, code| all + code + " ");
-    ui::say(format_args!("  {mark} {:<14} {codes}{}", check.name, ui::dim(detail)));
+    ui::print(format_args!("  {mark} {:<14} {codes}{}", check.name, ui::dim(detail)));
 }
 
 /// What it means that a check was passed, for people.
@@ -140,7 +153,7 @@ fn what_passed(name: &str) -> &'static str {
 
 fn show_next(codes: &[String]) {
     if let Some(reason) = codes.first().and_then(|code| code.parse::<Reason>().ok()) {
-        ui::row("next", reason.next_step());
+        ui::print_row("next", reason.next_step());
     }
 }
 
@@ -150,7 +163,7 @@ fn check_json(check: &Check) -> Value {
 
 fn show_tree(tree: TreeCheck) {
     let mark = if tree.agrees() { ui::good("ok  ") } else { ui::bad("fail") };
-    ui::say(format_args!("  {mark} {:<14} {}", "tree", ui::dim(tree_detail(tree))));
+    ui::print(format_args!("  {mark} {:<14} {}", "tree", ui::dim(tree_detail(tree))));
 }
 
 fn tree_detail(tree: TreeCheck) -> String {
@@ -165,19 +178,23 @@ fn tree_json(tree: TreeCheck) -> Value {
     json!({
         "name": "tree",
         "status": if tree.agrees() { "passed" } else { "failed" },
-        "codes": if tree.agrees() { json!([]) } else { json!([Reason::EvidenceDeltaMismatch]) },
+        "codes": if tree.agrees() { json!([]) } else { json!([Reason::EvidenceTreeMismatch]) },
         "detail": tree_detail(tree),
     })
 }
 
 fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<Answer, Fault> {
-    let report = bundles::check_chain(workspace, &bundles::trust(trust)?)?;
+    let trust = match trust {
+        Some(file) => bundles::trust(Some(file))?,
+        None => bundles::own_trust(workspace)?,
+    };
+    let report = bundles::check_chain(workspace, &trust)?;
     let mut codes = std::collections::BTreeSet::new();
     let mut links = Vec::new();
     for link in &report.links {
         let broken = integrity(&link.verification);
         let mark = if broken.is_empty() { ui::good("ok  ") } else { ui::bad("fail") };
-        ui::say(format_args!("  {mark} {}  {}", link.run_id, broken.join(", ")));
+        ui::print(format_args!("  {mark} {}  {}", link.run_id, broken.join(", ")));
         links.push(json!({ "run_id": link.run_id, "codes": broken }));
         codes.extend(broken);
     }
@@ -191,11 +208,11 @@ fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<Answer, Fault> {
         codes.insert(Reason::EvidenceChainBroken.code().into());
     }
     for problem in &problems {
-        ui::say(format_args!("  {} {problem}", ui::bad("fail")));
+        ui::print(format_args!("  {} {problem}", ui::bad("fail")));
     }
     let passed = codes.is_empty();
     let shown = if passed { ui::good("PASS") } else { ui::bad("FAIL") };
-    ui::say(format_args!("{shown} {} on the chain", ui::count(report.links.len(), "bundle")));
+    ui::print(format_args!("{shown} {} on the chain", ui::count(report.links.len(), "bundle")));
     let codes: Vec<String> = codes.into_iter().collect();
     show_next(&codes);
     let document = json!({

@@ -14,7 +14,7 @@ pub(crate) fn explain(
     what: &OsStr,
     run: &str,
 ) -> Result<Answer, Fault> {
-    let code = what.to_str().and_then(|text| text.parse::<Reason>().ok());
+    let code = what.to_str().and_then(|text| text.to_uppercase().parse::<Reason>().ok());
     if let Some(reason) = code {
         ui::print(format_args!(
             "{}\n  {}\n  next: {}",

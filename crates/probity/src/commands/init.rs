@@ -13,11 +13,11 @@ pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<Answer, Fault
         ui::print(proposed.text.trim_end());
     } else {
         let path = write(workspace, &proposed)?;
-        ui::say(format_args!("{} {}", ui::good("written"), crate::shown(&path).display()));
+        ui::print(format_args!("{} {}", ui::good("written"), crate::shown(&path).display()));
         for proposal in &proposed.build_outputs {
-            ui::row("exempt", format_args!("{} {}", proposal.pattern, ui::dim(&proposal.because)));
+            ui::print_row("exempt", format_args!("{} {}", proposal.pattern, ui::dim(&proposal.because)));
         }
-        ui::row("next", ui::code("probity run --scope 'src/**' -- COMMAND"));
+        ui::print_row("next", ui::code("probity run --scope 'src/**' -- COMMAND"));
     }
     Ok(Answer::new("init", Outcome::Ok, json!({ "text": proposed.text, "written": !dry_run })))
 }

@@ -11,12 +11,13 @@ pub(crate) fn keys(workspace: &Workspace, command: &KeysCommand) -> Result<Answe
     let key = match command {
         KeysCommand::Generate => {
             let key = control::keys::generate(workspace)?;
-            ui::say("a key was made; from now on the runs of this repository are signed");
+            ui::print("a key was made; from now on the runs of this repository are signed");
             key
         }
         KeysCommand::Show => control::keys::public(workspace)?,
     };
-    ui::row("key id", key.key_id());
-    ui::row("public", key);
+    ui::print_row("key id", key.key_id());
+    ui::print_row("public", key);
+    ui::print_row("trust", format_args!("\"keys\": {{ \"{}\": \"{key}\" }}", key.key_id()));
     Ok(Answer::new("key", Outcome::Ok, json!({ "key_id": key.key_id(), "public_key": key })))
 }

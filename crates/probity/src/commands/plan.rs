@@ -4,7 +4,7 @@ use crate::answer::{Answer, Outcome};
 use crate::cli::Selection;
 use crate::{bytes, ui};
 use canon::bytes::escape;
-use control::planning::{self, Preview};
+use control::planning::{self, Proposed};
 use control::{Fault, Workspace};
 use serde_json::json;
 use std::ffi::OsString;
@@ -22,54 +22,59 @@ pub(crate) fn plan(
         shown.iter().for_each(ui::print);
         return Ok(Answer::new("suggest", Outcome::Ok, json!({ "scope": shown })));
     }
-    let preview = planning::of_tree(workspace, &selection.into())?;
-    show(&preview);
+    let proposed = planning::of_tree(workspace, &selection.into())?;
+    show(&proposed);
+    let preview = &proposed.preview;
     let document = json!({
         "plan": preview.plan,
         "plan_hash": preview.plan.hash(),
         "coverage": preview.coverage,
         "warnings": preview.warnings,
-        "build_outputs": preview.build_outputs,
-        "proposed_build_outputs": preview.proposals.iter().map(|proposal| &proposal.pattern).collect::<Vec<_>>(),
+        "build_outputs": proposed.build_outputs,
+        "proposed_build_outputs": proposed.proposals.iter().map(|proposal| &proposal.pattern).collect::<Vec<_>>(),
     });
     Ok(Answer::new("plan", Outcome::Ok, document))
 }
 
-fn show(preview: &Preview) {
+fn show(proposed: &Proposed) {
+    let preview = &proposed.preview;
     let plan = &preview.plan;
-    ui::row("profile", format_args!("{} (tier {})", plan.profile, plan.tier));
+    ui::print_row("profile", format_args!("{} (tier {})", plan.profile, plan.tier));
     if !plan.packs.is_empty() {
-        ui::row("packs", plan.packs.join(", "));
+        ui::print_row("packs", plan.packs.join(", "));
     }
     for pattern in plan.scope.as_slice() {
-        ui::row("scope", escape(pattern));
+        ui::print_row("scope", escape(pattern));
     }
     let coverage = preview.coverage;
-    ui::row("covers", format_args!("{} of {} files", coverage.covered, coverage.files));
+    ui::print_row("covers", format_args!("{} of {} files", coverage.covered, coverage.files));
     for gate in &plan.gates {
         let required = if gate.required { "required" } else { "optional" };
-        ui::row(
+        ui::print_row(
             "gate",
             format_args!(
                 "{} {}",
                 gate.id,
-                ui::dim(format_args!("{} {required}: {}", gate.tier, gate.run.join(" ")))
+                ui::dim(format_args!("{} {required}  $ {}", gate.tier, gate.run.join(" ")))
             ),
         );
     }
     for gate in &plan.skipped_gates {
-        ui::row("gate", format_args!("{gate} {}", ui::dim("skipped: above the tier")));
+        ui::print_row("gate", format_args!("{gate} {}", ui::dim("skipped: above the tier")));
     }
-    for pattern in preview.build_outputs.as_slice() {
-        ui::row("exempt", escape(pattern));
+    for pattern in proposed.build_outputs.as_slice() {
+        ui::print_row("exempt", escape(pattern));
     }
-    for proposal in &preview.proposals {
+    for proposal in &proposed.proposals {
         let line = format!("{} could be a build output: {}", proposal.pattern, proposal.because);
-        ui::row("hint", ui::dim(line));
+        ui::print_row("hint", ui::dim(line));
     }
     for warning in &preview.warnings {
         let pattern = warning.pattern.as_ref().map_or_else(String::new, |pattern| format!("`{pattern}`: "));
-        ui::row("warning", format_args!("{pattern}{} {}", warning.code.meaning(), ui::warn(warning.code)));
+        ui::print_row(
+            "warning",
+            format_args!("{pattern}{} {}", warning.code.meaning(), ui::warn(warning.code)),
+        );
     }
-    ui::row("plan hash", ui::dim(plan.hash()));
+    ui::print_row("plan hash", ui::dim(plan.hash()));
 }

@@ -9,6 +9,9 @@ use paths::RepoPath;
 use serde_json::json;
 use std::ffi::OsString;
 
+/// So many paths are listed one by one.
+const MAX_SHOWN: usize = 40;
+
 /// Undoes the out-of-scope changes of a run.
 pub(crate) fn revert(
     workspace: &Workspace,
@@ -19,7 +22,7 @@ pub(crate) fn revert(
     let only: Result<Vec<RepoPath>, _> = bytes(only).iter().map(|path| RepoPath::parse(path)).collect();
     let only = only.map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
     let report = undo(workspace, run, &only, dry_run)?;
-    for one in &report.undone {
+    for one in report.undone.iter().take(MAX_SHOWN) {
         let label = match (one.action, dry_run) {
             (Action::Restored, false) => "restored",
             (Action::Restored, true) => "restore",
@@ -29,15 +32,18 @@ pub(crate) fn revert(
         };
         let why =
             one.reason.map_or_else(String::new, |reason| format!("  {} {}", one.detail, ui::bad(reason)));
-        ui::row(label, format_args!("{}{why}", one.path));
+        ui::print_row(label, format_args!("{}{why}", one.path));
     }
     for path in &report.left {
-        ui::row("left", format_args!("{path}  {}", ui::warn("protected: look at it, and undo it by hand")));
+        ui::print_row(
+            "left",
+            format_args!("{path}  {}", ui::warn("protected: look at it, and undo it by hand")),
+        );
     }
     let refused = report.undone.iter().filter(|one| one.action == Action::Refused).count();
     let done = ui::count(report.undone.len() - refused, "out-of-scope change");
     let verb = if dry_run { "would be undone" } else { "undone" };
-    ui::say(format_args!("{done} {verb}, {refused} refused"));
+    ui::print(format_args!("{done} {verb}, {refused} refused"));
     let document = json!({
         "run_id": report.run_id,
         "dry_run": dry_run,

@@ -7,11 +7,15 @@ use canon::bytes::escape;
 use control::judge::{Finding, Severity};
 use control::run::{Event, RunReport, RunRequest, run as govern};
 use control::{Fault, Workspace};
+use paths::RepoPath;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
+
+/// So many changed paths are listed one by one.
+const MAX_SHOWN: usize = 40;
 
 /// Runs a command under a sealed scope.
 pub(crate) fn run(
@@ -127,7 +131,10 @@ fn show_event(event: &Event<'_>) {
 
 fn show(report: &RunReport) {
     let untracked: BTreeSet<_> = report.verdict.untracked.iter().collect();
-    for change in &report.verdict.delta {
+    // What is out of scope comes first, so that a long list cannot push it out.
+    let (out, inside): (Vec<_>, Vec<_>) =
+        report.verdict.delta.iter().partition(|change| untracked.contains(&change.path));
+    for change in out.into_iter().chain(inside).take(MAX_SHOWN) {
         let mark = match change.change {
             tree::ChangeKind::Added => "+",
             tree::ChangeKind::Modified => "~",
@@ -137,8 +144,12 @@ fn show(report: &RunReport) {
         let place = if is_out { ui::bad("out of scope") } else { ui::dim("in scope") };
         ui::row("changed", format_args!("{mark} {}  {place}", change.path));
     }
-    if report.verdict.delta.is_empty() {
-        ui::row("changed", ui::dim("nothing"));
+    match report.verdict.delta.len() {
+        0 => ui::row("changed", ui::dim("nothing")),
+        all if all > MAX_SHOWN => {
+            ui::row("changed", ui::dim(format_args!("… and {} more, all in the evidence", all - MAX_SHOWN)));
+        }
+        _ => {}
     }
     if !report.verdict.exempt.is_empty() {
         ui::row(
@@ -159,13 +170,30 @@ fn show(report: &RunReport) {
     }
     ui::row("evidence", crate::shown(&report.attested.dir).display());
     if report.verdict.passed() {
-        ui::say(format_args!("{} every change is inside the sealed scope", ui::good("PASS")));
+        let what = if report.verdict.delta.is_empty() {
+            "nothing changed"
+        } else {
+            "every change is inside the sealed scope"
+        };
+        ui::say(format_args!("{} {what}", ui::good("PASS")));
         return;
     }
+    show_failed_logs(report);
     let codes: Vec<&str> = report.verdict.reasons.iter().map(|reason| reason.code()).collect();
     ui::say(format_args!("{} {}", ui::bad("FAIL"), codes.join(", ")));
     for (way, command) in next_steps(report) {
         ui::row(way, ui::code(command));
+    }
+}
+
+/// Where the words of failed gates are.
+fn show_failed_logs(report: &RunReport) {
+    let failed = report.gate_results.iter().filter(|result| result.status == plan::GateStatus::Fail);
+    for log in failed.flat_map(control::gates::GateResult::log_paths) {
+        let path = report.attested.dir.join(log);
+        if std::fs::metadata(&path).is_ok_and(|facts| facts.len() > 0) {
+            ui::row("log", crate::shown(&path).display());
+        }
     }
 }
 
@@ -192,7 +220,18 @@ fn next_steps(report: &RunReport) -> Vec<(&'static str, String)> {
         return vec![("next", first.next_step().to_owned())];
     }
     let id = &report.seal.contents().run_id;
-    let patterns = paths::suggest(&report.verdict.untracked, &[]);
+    let is_protected = |path: &&RepoPath| {
+        report.verdict.findings.iter().any(|finding| {
+            finding.reason == canon::Reason::ProtectedChanged && finding.path.as_ref() == Some(path)
+        })
+    };
+    // No scope lifts the protection of a path, so only the others are worth proposing.
+    let plain: Vec<RepoPath> =
+        report.verdict.untracked.iter().filter(|path| !is_protected(path)).cloned().collect();
+    if plain.is_empty() {
+        return vec![("revert", format!("probity revert {id}")), ("next", first.next_step().to_owned())];
+    }
+    let patterns = paths::suggest(&plain, &[]);
     let flags = |flag: &str| {
         let words: Vec<String> =
             patterns.iter().map(|pattern| format!("{flag} {}", quote(pattern))).collect();
@@ -209,6 +248,26 @@ fn next_steps(report: &RunReport) -> Vec<(&'static str, String)> {
 fn quote(pattern: &[u8]) -> String {
     match std::str::from_utf8(pattern) {
         Ok(text) if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', r"'\''")),
-        _ => format!("$'{}'", escape(pattern).replace('\'', r"\'")),
+        _ => {
+            let letter = |byte: &u8| match byte {
+                b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
+                b' '..=b'~' => char::from(*byte).to_string(),
+                other => format!("\\x{other:02x}"),
+            };
+            let letters: Vec<String> = pattern.iter().map(letter).collect();
+            format!("$'{}'", letters.concat())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quote;
+
+    #[test]
+    fn a_pattern_is_one_word_for_the_shell() {
+        assert_eq!(quote(b"src/**"), "'src/**'");
+        assert_eq!(quote(b"it's"), r"'it'\''s'");
+        assert_eq!(quote(b"a\x1b\xff'\\"), r"$'a\x1b\xff\'\\'");
     }
 }
