@@ -56,7 +56,7 @@ fn keep_entry(workspace: &Workspace, objects: &Objects, entry: &Entry<'_>) -> Re
     let Some(digest) = entry.digest() else {
         return Ok(true);
     };
-    if objects.has(&digest) {
+    if objects.has(&digest, entry.size()) {
         return Ok(true);
     }
     let bytes = match entry.kind() {

@@ -8,6 +8,17 @@ use std::path::Path;
 
 /// Puts `bytes` at `path` atomically and durably. The file is readable for its owner only.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    replace(path, bytes, File::sync_all)?;
+    sync_dir(path.parent().unwrap_or(Path::new(".")))
+}
+
+/// Puts `bytes` at `path` atomically, for content that its reader checks: a kill leaves all of it or none, but if the
+/// machine itself goes down it may be damaged. Not waiting for the disk is what makes keeping many files cheap.
+pub fn write_unsynced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    replace(path, bytes, |_| Ok(()))
+}
+
+fn replace(path: &Path, bytes: &[u8], sync: fn(&File) -> std::io::Result<()>) -> Result<(), StoreError> {
     let parent = path.parent().unwrap_or(Path::new("."));
     create_dir(parent)?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -21,9 +32,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         .mode(0o600)
         .open(&temporary)
         .map_err(StoreError::io(&temporary))?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(StoreError::io(&temporary))?;
-    fs::rename(&temporary, path).map_err(StoreError::io(path))?;
-    sync_dir(parent)
+    file.write_all(bytes).and_then(|()| sync(&file)).map_err(StoreError::io(&temporary))?;
+    fs::rename(&temporary, path).map_err(StoreError::io(path))
 }
 
 /// Makes a directory and its parents, for its owner only.

@@ -1,4 +1,7 @@
 //! Content-addressed bytes: the name of an object is the digest of its content.
+//!
+//! An object survives a kill at any instant. It is not waited for until it has reached the disk: whoever reads it checks
+//! it, and what the machine going down cut short is kept again the next time it is seen.
 
 use crate::{StoreError, durable};
 use canon::Digest;
@@ -19,15 +22,15 @@ impl Objects {
     /// Keeps `bytes`; keeping them twice costs nothing.
     pub fn put(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
         let digest = Digest::of(bytes);
-        if !self.has(&digest) {
-            durable::write(&self.path(&digest), bytes)?;
+        if !self.has(&digest, bytes.len() as u64) {
+            durable::write_unsynced(&self.path(&digest), bytes)?;
         }
         Ok(digest)
     }
 
-    /// Whether an object of this name is there.
-    pub fn has(&self, digest: &Digest) -> bool {
-        self.path(digest).exists()
+    /// Whether an object of this name and size is there.
+    pub fn has(&self, digest: &Digest, size_bytes: u64) -> bool {
+        std::fs::metadata(self.path(digest)).is_ok_and(|facts| facts.len() == size_bytes)
     }
 
     /// Reads an object back, or `None` when it was never kept. What is not its digest any more is damage, not content.
@@ -60,6 +63,16 @@ mod tests {
         let digest = objects.put(b"content").expect("keeps");
         assert_eq!(objects.get(&digest).expect("reads"), Some(b"content".to_vec()));
         assert_eq!(objects.get(&Digest::of(b"other")).expect("reads"), None);
+    }
+
+    #[test]
+    fn what_was_cut_short_is_kept_again() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let objects = Objects::new(dir.path().to_owned());
+        let digest = objects.put(b"content").expect("keeps");
+        std::fs::write(objects.path(&digest), b"").expect("is cut short");
+        objects.put(b"content").expect("keeps");
+        assert_eq!(objects.get(&digest).expect("reads"), Some(b"content".to_vec()));
     }
 
     #[test]
