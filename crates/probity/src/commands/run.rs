@@ -220,14 +220,14 @@ fn next_steps(report: &RunReport) -> Vec<(&'static str, String)> {
         return vec![("next", first.next_step().to_owned())];
     }
     let id = &report.seal.contents().run_id;
-    let is_protected = |path: &&RepoPath| {
-        report.verdict.findings.iter().any(|finding| {
-            finding.reason == canon::Reason::ProtectedChanged && finding.path.as_ref() == Some(path)
-        })
-    };
+    let findings = report.verdict.findings.iter();
+    let protected: BTreeSet<&RepoPath> = findings
+        .filter(|finding| finding.reason == canon::Reason::ProtectedChanged)
+        .filter_map(|finding| finding.path.as_ref())
+        .collect();
     // No scope lifts the protection of a path, so only the others are worth proposing.
     let plain: Vec<RepoPath> =
-        report.verdict.untracked.iter().filter(|path| !is_protected(path)).cloned().collect();
+        report.verdict.untracked.iter().filter(|path| !protected.contains(path)).cloned().collect();
     if plain.is_empty() {
         return vec![("revert", format!("probity revert {id}")), ("next", first.next_step().to_owned())];
     }
