@@ -5,6 +5,7 @@ use crate::{Fault, Workspace, bundles, channel, clock};
 use canon::Reason;
 use evidence::Manifest;
 use plan::{Amendment, Globs, Moment, Seal, may_amend};
+use rustix::process::Pid;
 use store::{OpenRun, durable};
 
 /// What an amendment did.
@@ -62,6 +63,17 @@ fn open_run(workspace: &Workspace, run: &str) -> Result<Option<OpenRun>, Fault> 
     Ok(workspace.state.open_runs()?.into_iter().rfind(is_meant))
 }
 
+/// Whether this very process descends from the supervisor of a run that is going on: what a run judges must not widen
+/// the scope of another one either.
+fn is_inside_a_run(workspace: &Workspace) -> Result<bool, Fault> {
+    let own = rustix::process::getpid();
+    let holders = workspace.state.open_runs()?.into_iter().filter_map(|run| {
+        let text = std::fs::read_to_string(&run.lock).ok()?;
+        Pid::from_raw(text.rsplit(' ').next()?.trim().parse().ok()?)
+    });
+    Ok(holders.into_iter().any(|supervisor| !channel::comes_from_outside(own, supervisor)))
+}
+
 /// Judges the recorded facts of a finished run under its amended scope. The old bundle stays as it is.
 fn judge_again(
     workspace: &Workspace,
@@ -74,8 +86,8 @@ fn judge_again(
     let seal = files.get(SEAL_FILE.as_bytes()).and_then(|bytes| Seal::parse(bytes).ok());
     let seal =
         seal.ok_or_else(|| Fault::refused(Reason::SealDamaged, format!("run {run_id} has no sound seal")))?;
-    may_amend(seal.contents().amend, Moment::After, false)
-        .map_err(|reason| Fault::refused(reason, "the sealed policy says `amend.after = \"deny\"`"))?;
+    may_amend(seal.contents().amend, Moment::After, is_inside_a_run(workspace)?)
+        .map_err(|reason| Fault::refused(reason, reason.meaning()))?;
     let amendment = Amendment::new(Globs::new(add.iter().cloned()), by, why, &clock::now())
         .map_err(|error| Fault::refused(error.reason(), error.to_string()))?;
 

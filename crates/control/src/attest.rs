@@ -122,6 +122,12 @@ pub fn publish(
 
 fn write(parent: &Path, manifest: &Manifest, bundle: &Bundle) -> Result<PathBuf, Fault> {
     durable::create_dir(parent)?;
+    let place = parent.join(&manifest.run_id);
+    if place.exists() && !place.join("manifest.json").exists() {
+        // Nobody but us writes here, and we write whole bundles: this was planted to keep ours out.
+        let aside = parent.join(format!(".planted-{}", manifest.run_id));
+        fs::rename(&place, aside).map_err(Fault::system(format!("cannot clear {}", place.display())))?;
+    }
     evidence::bundle::write_bundle(parent, &manifest.run_id, &bundle.files).map_err(|error| Fault::System {
         what: format!("cannot write the evidence to {}", parent.display()),
         source: std::io::Error::other(error),

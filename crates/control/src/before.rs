@@ -10,6 +10,7 @@ use paths::{RepoPath, Scope};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::Objects;
 use tree::git::{GitCommand, GitLayout, HeadTree, git_command, ls_tree_command, parse_ls_tree};
@@ -101,13 +102,24 @@ pub(crate) fn blob(layout: &GitLayout, id: &str) -> Option<Vec<u8>> {
     ask(&git_command(layout, &["cat-file", "blob", id]))
 }
 
+/// Where to look for git: not below the tree or the git directory, where the judged may have put another (law 8).
+fn search_path(argv: &[std::ffi::OsString]) -> std::ffi::OsString {
+    let git_dir = argv.iter().skip_while(|word| *word != "--git-dir").nth(1).map(Path::new);
+    let tree = git_dir.and_then(Path::parent);
+    let is_ours = |folder: &PathBuf| {
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        folder.is_absolute() && !tree.is_some_and(|tree| real.starts_with(tree))
+    };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths(std::env::split_paths(&path).filter(is_ours)).unwrap_or_default()
+}
+
 /// Runs a question to git; `None` if it has no answer.
 fn ask(command: &GitCommand) -> Option<Vec<u8>> {
     let environment =
         command.env.iter().fold(Environment::empty(), |all, (name, value)| all.with(name, value));
-    // Git itself must be found; the repository has no say in where.
-    let environment = environment.with("PATH", std::env::var_os("PATH").unwrap_or_default());
+    let environment = environment.with("PATH", search_path(&command.argv));
     let limits = Limits { time: PATIENCE, output_bytes: MAX_LIST_BYTES };
-    let captured = capture(&command.argv, &environment, std::path::Path::new("/"), limits).ok()?;
+    let captured = capture(&command.argv, &environment, Path::new("/"), limits).ok()?;
     captured.succeeded().then_some(captured.stdout)
 }

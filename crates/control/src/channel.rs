@@ -217,17 +217,26 @@ fn peer(_stream: &UnixStream) -> Option<Pid> {
     None
 }
 
+#[cfg(target_os = "linux")]
+use exec::parent_of;
+
+/// Elsewhere nobody asks: without a peer there is no amendment.
+#[cfg(not(target_os = "linux"))]
+fn parent_of(_pid: Pid) -> Option<Pid> {
+    None
+}
+
 /// Whether the living ancestors of `pid` lead to the top without meeting `supervisor`. The supervisor is the subreaper
 /// of the run, so a process that detaches itself becomes its child and is still found. A process that is gone has no
 /// ancestors any more: it may have been the run's, and have left its end of the socket to another (law 13).
-fn comes_from_outside(pid: Pid, supervisor: Pid) -> bool {
+pub(crate) fn comes_from_outside(pid: Pid, supervisor: Pid) -> bool {
     let mut pid = pid;
     // Longer chains of processes do not occur; a loop could only come from ids being reused while we look.
     for _ in 0..4096 {
         if pid == supervisor {
             return false;
         }
-        match exec::parent_of(pid) {
+        match parent_of(pid) {
             Some(parent) => pid = parent,
             // The top has no parent, as has a process whose parent lies outside of this container; but it lives.
             None => return rustix::process::test_kill_process(pid) != Err(Errno::SRCH),

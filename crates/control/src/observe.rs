@@ -1,8 +1,8 @@
 //! Seeing everything that a verdict needs, at one moment: content, git's own files, refs, index.
 
-use crate::Fault;
 use crate::judge::{RefMovement, ZoneChange};
 use crate::workspace::{OWN_STATE, OWN_STATE_IN_GIT, Workspace};
+use crate::{Fault, clock};
 use canon::Digest;
 use paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,9 +47,10 @@ impl GitFacts {
                 refs.extend(head.map(|head| ("HEAD".to_owned(), head)));
                 refs
             }
-            Refs::NotReadable { .. } => BTreeMap::new(),
+            // Shown as a movement: recorded, or a violation where refs are protected (law 13).
+            Refs::NotReadable { why } => BTreeMap::from([(format!("refs at {}", clock::now()), why)]),
         };
-        let index = std::fs::read(layout.git_dir.join("index")).ok();
+        let index = store::durable::read(&layout.git_dir.join("index")).unwrap_or(Some(Vec::new()));
         let index =
             index.map(|bytes| (Digest::of(&bytes), git::index_is_sound(&bytes, layout.object_format)));
         Self { zone: git::protected_snapshot(layout, &[OWN_STATE_IN_GIT.as_bytes()]), refs, index }

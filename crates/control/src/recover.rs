@@ -39,7 +39,7 @@ pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>,
         };
         // Whoever killed the supervisor could also have forged what the next run would take for known.
         durable::remove(&run.cache)?;
-        if workspace.state.evidence().join(&run.run_id).exists() {
+        if workspace.state.evidence().join(&run.run_id).join("manifest.json").is_file() {
             // Killed after the bundle was written: only the chain may still miss it.
             attest::repair_chain(workspace)?;
         } else if let Some(dir) = close(workspace, &run.folder)? {

@@ -12,7 +12,7 @@ use crate::observe::{Observation, Observer};
 use crate::planning::{self, Coverage, Preview, Selection, Warning};
 use crate::recover::{self, ClosedRun};
 use crate::state_guard::Guard;
-use crate::workspace::POLICY_FILE;
+use crate::workspace::{OWN_STATE, POLICY_FILE};
 use crate::{Fault, Workspace, before, clock};
 use canon::Reason;
 use evidence::SecretKey;
@@ -173,6 +173,7 @@ fn act(
     begun: &Begun,
     watch: &mut dyn FnMut(Event<'_>),
 ) -> Result<Acted, Fault> {
+    keep_memory_private();
     let mut supervisor = Supervisor::new().map_err(Fault::system("cannot supervise processes"))?;
     // Law 13: what cannot be seen before cannot be judged after, so nothing runs.
     let (command, amendments) = if begun.scopes.are_seen_in(&begun.start) {
@@ -267,6 +268,13 @@ fn conclude(
     })
 }
 
+/// Lets no other process of this user read or write our memory, where the start snapshot and the seal are. (Root can all
+/// the same.)
+fn keep_memory_private() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
 /// Takes the tree for this run alone.
 fn take_tree(workspace: &Workspace, run_id: &str) -> Result<Lock, Fault> {
     let holder = format!("run {run_id}, process {}", std::process::id());
@@ -300,9 +308,9 @@ fn seal(
     let mut contents = SealContents::new(policy, plan, run_id, &clock::now(), start.content.root());
     contents.grants = Globs::new(request.grants.iter().cloned());
     contents.grants.to_scope()?;
-    // The policy protects itself: whoever may edit it could widen every later run. A new one further down counts too:
-    // it would make its folder the root of runs that start there.
-    contents.protected.extend(&Globs::new([POLICY_FILE, &format!("**/{POLICY_FILE}")]));
+    // A policy protects itself, at the root and wherever one would make a root: whoever may write it could widen every
+    // later run.
+    contents.protected.extend(&Globs::new([format!("**/{POLICY_FILE}"), format!("**/{OWN_STATE}/**")]));
     Ok(Seal::new(contents))
 }
 

@@ -7,8 +7,10 @@
 //! protected path.
 
 use crate::attest::{Head, SEAL_FILE};
+use crate::bundles;
 use canon::{Digest, json};
-use plan::Seal;
+use evidence::Trust;
+use plan::{Seal, SignatureRule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
@@ -111,6 +113,7 @@ impl Guard {
             "objects" if fate == Fate::Gone => path.extension().is_some_and(|extension| extension == "tmp"),
             "objects" => fate == Fate::New && is_named_by_content(&path),
             // A run elsewhere that began, goes on, or ended and took its folder away. No seal is ever rewritten.
+            "open" if path.starts_with(&self.run.folder) => false,
             "open" => {
                 let is_rewritten = fate == Fate::Changed && path.ends_with(SEAL_FILE);
                 fate == Fate::Gone || (!is_rewritten && self.has_sound_seal(id))
@@ -146,7 +149,9 @@ impl Guard {
             if hash != link.run_hash {
                 return None;
             }
-            links.insert(link.run_id);
+            if !links.insert(link.run_id) {
+                return None;
+            }
             at = match previous {
                 None => None,
                 Some(hash) if self.head.as_ref().is_some_and(|head| head.run_hash == hash) => {
@@ -160,8 +165,12 @@ impl Guard {
 
     /// The run hash of a bundle and the one before it.
     fn manifest_link(&self, run_id: &str) -> Option<(Digest, Option<Digest>)> {
-        let bytes = fs::read(self.state.evidence().join(run_id).join("manifest.json")).ok()?;
-        let manifest = json::parse(&bytes).ok()?;
+        // A bundle that does not hold together is no link, whatever it says about itself.
+        let (verification, files) = bundles::verify(&self.state.evidence().join(run_id), &anyone()).ok()?;
+        if verification.codes.iter().any(|code| code.starts_with("EVIDENCE.") || code.starts_with("JSON.")) {
+            return None;
+        }
+        let manifest = json::parse(files.get(&b"manifest.json"[..])?).ok()?;
         let hash = manifest.get("run_hash")?.as_str()?.parse().ok()?;
         let previous = match manifest.get("prev_run_hash")?.as_str() {
             None => None,
@@ -174,6 +183,11 @@ impl Guard {
         let runs = self.state.bundles().ok()?;
         runs.into_iter().rev().find(|id| self.manifest_link(id).is_some_and(|(found, _)| found == hash))
     }
+}
+
+/// No demands but that a bundle holds together.
+fn anyone() -> Trust {
+    Trust { signature: SignatureRule::Ignore, ..Trust::default() }
 }
 
 fn is_named_by_content(path: &Path) -> bool {

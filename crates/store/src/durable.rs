@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -25,10 +25,11 @@ fn replace(path: &Path, bytes: &[u8], sync: fn(&File) -> std::io::Result<()>) ->
     // The process id keeps two writers of one file from sharing a temporary one.
     name.push(format!(".{}.tmp", std::process::id()));
     let temporary = parent.join(name);
+    // Whatever lies there was left by a kill or planted: it is taken away and never written through.
+    remove(&temporary)?;
     let mut file = OpenOptions::new()
         .write(true)
-        .create(true)
-        .truncate(true)
+        .create_new(true)
         .mode(0o600)
         .open(&temporary)
         .map_err(StoreError::io(&temporary))?;
@@ -56,14 +57,25 @@ pub fn remove(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Reads a file, or `None` when there is none.
+/// Reads a plain file, or `None` when there is none. A link is not followed, a pipe not waited for.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(StoreError::Io { path: path.to_owned(), source }),
+    let opened = OpenOptions::new().read(true).custom_flags(NO_TRICKS).open(path);
+    let mut file = match opened {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(StoreError::Io { path: path.to_owned(), source }),
+    };
+    if !file.metadata().map_err(StoreError::io(path))?.is_file() {
+        return Err(StoreError::Damaged { path: path.to_owned(), why: "it is no plain file".into() });
     }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(StoreError::io(path))?;
+    Ok(Some(bytes))
 }
+
+/// Opens what stands there, and nothing that it leads to; and waits for nobody.
+pub(crate) const NO_TRICKS: i32 =
+    (rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits()).cast_signed();
 
 #[cfg(test)]
 mod tests {
@@ -77,6 +89,20 @@ mod tests {
         write(&path, b"two").expect("writes again");
         assert_eq!(read(&path).expect("reads"), Some(b"two".to_vec()));
         assert_eq!(fs::read_dir(path.parent().expect("a parent")).expect("lists").count(), 1);
+    }
+
+    #[test]
+    fn neither_reads_nor_writes_through_a_planted_link() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (path, elsewhere) = (dir.path().join("file"), dir.path().join("elsewhere"));
+        fs::write(&elsewhere, "untouched").expect("writes");
+        let temporary = dir.path().join(format!("file.{}.tmp", std::process::id()));
+        std::os::unix::fs::symlink(&elsewhere, temporary).expect("links");
+        write(&path, b"new").expect("writes");
+        assert_eq!(fs::read(&elsewhere).expect("reads"), b"untouched");
+        fs::remove_file(&path).expect("removes");
+        std::os::unix::fs::symlink(&elsewhere, &path).expect("links");
+        assert!(read(&path).is_err());
     }
 
     #[test]

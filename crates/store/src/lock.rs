@@ -6,6 +6,7 @@
 use crate::{StoreError, durable};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// A held lock; dropping it frees it.
@@ -60,8 +61,13 @@ fn open(path: &Path) -> Result<File, StoreError> {
         durable::create_dir(parent)?;
     }
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    options.open(path).map_err(StoreError::io(path))
+    options.read(true).write(true).create(true).truncate(false).custom_flags(durable::NO_TRICKS);
+    let file = options.open(path).map_err(StoreError::io(path))?;
+    if file.metadata().map_err(StoreError::io(path))?.is_file() {
+        Ok(file)
+    } else {
+        Err(StoreError::Damaged { path: path.to_owned(), why: "a lock must be a plain file".into() })
+    }
 }
 
 fn note(file: &mut File, holder: &str) -> std::io::Result<()> {

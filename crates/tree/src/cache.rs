@@ -11,8 +11,8 @@
 //! Probity's state, which agents may not write, and a snapshot without it reads everything.
 
 use crate::snapshot::Snapshot;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -25,7 +25,10 @@ pub fn load(path: &Path) -> Option<Snapshot> {
 /// the disk, since a lost cache costs only time.
 pub fn store(path: &Path, snapshot: &Snapshot) -> io::Result<()> {
     let draft = draft(path);
-    let written = fs::write(&draft, snapshot.to_bytes()).and_then(|()| fs::rename(&draft, path));
+    // A draft that is there already was planted: it is not written through.
+    let written = File::create_new(&draft)
+        .and_then(|mut file| file.write_all(&snapshot.to_bytes()))
+        .and_then(|()| fs::rename(&draft, path));
     if written.is_err() {
         // The first error is the one that matters.
         let _ = fs::remove_file(&draft);

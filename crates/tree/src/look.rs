@@ -13,6 +13,7 @@ use rustix::fd::{BorrowedFd, OwnedFd};
 pub(crate) struct Ground<'a> {
     pub(crate) root: OwnedFd,
     pub(crate) root_stat: Stat,
+    /// What is known from before; nothing where the times of files cannot be relied on.
     pub(crate) known: Option<&'a Snapshot>,
     pub(crate) git_id_len: usize,
     pub(crate) patience: Patience,

@@ -226,6 +226,7 @@ fn ground<'a>(root: &Path, options: &Options, known: Option<&'a Snapshot>) -> ru
     let root = rustix::fs::open(root, flags, Mode::empty())?;
     let root_stat = sys::stat_fd(&root)?;
     let git_id_len = options.git_ids.map_or(0, ObjectFormat::id_len);
+    let known = known.filter(|_| sys::times_tell(&root));
     Ok(Ground { root, root_stat, known, git_id_len, patience: Patience::default() })
 }
 

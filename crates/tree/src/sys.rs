@@ -206,6 +206,22 @@ fn kind(kind: FileType) -> Kind {
     }
 }
 
+/// Whether a write always shows in the times of a file. In memory and over a network it need not: a write through a
+/// memory map of a file on tmpfs changes neither time, and servers keep their own.
+#[cfg(target_os = "linux")]
+pub(crate) fn times_tell(dir: &OwnedFd) -> bool {
+    /// tmpfs, ramfs, FUSE, NFS, SMB (two kinds), 9p and Ceph.
+    const UNTOLD: [rustix::fs::FsWord; 8] =
+        [0x0102_1994, 0x8584_58f6, 0x6573_5546, 0x6969, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x00c3_6400];
+    rustix::fs::fstatfs(dir).is_ok_and(|facts| !UNTOLD.contains(&facts.f_type))
+}
+
+/// Elsewhere the kinds of file systems have no numbers that could be compared.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn times_tell(_dir: &OwnedFd) -> bool {
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,7 +16,12 @@ pub(crate) struct Repo {
 
 impl Repo {
     pub(crate) fn new() -> Self {
-        let repo = Self { outer: Rc::new(tempfile::tempdir().expect("a directory")) };
+        Self::at(tempfile::tempdir().expect("a directory"))
+    }
+
+    /// The same in a given place.
+    pub(crate) fn at(place: TempDir) -> Self {
+        let repo = Self { outer: Rc::new(place) };
         fs::create_dir(repo.path()).expect("creates");
         repo.write("src/a.py", "print('a')\n");
         repo.write("src/b.py", "print('b')\n");

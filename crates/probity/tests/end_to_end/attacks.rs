@@ -1,0 +1,189 @@
+//! Attacks on the judge itself: its state, its policy, its memory of the past, its helpers. Each was once a way through.
+
+use crate::repo::Repo;
+use std::fs;
+
+const STATE: &str = ".git/probity";
+
+/// Whether python3 is there; without it an attack that needs it is not tried, and says so.
+fn python(attack: &str) -> bool {
+    let found = std::process::Command::new("python3").arg("--version").output().is_ok();
+    if !found {
+        println!("not tried: {attack}, because python3 is missing");
+    }
+    found
+}
+
+#[test]
+fn a_peer_that_is_gone_cannot_widen_the_scope() {
+    if !python("an amendment from a dead peer") {
+        return;
+    }
+    let script = r#"
+import os, socket
+s = socket.socket(socket.AF_UNIX)
+path = [os.path.join(d, 'amend.sock') for d, _, f in os.walk('.git/probity/open') if 'amend.sock' in f][0]
+child = os.fork()
+if child == 0:
+    s.connect(path); os._exit(0)
+os.waitpid(child, 0)
+s.send(b'{"add":["**"],"by":"the human","why":"x"}\n')
+print(s.recv(1000))
+"#;
+    let repo = Repo::new();
+    repo.write("../attack.py", script);
+    let outcome = repo.run("python3 ../attack.py; echo x >> docs/d.md");
+    outcome.is_out(&["docs/d.md"]);
+    assert_eq!(outcome.json["amendments"], serde_json::json!([]));
+}
+
+#[test]
+fn the_state_directory_cannot_be_touched_unseen() {
+    let attacks = [
+        "rm .git/probity/open/*/seal.json",
+        "for f in .git/probity/open/*/seal.json; do echo '{}' > $f; done",
+        "for f in .git/probity/cache/*; do echo forged >> $f; done",
+        "mkdir -p .git/probity/evidence/x; echo '{\"run_hash\":1}' > .git/probity/evidence/x/manifest.json",
+        "echo x > .git/probity/payload",
+        "rm -rf .git/probity/locks",
+    ];
+    for attack in attacks {
+        let repo = Repo::new();
+        repo.run("true").passes();
+        let outcome = repo.run(attack);
+        assert!(outcome.has_reason("PROTECTED.CHANGED"), "{attack}: {outcome:#?}");
+    }
+}
+
+#[test]
+fn nothing_is_written_through_planted_links() {
+    let repo = Repo::new();
+    repo.run("true").passes();
+    let plant = "cd .git/probity; for n in 0 1 2 3; do \
+                 for f in cache/*; do ln -s ../../../docs/d.md $f.$PPID-$n.draft; done; done; \
+                 for f in locks/*; do rm $f; ln -s ../../../docs/d.md $f; done; \
+                 ln -s ../../docs/d.md chain.json.$PPID.tmp";
+    let outcome = repo.run(plant);
+    assert!(outcome.has_reason("PROTECTED.CHANGED"), "{outcome:#?}");
+    assert_eq!(fs::read_to_string(repo.path().join("docs/d.md")).expect("reads"), "# D\n");
+    // A lock that is a link is refused, not followed.
+    let next = repo.ask(&["revert", "last"]);
+    assert_ne!(next.exit_code, Some(0), "{next:#?}");
+    assert_eq!(fs::read_to_string(repo.path().join("docs/d.md")).expect("reads"), "# D\n");
+}
+
+#[test]
+fn a_policy_cannot_be_smuggled_in() {
+    let everything = "printf '[workspace]\\nbuild_outputs = [\"**\"]\\n'";
+    let outcome = Repo::new().run_with(&["--scope", "src/**"], &format!("{everything} > src/probity.toml"));
+    outcome.fails_with("PROTECTED.CHANGED").finds("PROTECTED.CHANGED", "src/probity.toml");
+    let repo = Repo::new();
+    repo.write("config/p.toml", "");
+    repo.sh("ln -s config/p.toml probity.toml");
+    let linked = repo.run_with(&["--scope", "config/**"], "true");
+    assert_ne!(linked.exit_code, Some(0), "a policy behind a link was read: {linked:#?}");
+}
+
+#[test]
+fn a_run_cannot_amend_an_earlier_one() {
+    let repo = Repo::new();
+    repo.run("echo x >> docs/d.md").is_out(&["docs/d.md"]);
+    let binary = env!("CARGO_BIN_EXE_probity");
+    let script =
+        format!("{binary} amend last --add 'docs/**' --why ok --by human --json > ../answer || true");
+    repo.run(&script).passes();
+    let answer = fs::read_to_string(repo.outside().join("answer")).expect("an answer");
+    assert!(answer.contains("AMEND.FROM_INSIDE"), "{answer}");
+}
+
+#[test]
+fn a_pipe_in_place_of_the_index_is_no_hang() {
+    let outcome = Repo::new().run("rm .git/index; mkfifo .git/index; echo x >> docs/d.md");
+    outcome.is_out(&["docs/d.md"]).finds("PROTECTED.CHANGED", ".git/index");
+}
+
+#[test]
+fn refs_that_cannot_be_read_are_not_taken_for_unmoved() {
+    let repo = Repo::new();
+    repo.write("probity.toml", "[workspace]\nrefs = \"protect\"\n");
+    repo.sh("head -c 70000 /dev/zero > .git/refs/heads/big");
+    repo.run("git branch evil 2>/dev/null || true").fails_with("PROTECTED.CHANGED");
+}
+
+#[test]
+fn a_planted_bundle_does_not_hide_a_killed_run() {
+    let repo = Repo::new();
+    repo.run("true").passes();
+    let script = "mkdir -p .git/probity/evidence/$PROBITY_RUN_ID; kill -9 $PPID";
+    let mut command = repo.probity(&["run", "--scope", "src/a.py", "--", "sh", "-c", script]);
+    command.output().expect("starts");
+    repo.run("true").passes();
+    let listed = repo.ask(&["evidence", "list"]).json.to_string();
+    assert!(listed.contains("RUN.INTERRUPTED"), "{listed}");
+    assert_eq!(repo.ask(&["evidence", "chain"]).json["outcome"], "PASS");
+}
+
+#[test]
+fn a_write_through_memory_is_seen_where_times_do_not_tell() {
+    let shm = std::path::Path::new("/dev/shm");
+    if !python("a write through a memory map on tmpfs") || !shm.is_dir() {
+        return;
+    }
+    let dir = tempfile::tempdir_in(shm).expect("a directory");
+    let repo = Repo::at(dir);
+    repo.run("true").passes();
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    let script =
+        "import mmap\nf = open('docs/d.md', 'r+b')\nm = mmap.mmap(f.fileno(), 0)\nm[0]\nm[0:1] = b'X'";
+    repo.write("../attack.py", script);
+    repo.run("python3 ../attack.py").is_out(&["docs/d.md"]);
+}
+
+#[test]
+fn git_is_not_taken_from_the_judged_tree() {
+    let repo = Repo::new();
+    repo.write("bin/git", "#!/bin/sh\ntouch \"$HOME/spied\"\n");
+    repo.sh("chmod +x bin/git");
+    let path = format!("{}:{}", repo.path().join("bin").display(), std::env::var("PATH").expect("a path"));
+    let mut command = repo.probity(&["run", "--json", "--scope", "src/a.py", "--", "true"]);
+    repo.outcome(&command.env("PATH", path).output().expect("starts")).passes();
+    assert!(!repo.outside().join("spied").exists(), "the judged tree's git was started");
+}
+
+#[test]
+fn a_required_signature_needs_a_key() {
+    let repo = Repo::new();
+    repo.write("probity.toml", "[profile.team]\nsignature = \"required\"\n");
+    repo.run("echo x > ran").refused_with("KEY.MISSING");
+    assert!(!repo.path().join("ran").exists());
+    repo.ask(&["keys", "generate"]);
+    let signed = repo.run("echo x >> docs/d.md");
+    signed.is_out(&["docs/d.md"]);
+    // The ways on know the repository's own key.
+    assert_eq!(repo.ask(&["revert", "last"]).exit_code, Some(0));
+    assert_eq!(repo.ask(&["evidence", "chain"]).json["outcome"], "PASS");
+}
+
+#[test]
+fn a_worktree_cannot_revert_the_run_of_another() {
+    let repo = Repo::new();
+    repo.sh("git worktree add -q ../other -b other");
+    let other = repo.outside().join("other");
+    let mut command =
+        repo.probity(&["run", "--json", "--scope", "src/**", "--", "sh", "-c", "echo same > NOTES"]);
+    let outcome = repo.outcome(&command.current_dir(&other).output().expect("starts"));
+    outcome.is_out(&["NOTES"]);
+    repo.write("NOTES", "same\n");
+    assert_eq!(repo.ask(&["revert", "last"]).exit_code, Some(2));
+    let id = outcome.json["run_id"].as_str().expect("an id").to_owned();
+    assert_eq!(repo.ask(&["revert", &id]).exit_code, Some(2));
+    assert!(repo.path().join("NOTES").exists(), "another tree's file was removed");
+    assert!(repo.path().join(STATE).is_dir());
+}
+
+#[test]
+fn a_granted_change_is_told() {
+    let script = "git config a.b c";
+    let outcome = Repo::new().run_with(&["--scope", "src/**", "--grant", ".git/**"], script);
+    outcome.passes().finds("PROTECTED.CHANGED", ".git/config");
+}
