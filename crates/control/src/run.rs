@@ -12,7 +12,7 @@ use crate::observe::{Observation, Observer};
 use crate::planning::{self, Coverage, Preview, Selection, Warning};
 use crate::recover::{self, ClosedRun};
 use crate::state_guard::Guard;
-use crate::workspace::{OWN_STATE, POLICY_FILE};
+use crate::workspace::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
 use crate::{Fault, Workspace, before, clock};
 use canon::Reason;
 use evidence::SecretKey;
@@ -310,7 +310,8 @@ fn seal(
     contents.grants.to_scope()?;
     // A policy protects itself, at the root and wherever one would make a root: whoever may write it could widen every
     // later run.
-    contents.protected.extend(&Globs::new([format!("**/{POLICY_FILE}"), format!("**/{OWN_STATE}/**")]));
+    let roots = [POLICY_FILE.to_owned(), JSON_POLICY_FILE.to_owned(), format!("{OWN_STATE}/**")];
+    contents.protected.extend(&Globs::new(roots.map(|name| format!("**/{name}"))));
     Ok(Seal::new(contents))
 }
 

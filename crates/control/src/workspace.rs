@@ -8,6 +8,8 @@ use tree::git::GitLayout;
 
 /// The name of the policy file at the root.
 pub(crate) const POLICY_FILE: &str = "probity.toml";
+/// The policy file in the JSON form, for policies that other tools write.
+pub(crate) const JSON_POLICY_FILE: &str = "probity.json";
 /// The state directory of a tree without git.
 pub(crate) const OWN_STATE: &str = ".probity";
 /// The state directory in git's common directory.
@@ -47,15 +49,15 @@ impl Workspace {
         Ok(Self { root, git, state: State::at(state) })
     }
 
-    /// The policy of the tree, and its text; the default one where there is no file.
+    /// The policy of the tree: from `probity.toml`, else from `probity.json`, else the default one.
     pub fn policy(&self) -> Result<Policy, Fault> {
-        let path = self.root.join(POLICY_FILE);
-        let Some(bytes) = store::durable::read(&path)? else {
-            return Ok(Policy::default());
-        };
-        let invalid = |detail: String| Fault::Policy { path: path.clone(), detail };
-        let text = std::str::from_utf8(&bytes).map_err(|error| invalid(error.to_string()))?;
-        Policy::from_toml(text).map_err(|error| invalid(error.to_string()))
+        for (name, parse) in [(POLICY_FILE, from_toml as Parse), (JSON_POLICY_FILE, from_json)] {
+            let path = self.root.join(name);
+            if let Some(bytes) = store::durable::read(&path)? {
+                return parse(&bytes).map_err(|detail| Fault::Policy { path, detail });
+            }
+        }
+        Ok(Policy::default())
     }
 
     /// The top-level names of the tree that are our own and no content.
@@ -64,8 +66,20 @@ impl Workspace {
     }
 }
 
+type Parse = fn(&[u8]) -> Result<Policy, String>;
+
+fn from_toml(bytes: &[u8]) -> Result<Policy, String> {
+    let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
+    Policy::from_toml(text).map_err(|error| error.to_string())
+}
+
+fn from_json(bytes: &[u8]) -> Result<Policy, String> {
+    let value = canon::json::parse(bytes).map_err(|error| error.to_string())?;
+    Policy::from_json(&value).map_err(|error| error.to_string())
+}
+
 fn is_root(folder: &Path) -> bool {
-    [".git", POLICY_FILE, OWN_STATE].iter().any(|name| folder.join(name).exists())
+    [".git", POLICY_FILE, JSON_POLICY_FILE, OWN_STATE].iter().any(|name| folder.join(name).exists())
 }
 
 #[cfg(test)]
@@ -90,6 +104,16 @@ mod tests {
         fs::write(dir.path().join("tree/probity.toml"), "").expect("writes");
         let found = Workspace::find(Some(&dir.path().join("tree/src")), Path::new("/")).expect("is found");
         assert!(found.root.ends_with("tree/src"));
+    }
+
+    #[test]
+    fn a_policy_may_be_json() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let policy =
+            r#"{"packs": [{"id": "P", "scope": ["src/**"]}], "gates": [], "profiles": [{"id": "p"}]}"#;
+        fs::write(dir.path().join("probity.json"), policy).expect("writes");
+        let found = Workspace::find(None, dir.path()).expect("is found").policy().expect("is a policy");
+        assert_eq!(found.packs[0].id, "P");
     }
 
     #[test]
