@@ -22,11 +22,10 @@ pub fn bench(which: &[&str]) -> Chore {
         whole_run()?;
     }
     if wants("tree") {
-        cargo(
-            "tree, 100,000 files",
-            &["bench", "--quiet", "--package", "probity-tree", "--", "100000"],
-            &[],
-        )?;
+        // A few hundred bytes a file, and a few kilobytes.
+        for lines in ["30", "500"] {
+            tree(&["100000", lines])?;
+        }
     }
     if wants("engines") {
         for package in ["paths", "commit", "ledger", "contract", "analysis"] {
@@ -35,13 +34,15 @@ pub fn bench(which: &[&str]) -> Chore {
         }
     }
     if which.contains(&"large") {
-        cargo(
-            "tree, 1,000,000 files",
-            &["bench", "--quiet", "--package", "probity-tree", "--", "1000000"],
-            &[],
-        )?;
+        tree(&["1000000", "30"])?;
     }
     Ok(())
+}
+
+/// Snapshots beside `git status` and plain reading.
+fn tree(size: &[&str]) -> Chore {
+    let bench = ["bench", "--quiet", "--package", "probity-tree", "--bench", "snapshot", "--"];
+    cargo("tree", &[&bench, size].concat(), &[])
 }
 
 /// What governing `true` costs beside `true` itself, on a repository of 1,000 files.

@@ -2,7 +2,7 @@
 //! for a first one. All measurements of a round are taken back to back, since only their ratios mean something on a
 //! machine that does other work too.
 //!
-//! `cargo bench -p probity-tree -- [number of files]`
+//! `cargo bench -p probity-tree -- [number of files] [longest file in lines]`
 
 #![allow(clippy::print_stdout, clippy::float_arithmetic, reason = "it prints times and their ratios")]
 
@@ -20,10 +20,12 @@ const FILES_PER_DIR: usize = 100;
 type Step<'a> = (&'static str, Box<dyn Fn() + 'a>);
 
 fn main() {
-    let n_files = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(100_000);
+    let mut numbers = std::env::args().skip(1).filter_map(|arg| arg.parse().ok());
+    let n_files = numbers.next().unwrap_or(100_000);
+    let max_lines = numbers.next().unwrap_or(500);
     let home = tempfile::tempdir().expect("a temporary directory");
     let root = home.path().join("tree");
-    make_tree(&root, n_files);
+    make_tree(&root, n_files, max_lines);
     let cache_file = home.path().join("cache");
     // What was written a moment ago is always read again.
     std::thread::sleep(Duration::from_secs(3));
@@ -122,8 +124,8 @@ fn read_some(dirs: &Mutex<(Vec<PathBuf>, usize)>) {
     }
 }
 
-/// Files of some kilobytes, a hundred in a directory, in three levels, known to git.
-fn make_tree(root: &Path, n_files: usize) {
+/// Files of up to `max_lines` lines, a hundred in a directory, in three levels, known to git.
+fn make_tree(root: &Path, n_files: usize, max_lines: usize) {
     for n in 0..n_files {
         let dir = n / FILES_PER_DIR;
         let dir = root.join(format!("part{}/module{:02}", dir / 32, dir % 32));
@@ -131,7 +133,7 @@ fn make_tree(root: &Path, n_files: usize) {
             fs::create_dir_all(&dir).expect("a directory");
         }
         let line = format!("line of file {n}\n");
-        fs::write(dir.join(format!("file_{n:07}.rs")), line.repeat(1 + n * 7 % 500)).expect("a file");
+        fs::write(dir.join(format!("file_{n:07}.rs")), line.repeat(1 + n * 7 % max_lines)).expect("a file");
     }
     git(root, &["init", "-q", "."]);
     git(root, &["-c", "core.looseCompression=0", "-c", "gc.auto=0", "add", "."]);
