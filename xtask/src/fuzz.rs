@@ -13,6 +13,7 @@ const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-saniti
 pub fn fuzz(seconds: &str) -> Chore {
     let seconds: u32 = seconds.parse().map_err(|_| format!("`{seconds}` is no number of seconds"))?;
     let folder = root().join("fuzz");
+    let host = host()?;
     for entry in fs::read_dir(folder.join("fuzz_targets")).map_err(|error| error.to_string())? {
         let path = entry.map_err(|error| error.to_string())?.path();
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -20,7 +21,8 @@ pub fn fuzz(seconds: &str) -> Chore {
         fs::create_dir_all(&corpus).map_err(|error| error.to_string())?;
         eprintln!("── fuzz: {name}, {seconds} s");
         let mut command = Command::new("cargo");
-        command.args(["+nightly", "run", "--release", "--quiet", "--bin", &name, "--"]);
+        // Naming the target keeps the flags away from build scripts, which are no fuzz targets.
+        command.args(["+nightly", "run", "--release", "--quiet", "--target", &host, "--bin", &name, "--"]);
         command.arg(&corpus).arg(format!("-max_total_time={seconds}"));
         let status = command
             .current_dir(&folder)
@@ -33,4 +35,13 @@ pub fn fuzz(seconds: &str) -> Chore {
         }
     }
     Ok(())
+}
+
+/// The triple of this machine.
+fn host() -> Result<String, String> {
+    let told = Command::new("rustc").args(["+nightly", "-vV"]).env_remove("RUSTC").output();
+    let told = told.map_err(|error| format!("rustc: {error}"))?;
+    let text = String::from_utf8_lossy(&told.stdout).into_owned();
+    let line = text.lines().find_map(|line| line.strip_prefix("host: "));
+    line.map(str::to_owned).ok_or_else(|| "no nightly compiler: `rustup toolchain install nightly`".into())
 }
