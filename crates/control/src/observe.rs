@@ -1,8 +1,8 @@
 //! Seeing everything that a verdict needs, at one moment: content, git's own files, refs, index.
 
+use crate::Fault;
 use crate::judge::{RefMovement, ZoneChange};
 use crate::workspace::{OWN_STATE, OWN_STATE_IN_GIT, Workspace};
-use crate::{Fault, clock};
 use canon::Digest;
 use paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,24 +36,34 @@ pub(crate) struct Observation {
 struct GitFacts {
     zone: ZoneSnapshot,
     refs: BTreeMap<String, String>,
+    /// Why the refs are not known, if they are not.
+    unreadable: Option<String>,
     /// The digest of the index, and whether it is one; `None` if there is none.
     index: Option<(Digest, bool)>,
 }
 
 impl GitFacts {
     fn gather(layout: &GitLayout) -> Self {
+        let mut unreadable = None;
         let refs = match git::refs(layout) {
             Refs::Read { head, mut refs } => {
                 refs.extend(head.map(|head| ("HEAD".to_owned(), head)));
                 refs
             }
-            // Shown as a movement: recorded, or a violation where refs are protected (law 13).
-            Refs::NotReadable { why } => BTreeMap::from([(format!("refs at {}", clock::now()), why)]),
+            Refs::NotReadable { why } => {
+                unreadable = Some(why);
+                BTreeMap::new()
+            }
         };
         let index = store::durable::read(&layout.git_dir.join("index")).unwrap_or(Some(Vec::new()));
         let index =
             index.map(|bytes| (Digest::of(&bytes), git::index_is_sound(&bytes, layout.object_format)));
-        Self { zone: git::protected_snapshot(layout, &[OWN_STATE_IN_GIT.as_bytes()]), refs, index }
+        Self {
+            zone: git::protected_snapshot(layout, &[OWN_STATE_IN_GIT.as_bytes()]),
+            refs,
+            unreadable,
+            index,
+        }
     }
 
     /// Whether the index was one and is none any more.
@@ -99,7 +109,13 @@ impl Observation {
             before: before.get(name).cloned(),
             after: after.get(name).cloned(),
         };
-        names.into_iter().map(movement).filter(|movement| movement.before != movement.after).collect()
+        let mut movements: Vec<RefMovement> =
+            names.into_iter().map(movement).filter(|movement| movement.before != movement.after).collect();
+        // What cannot be read is not taken for unmoved: it is recorded, and a violation where refs are protected (law 13).
+        if let Some(why) = later.git.as_ref().and_then(|git| git.unreadable.clone()) {
+            movements.push(RefMovement { name: "refs".into(), before: None, after: Some(why) });
+        }
+        movements
     }
 
     /// Whether git's index changed.
