@@ -11,7 +11,7 @@ use paths::{RepoPath, Scope};
 use plan::{PlannedGate, RefsRule};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use tree::{Change, TreeFinding};
+use tree::{Change, Touch, Touched, TreeFinding};
 
 /// Everything that a verdict is made from.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub struct Case<'a> {
     pub gates: &'a [PlannedGate],
     /// All changes of content from the start to the end.
     pub changes: &'a [Change],
+    /// The entries that are the same, and were touched.
+    pub touched: &'a [Touched],
     /// The paths that had changed when the command ended, before any gate ran.
     pub changed_by_command: &'a BTreeSet<RepoPath>,
     /// What could not be judged safely at the start.
@@ -138,6 +140,7 @@ pub fn judge(case: &Case<'_>) -> Verdict {
     unsafe_entries(case, &verdict, &mut say);
     gates(case, &verdict, &mut say);
     command(case, &mut say);
+    touched(case, &mut say);
     verdict.findings = say.findings;
     for finding in verdict.findings.iter().filter(|finding| finding.severity == Severity::Error) {
         if !verdict.reasons.contains(&finding.reason) {
@@ -259,6 +262,26 @@ fn gates(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
 /// Whether a word of a command line names a path of the tree.
 fn names(word: &str, path: &RepoPath) -> bool {
     word.strip_prefix("./").unwrap_or(word).as_bytes() == path.as_bytes()
+}
+
+/// So many touched entries are named one by one; the others are counted. `git checkout` and back touches a whole tree.
+const MAX_TOUCHED: usize = 100;
+
+/// What was touched fails nothing: the tree is what it was, as far as D goes. But it is told (law 3).
+fn touched(case: &Case<'_>, say: &mut Sayings) {
+    let seen: Vec<&Touched> =
+        case.touched.iter().filter(|touched| !case.build_outputs.lets_in(&touched.path)).collect();
+    for Touched { path, touch } in seen.iter().take(MAX_TOUCHED) {
+        let detail = match touch {
+            Touch::Attributes => "its owner, attributes or names changed, or it was moved away and back",
+            Touch::Written => "it was written and holds the same again, or its times were set",
+            Touch::Replaced => "it was replaced by an equal",
+        };
+        say.note(Reason::TreeTouched, Some(path), detail);
+    }
+    if let Some(more) = seen.len().checked_sub(MAX_TOUCHED).filter(|more| *more > 0) {
+        say.note(Reason::TreeTouched, None, format!("{more} more entries were touched"));
+    }
 }
 
 /// What Ctrl-C sends, and the exit code of a program that heeded it.

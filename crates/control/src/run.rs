@@ -225,6 +225,7 @@ fn conclude(
         refs: seal.contents().refs,
         gates: &seal.contents().plan.gates,
         changes: &tree::delta(&start.content, &acted.end.content),
+        touched: &tree::touched(&start.content, &acted.end.content),
         changed_by_command: &acted.changed_by_command,
         found_at_start: start.content.findings(),
         found_at_end: acted.end.content.findings(),

@@ -85,22 +85,63 @@ pub fn delta(before: &Snapshot, after: &Snapshot) -> Vec<Change> {
     changes
 }
 
-/// The files and links that are the same in type, permission bits and content, although something about them
-/// changed: they were written back, replaced by an equal, or given another owner or other extended attributes.
-/// Sorted by bytes.
-pub fn touched(before: &Snapshot, after: &Snapshot) -> Vec<RepoPath> {
-    let mut paths = Vec::new();
+/// How an entry was touched that is the same in type, permission bits and content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Touch {
+    /// Its owner, extended attributes, access list or names changed, or it was moved away and back.
+    Attributes,
+    /// It was written, and holds the same again.
+    Written,
+    /// Another object has its name now, with the same content.
+    Replaced,
+}
+
+/// An entry that is no part of D, and was touched all the same.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Touched {
+    /// Where it is.
+    pub path: RepoPath,
+    /// What can be told of it.
+    pub touch: Touch,
+}
+
+/// The entries that are no part of D, although something about them changed. Sorted by bytes.
+///
+/// Of directories only a change of attributes is told: whatever comes or goes below them touches them too.
+pub fn touched(before: &Snapshot, after: &Snapshot) -> Vec<Touched> {
+    let mut touched = Vec::new();
     compare(before, after, Equal::Visit, |pair| {
-        if let Pair::Both(one, other) = pair {
-            let (one, (dir, place)) = (before.record(one), other);
-            let other = after.record(other);
-            if other.held.digest().is_some() && one.facts != other.facts && is_same(one, other) {
-                paths.push(after.path(dir, place));
-            }
+        if let Pair::Both(one, (dir, place)) = pair
+            && let Some(touch) = touch(before.record(one), after.record((dir, place)))
+        {
+            touched.push(Touched { path: after.path(dir, place), touch });
         }
     });
-    paths.sort_unstable();
-    paths
+    touched.sort_unstable();
+    touched
+}
+
+fn touch(old: &Record, new: &Record) -> Option<Touch> {
+    let object = |facts: &Facts| (facts.device, facts.inode);
+    if old.facts == new.facts || !is_same(old, new) {
+        return None;
+    }
+    let touch = if object(&old.facts) != object(&new.facts) {
+        Touch::Replaced
+    } else if old.facts.mtime_ns != new.facts.mtime_ns {
+        Touch::Written
+    } else {
+        Touch::Attributes
+    };
+    match new.held {
+        Held::File(Some(_)) | Held::Symlink(Some(_)) => Some(touch),
+        Held::Directory(Some(_))
+            if touch == Touch::Attributes && old.facts.ctime_ns != new.facts.ctime_ns =>
+        {
+            Some(touch)
+        }
+        _ => None,
+    }
 }
 
 /// The place of an entry: its directory, and which child it is.

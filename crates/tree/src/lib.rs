@@ -51,7 +51,7 @@ mod sys;
 mod walk;
 mod wire;
 
-pub use delta::{Change, ChangeKind, Side, delta, touched};
+pub use delta::{Change, ChangeKind, Side, Touch, Touched, delta, touched};
 pub use entry::Entry;
 pub use finding::TreeFinding;
 pub use object::{GitId, ObjectFormat};

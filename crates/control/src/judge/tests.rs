@@ -18,6 +18,7 @@ struct World {
     refs: RefsRule,
     gates: Vec<PlannedGate>,
     changes: Vec<Change>,
+    touched: Vec<Touched>,
     changed_by_command: BTreeSet<RepoPath>,
     found_at_start: Vec<TreeFinding>,
     found_at_end: Vec<TreeFinding>,
@@ -39,6 +40,7 @@ impl Default for World {
             refs: RefsRule::Record,
             gates: Vec::new(),
             changes: Vec::new(),
+            touched: Vec::new(),
             changed_by_command: BTreeSet::new(),
             found_at_start: Vec::new(),
             found_at_end: Vec::new(),
@@ -61,6 +63,7 @@ impl World {
             refs: self.refs,
             gates: &self.gates,
             changes: &self.changes,
+            touched: &self.touched,
             changed_by_command: &self.changed_by_command,
             found_at_start: &self.found_at_start,
             found_at_end: &self.found_at_end,
@@ -273,6 +276,7 @@ prop_compose! {
             changes: changed.keys().cloned().map(change).collect(),
             changed_by_command: changed.iter().filter(|(_, (by, _))| *by).map(|(path, _)| path.clone()).collect(),
             not_kept: changed.iter().filter(|(_, (_, lost))| *lost).map(|(path, _)| path.clone()).collect(),
+            touched: Vec::new(),
             found_at_start, found_at_end, command,
             ref_movements: if ref_moved { vec![movement] } else { Vec::new() },
         }
@@ -369,4 +373,29 @@ proptest! {
         prop_assert_eq!(one.findings, other.findings);
         prop_assert_eq!(one.reasons, other.reasons);
     }
+}
+
+#[test]
+fn what_was_only_touched_is_noted_and_fails_nothing() {
+    let touched = |name: &str| Touched { path: path(name), touch: Touch::Attributes };
+    let world = World {
+        build_outputs: vec!["target/**"],
+        touched: vec![touched("docs/d.md"), touched("target/x")],
+        ..World::default()
+    };
+    let verdict = world.judge();
+    assert!(verdict.passed());
+    let noted: Vec<_> = verdict.findings.iter().map(|found| (found.reason, found.severity)).collect();
+    assert_eq!(noted, [(Reason::TreeTouched, Severity::Note)]);
+    assert_eq!(verdict.findings[0].path, Some(path("docs/d.md")));
+}
+
+#[test]
+fn a_flood_of_touched_entries_is_counted() {
+    let touched = (0..MAX_TOUCHED + 7)
+        .map(|n| Touched { path: path(&format!("f{n}")), touch: Touch::Replaced })
+        .collect();
+    let verdict = World { touched, ..World::default() }.judge();
+    assert_eq!(verdict.findings.len(), MAX_TOUCHED + 1);
+    assert!(verdict.findings[MAX_TOUCHED].detail.starts_with("7 more"));
 }

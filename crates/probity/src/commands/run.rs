@@ -17,6 +17,9 @@ use std::path::PathBuf;
 /// So many changed paths are listed one by one.
 const MAX_SHOWN: usize = 40;
 
+/// So many entries that were only touched are shown to a person; the evidence has them all.
+const MAX_TOUCHED_SHOWN: usize = 5;
+
 /// Runs a command under a sealed scope.
 pub(crate) fn run(
     workspace: &Workspace,
@@ -165,8 +168,16 @@ fn show(report: &RunReport) {
     }
     let others =
         report.verdict.findings.iter().filter(|finding| finding.reason != canon::Reason::ReconUntrackedDelta);
+    let (touched, others): (Vec<_>, Vec<_>) =
+        others.partition(|finding| finding.reason == canon::Reason::TreeTouched);
     for finding in others {
         show_finding(finding);
+    }
+    for finding in touched.iter().take(MAX_TOUCHED_SHOWN) {
+        show_finding(finding);
+    }
+    if touched.len() > MAX_TOUCHED_SHOWN {
+        ui::row("note", ui::dim("… and more entries that were only touched, all in the evidence"));
     }
     ui::row("evidence", crate::shown(&report.attested.dir).display());
     if report.verdict.passed() {

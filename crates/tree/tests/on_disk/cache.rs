@@ -126,7 +126,7 @@ fn what_was_written_back_is_told_as_touched() {
     tree.write("a", "a");
     let after = tree.see();
     assert_eq!(delta(&before, &after), []);
-    assert_eq!(touched(&before, &after).iter().map(ToString::to_string).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(touched(&before, &after).iter().map(|it| it.path.to_string()).collect::<Vec<_>>(), ["a"]);
 }
 
 /// One thing that happens to a small tree.

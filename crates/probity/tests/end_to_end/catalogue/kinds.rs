@@ -77,6 +77,44 @@ fn every_permission_bit_counts() {
 }
 
 #[test]
+fn changed_owners_and_attributes_are_recorded() {
+    let mut tried = 0;
+    if rustix::process::geteuid().is_root() {
+        touches_without_changing("chown 1:1 docs/d.md", "docs/d.md");
+        touches_without_changing("chown 1:1 docs", "docs");
+        touches_without_changing("chown -h 1:1 link", "link");
+        tried += 1;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let attribute = "import os, sys; os.setxattr(sys.argv[1], 'user.probity', b'x')";
+    let set = |file: &str| format!("python3 -c \"{attribute}\" {file}");
+    let works = std::process::Command::new("sh").args(["-c", &set(".")]).current_dir(dir.path()).output();
+    if works.is_ok_and(|output| output.status.success()) {
+        touches_without_changing(&set("docs/d.md"), "docs/d.md");
+        tried += 1;
+    }
+    assert!(tried > 0, "neither owners nor attributes can be changed here: the test proves nothing");
+}
+
+/// The script changes nothing that the scope judges, and is recorded all the same: in the answer and in the evidence.
+fn touches_without_changing(script: &str, path: &str) {
+    let repo = Repo::new();
+    repo.sh("ln -s src link");
+    let outcome = repo.run(script);
+    outcome.passes().finds("TREE.TOUCHED", path);
+    assert_eq!(outcome.delta(), [""; 0]);
+    let manifest = std::fs::read_to_string(outcome.evidence_dir().join("manifest.json")).expect("a manifest");
+    assert!(manifest.contains("TREE.TOUCHED"), "{manifest}");
+}
+
+#[test]
+fn touching_is_no_finding_where_content_changed() {
+    let outcome = Repo::new().run("echo x >> src/a.py; chmod +x src/a.py");
+    outcome.passes();
+    assert_eq!(outcome.json["findings"], serde_json::json!([]), "{outcome:#?}");
+}
+
+#[test]
 fn empty_directories_are_entries() {
     let repo = Repo::new();
     repo.run("mkdir empty").is_out(&["empty"]);

@@ -152,3 +152,14 @@ fn ctrl_c_ends_the_agent_and_still_leaves_evidence() {
     outcome.is_out(&["docs/d.md"]).fails_with("RUN.CANCELLED");
     assert_eq!(verify(&outcome.evidence_dir(), None).json["outcome"], "FAIL");
 }
+
+#[test]
+fn what_was_swapped_away_and_back_is_recorded() {
+    let swap = "mv docs/d.md ../aside; echo other > docs/d.md; cat docs/d.md; mv ../aside docs/d.md";
+    Repo::new().run(swap).passes().finds("TREE.TOUCHED", "docs/d.md");
+    Repo::new()
+        .run("cp docs/d.md ../aside; cp ../aside docs/d.md")
+        .passes()
+        .finds("TREE.TOUCHED", "docs/d.md");
+    Repo::new().run("mv docs ../aside; mv ../aside docs").passes().finds("TREE.TOUCHED", "docs");
+}
