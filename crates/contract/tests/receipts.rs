@@ -123,6 +123,7 @@ fn facts(verdict: &Verdict) -> Facts {
         before_findings: [].into(),
         after_findings: [].into(),
         checks_not_applicable: [].into(),
+        api: None,
     }
 }
 

@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words are the table's; in the order of their spelling")]
 pub enum ObjectionCode {
+    ApiBroken,
+    ApiExtended,
     CheckNotApplicable,
     ClaimedPathUntouched,
     ContractViolated,
@@ -81,6 +83,7 @@ pub fn judge<'a>(claims: impl IntoIterator<Item = &'a Claim>, facts: &Facts) -> 
             Claim::OnlyTouched { paths } => judge.only_touched(paths),
             Claim::Fixed { finding } => judge.fixed(finding),
             Claim::DocsOnly => judge.docs_only(),
+            Claim::NoApiChange => judge.no_api_change(),
         }
     }
     judgement
@@ -209,6 +212,23 @@ impl Judge<'_> {
         self.violation_if_any(ObjectionCode::NonDocumentationTouched, others);
     }
 
+    /// Where no source was touched there is no interface that could have changed, compared or not.
+    fn no_api_change(&mut self) {
+        let is_source = |path: &paths::RepoPath| matches!(classify(path.as_bytes()), FileClass::Source(_));
+        match &self.facts.api {
+            Some(api) => {
+                self.violation_if_any(ObjectionCode::ApiBroken, texts(&api.breaks));
+                if !api.additions.is_empty() {
+                    self.warning(ObjectionCode::ApiExtended, texts(&api.additions));
+                }
+            }
+            None if self.facts.delta.iter().any(is_source) => {
+                self.violation(ObjectionCode::NotVerified, BTreeSet::new());
+            }
+            None => {}
+        }
+    }
+
     fn delta_not_applicable(&self) -> bool {
         self.facts.checks_not_applicable.contains(&Check::StructuralDelta)
     }
@@ -226,4 +246,44 @@ fn texts(items: impl IntoIterator<Item = impl AsRef<[u8]>>) -> BTreeSet<Entry> {
 
 fn word(check: Check) -> Entry {
     Entry::new(check.word())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::ApiDelta;
+
+    fn facts(delta: &str, api: Option<ApiDelta>) -> Facts {
+        Facts {
+            status: ContractStatus::Accepted,
+            health_delta: Some(0),
+            intent_regressions: BTreeSet::new(),
+            external_regressions: BTreeSet::new(),
+            gates: Vec::new(),
+            delta: [paths::RepoPath::parse(delta.as_bytes()).expect("a path")].into(),
+            before_findings: BTreeSet::new(),
+            after_findings: BTreeSet::new(),
+            checks_not_applicable: BTreeSet::new(),
+            api,
+        }
+    }
+
+    fn codes(facts: &Facts) -> (Vec<ObjectionCode>, Vec<ObjectionCode>) {
+        let judgement = judge(&[Claim::NoApiChange], facts);
+        let codes = |from: &BTreeSet<Objection>| from.iter().map(|it| it.code).collect();
+        (codes(&judgement.violations), codes(&judgement.warnings))
+    }
+
+    #[test]
+    fn an_interface_is_unchanged_only_if_it_was_compared() {
+        let with = |breaks: &[&str], additions: &[&str]| ApiDelta {
+            breaks: breaks.iter().map(|&it| it.to_owned()).collect(),
+            additions: additions.iter().map(|&it| it.to_owned()).collect(),
+        };
+        assert_eq!(codes(&facts("a.py", None)), (vec![ObjectionCode::NotVerified], vec![]));
+        assert_eq!(codes(&facts("docs/a.md", None)), (vec![], vec![]));
+        assert_eq!(codes(&facts("a.py", Some(with(&[], &[])))), (vec![], vec![]));
+        let broken = codes(&facts("a.py", Some(with(&["a.py::f"], &["a.py::g"]))));
+        assert_eq!(broken, (vec![ObjectionCode::ApiBroken], vec![ObjectionCode::ApiExtended]));
+    }
 }

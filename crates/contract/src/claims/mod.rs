@@ -29,6 +29,8 @@ pub enum Claim {
         /// Its id.
         finding: String,
     },
+    /// Nobody who uses the public interface notices.
+    NoApiChange,
     /// Nothing got worse.
     NoRegressions,
     /// Nothing but these paths was changed.
@@ -48,10 +50,11 @@ pub enum Claim {
 
 impl Claim {
     /// Every word that a claim can have.
-    pub const WORDS: [&'static str; 7] = [
+    pub const WORDS: [&'static str; 8] = [
         "all_checks_passed",
         "docs_only",
         "fixed",
+        "no_api_change",
         "no_regressions",
         "only_touched",
         "tests_pass",
@@ -64,6 +67,7 @@ impl Claim {
             Self::AllChecksPassed => "all_checks_passed",
             Self::DocsOnly => "docs_only",
             Self::Fixed { .. } => "fixed",
+            Self::NoApiChange => "no_api_change",
             Self::NoRegressions => "no_regressions",
             Self::OnlyTouched { .. } => "only_touched",
             Self::TestsPass { .. } => "tests_pass",
@@ -107,6 +111,15 @@ pub struct GateFact {
     pub result: GateOutcome,
 }
 
+/// What two runs say about the public interface. Symbols are written `path::name`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApiDelta {
+    /// Symbols that callers can no longer rely on.
+    pub breaks: BTreeSet<String>,
+    /// Symbols that are new.
+    pub additions: BTreeSet<String>,
+}
+
 /// What is known about a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
@@ -128,6 +141,9 @@ pub struct Facts {
     pub after_findings: BTreeSet<String>,
     /// The checks that did not apply.
     pub checks_not_applicable: BTreeSet<Check>,
+    /// What became of the public interface; `None` if the runs were not compared.
+    #[serde(default)]
+    pub api: Option<ApiDelta>,
 }
 
 impl Facts {

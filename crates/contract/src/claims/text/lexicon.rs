@@ -147,6 +147,17 @@ classes! {
     /// contains, concerns: what a diff does.
     COMPRISE = 65;
     UNTOUCHED = 66;
+    /// What others build on: the API, signatures.
+    API = 67;
+    /// Those who build on it.
+    CALLERS = 68;
+    COMPATIBLE = 69;
+    /// public, exported.
+    PUBLIC = 70;
+    /// preserved, stable: as it was.
+    SAME = 71;
+    /// renamed, removed: what can be done to a symbol besides changing it.
+    REMOVE = 72;
 }
 
 /// The class of a word, whatever its case.
@@ -311,6 +322,12 @@ const VOCABULARY: &[(Class, &str)] = &[
     (THEY, "they it these those"),
     (COMPRISE, "contains contain includes include comprises involves involve concerns concern"),
     (UNTOUCHED, "untouched unchanged unmodified unaffected alone"),
+    (API, "api apis interface interfaces signature signatures surface exports"),
+    (CALLERS, "callers caller clients consumers users dependents"),
+    (COMPATIBLE, "compatible compatibility"),
+    (PUBLIC, "public exported external outward"),
+    (SAME, "same preserved stable intact identical maintained retained"),
+    (REMOVE, "renamed removed dropped deleted moved renames removes"),
 ];
 
 /// Every word with all its classes.

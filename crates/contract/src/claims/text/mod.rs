@@ -1,9 +1,10 @@
 //! Recognises claims in free text.
 //!
 //! A small pipeline: [`lex`] cuts the text into sentences of classified words, [`sentence`] finds the clauses and
-//! which of them are asserted at all, and a frame for each claim ([`frames`], [`regressions`], [`verified`], [`names`],
-//! [`docs`], [`findings`]) looks for statements. Everything is bounded look-around on tokens, so the time is linear.
+//! which of them are asserted at all, and a frame for each claim ([`api`], [`frames`], [`regressions`], [`verified`],
+//! [`names`], [`docs`], [`findings`]) looks for statements. Everything is bounded look-around on tokens, so the time is linear.
 
+mod api;
 mod docs;
 mod findings;
 mod frames;
@@ -95,10 +96,13 @@ fn statements(sentence: &Sentence<'_, '_>, topic: Option<Topic>, known: &KnownNa
     each(lx::PASS | lx::FAIL, &|at, found| frames::everything(sentence, at, topic, found));
     each(lx::FAIL, &|at, found| frames::tally(sentence, at, found));
     each(lx::MARK, &|at, found| frames::marked(sentence, at, found));
-    each(lx::REGRESSION | lx::FINDING | lx::WORSEN, &|at, found| {
+    each(lx::REGRESSION | lx::FINDING | lx::WORSEN | lx::NOTHING, &|at, found| {
         regressions::regressions(sentence, at, found);
     });
     each(lx::VERIFIED | lx::VERIFICATION, &|at, found| verified::verified(sentence, at, found));
+    each(lx::API | lx::COMPATIBLE | lx::CALLERS | lx::PUBLIC | lx::FAIL, &|at, found| {
+        api::unchanged(sentence, at, found);
+    });
     each(lx::ONLY, &|at, found| names.only_touched(at, found));
     each(lx::CHANGE | lx::STAY, &|at, found| names.limited(at, found));
     each(lx::NO | lx::NOTHING | lx::NEG | lx::EVERYTHING, &|at, found| names.nothing_else(at, found));

@@ -18,7 +18,19 @@ pub(super) fn regressions(sentence: &Sentence<'_, '_>, at: usize, found: &mut Ve
         && let Some((start, end)) = no_worsening(sentence, at)
     {
         add(start, end);
+    } else if let Some(start) = nothing_new(sentence, at) {
+        add(start, at + 1);
     }
+}
+
+/// "The checks show nothing new": what a verb brings, and it is nothing.
+fn nothing_new(sentence: &Sentence<'_, '_>, at: usize) -> Option<usize> {
+    let says = sentence.is(at, lx::NOTHING) && sentence.is(at + 1, lx::NEW);
+    let ends = at + 2 >= sentence.clause_end(at);
+    let verb =
+        at.checked_sub(1).filter(|&verb| sentence.is(verb, lx::BRING) || sentence.is(verb, lx::PRESENT))?;
+    let about = (sentence.clause_start(at)..verb).any(|it| sentence.is(it, lx::CHECK | lx::CI | lx::RUN));
+    (says && ends && about).then_some(verb)
 }
 
 fn no_regression_noun(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)> {

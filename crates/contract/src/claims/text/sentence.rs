@@ -372,10 +372,12 @@ impl<'s, 'a> Sentence<'s, 'a> {
         }
     }
 
-    /// "if", "before" and their like; what they leave alone: "even if", "the before-run", "before and after".
+    /// "if", "before" and their like; what they leave alone: "even if", "the before-run", "before and after",
+    /// "than before".
     fn condition(&self, index: usize, front: Option<Reach>) -> Option<Reach> {
         let even = index > 0 && (self.says(index - 1, "even") || self.is(index - 1, lx::DET));
-        let both = self.reads(index, &["before", "and", "after"]);
+        let both = self.reads(index, &["before", "and", "after"])
+            || self.says(index, "before") && index > 0 && self.says(index - 1, "than");
         let committed =
             self.is(index, lx::CONDITION) && self.says(index, "before") && self.says(index + 1, "committing");
         if even || both || committed { None } else { front }

@@ -1,0 +1,203 @@
+//! The frame of `no_api_change`: nobody who uses the public interface notices.
+
+use super::frames::Statement;
+use super::lexicon::{self as lx, Class};
+use super::phrase::has_exception;
+use super::sentence::Sentence;
+use crate::claims::Claim;
+
+/// How far words of one statement stand apart.
+const REACH: usize = 8;
+
+/// "No API changes", "the interface is unchanged", "backwards compatible", "does not break callers".
+pub(super) fn unchanged(sentence: &Sentence<'_, '_>, at: usize, found: &mut Vec<Statement>) {
+    let span = if sentence.is(at, lx::API) {
+        interface(sentence, at)
+    } else if sentence.is(at, lx::COMPATIBLE) {
+        compatible(sentence, at)
+    } else if sentence.is(at, lx::CALLERS) {
+        callers(sentence, at)
+    } else if sentence.is(at, lx::PUBLIC) {
+        nothing_public(sentence, at)
+    } else if sentence.says(at, "breaking") {
+        no_breaking_change(sentence, at)
+    } else {
+        None
+    };
+    if let Some((start, end)) = span.filter(|&(_, end)| !has_exception(sentence, end)) {
+        found.push(Statement { start, end, at: start, claim: Claim::NoApiChange });
+    }
+}
+
+/// A statement whose noun is the interface.
+fn interface(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)> {
+    if sentence.is(at + 1, lx::TEST | lx::CHECK | lx::DOCS | lx::CALLERS) || sentence.is(at + 1, lx::API) {
+        return None;
+    }
+    let start = phrase_start(sentence, at);
+    let negated = sentence.is(start, lx::NO);
+    if negated {
+        return no_interface_change(sentence, at).map(|end| (start, end));
+    }
+    no_changes_to(sentence, start)
+        .map(|no| (no, at))
+        .or_else(|| not_changing(sentence, start).map(|not| (not, at)))
+        .or_else(|| stays(sentence, at).map(|end| (start, end)))
+}
+
+/// The first word of the phrase that ends in the noun at `at`: "the whole public API".
+fn phrase_start(sentence: &Sentence<'_, '_>, at: usize) -> usize {
+    let clause = sentence.clause_start(at);
+    let mut start = at;
+    while start > clause.max(at.saturating_sub(REACH)) {
+        let before = start - 1;
+        let belongs = lx::DET | lx::PUBLIC | lx::API | lx::ALL | lx::ANY | lx::NEW | lx::TEST_KIND;
+        if sentence.is(before, lx::NO) {
+            return before;
+        }
+        let describes = ["existing", "breaking", "current", "function", "method"];
+        if !sentence.is(before, belongs) && !describes.iter().any(|word| sentence.says(before, word)) {
+            break;
+        }
+        start = before;
+    }
+    start
+}
+
+/// "No API changes", "no public interface was modified".
+fn no_interface_change(sentence: &Sentence<'_, '_>, at: usize) -> Option<usize> {
+    let mut index = at + 1;
+    while index <= at + 4 && sentence.is(index, lx::AUX | lx::ADVERB) {
+        index += 1;
+    }
+    let breaks = ["break", "breaks", "breakage", "breakages", "broken"];
+    let changed = sentence.is(index, lx::TOUCH | lx::REMOVE | lx::WORSEN)
+        || sentence.is(index, lx::TOUCH_BASE)
+        || breaks.iter().any(|word| sentence.says(index, word));
+    changed.then_some(index)
+}
+
+/// "No changes to the public API": the index of the "no".
+fn no_changes_to(sentence: &Sentence<'_, '_>, start: usize) -> Option<usize> {
+    let to = start.checked_sub(1).filter(|&it| sentence.is(it, lx::TO | lx::PREP))?;
+    let noun = to.checked_sub(1).filter(|&it| {
+        sentence.is(it, lx::CHANGE | lx::TOUCH | lx::TOUCH_BASE) || sentence.is(it, lx::WORSEN)
+    })?;
+    let clause = sentence.clause_start(noun);
+    (clause.max(noun.saturating_sub(3))..noun)
+        .rev()
+        .find(|&it| sentence.is(it, lx::NO | lx::WITHOUT))
+        .or_else(|| (noun > clause && sentence.is(noun - 1, lx::NO)).then(|| noun - 1))
+}
+
+/// "Does not change the API", "without touching the interface": the index of the negation.
+fn not_changing(sentence: &Sentence<'_, '_>, start: usize) -> Option<usize> {
+    let clause = sentence.clause_start(start);
+    let verb = start.checked_sub(1).filter(|&it| it >= clause && is_change_verb(sentence, it))?;
+    negation_before(sentence, verb)
+}
+
+fn is_change_verb(sentence: &Sentence<'_, '_>, index: usize) -> bool {
+    sentence.is(index, lx::TOUCH | lx::TOUCH_BASE)
+        || ["break", "breaks", "breaking", "broke"].iter().any(|word| sentence.says(index, word))
+}
+
+/// The negation that turns the verb at `verb` round, with only helping words between.
+fn negation_before(sentence: &Sentence<'_, '_>, verb: usize) -> Option<usize> {
+    let clause = sentence.clause_start(verb);
+    for index in (clause.max(verb.saturating_sub(REACH))..verb).rev() {
+        if sentence.is(index, lx::NEG | lx::WITHOUT) {
+            return Some(index);
+        }
+        if !sentence.is(index, lx::AUX | lx::ADVERB | lx::ANY | lx::DET) {
+            return None;
+        }
+    }
+    None
+}
+
+/// "… is unchanged", "… stays the same", "… did not change", "… is left as is": the last word.
+fn stays(sentence: &Sentence<'_, '_>, at: usize) -> Option<usize> {
+    let mut negated = false;
+    let mut helped = false;
+    for index in at + 1..=at + REACH {
+        sentence.tokens.get(index)?;
+        if sentence.is(index, lx::UNTOUCHED) {
+            return (!negated).then_some(index);
+        }
+        if helped && sentence.is(index, lx::SAME | lx::COMPATIBLE) {
+            return (!negated).then_some(index);
+        }
+        if sentence.reads(index, &["as", "is"])
+            || sentence.says(index, "as") && sentence.is(index + 1, lx::PRONOUN)
+        {
+            return (helped && !negated).then_some(index + 1);
+        }
+        if is_change_verb(sentence, index) || sentence.is(index, lx::REMOVE) {
+            return negated.then_some(index);
+        }
+        let fills = sentence.is(index, lx::AUX | lx::ADVERB | lx::DET | lx::NEG | lx::STAY | lx::ALL)
+            || ["exactly", "left", "stable"].iter().any(|word| sentence.says(index, word));
+        if !fills {
+            return None;
+        }
+        helped |= sentence.is(index, lx::AUX | lx::STAY);
+        negated |= sentence.is(index, lx::NEG);
+    }
+    None
+}
+
+/// "Backwards compatible", "compatibility is preserved".
+fn compatible(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)> {
+    let backward = ["backward", "backwards", "api", "source"];
+    let start = at.checked_sub(1).filter(|&it| backward.iter().any(|word| sentence.says(it, word)))?;
+    if sentence.says(at, "compatible") {
+        return Some((start, at));
+    }
+    stays(sentence, at).map(|end| (start, end))
+}
+
+/// "Does not break any callers", "existing callers keep working".
+fn callers(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)> {
+    let start = phrase_start(sentence, at);
+    if let Some(not) = not_changing(sentence, start).filter(|&not| not > 0 || start > not) {
+        return Some((not, at));
+    }
+    let works =
+        (at + 1..=at + 4).find(|&it| ["work", "working", "works"].iter().any(|w| sentence.says(it, w)))?;
+    let fills = |it: usize| sentence.is(it, lx::AUX | lx::ADVERB | lx::TO);
+    (works > at + 1 && (at + 1..works).all(fills)).then_some((start, works))
+}
+
+/// "Nothing public was renamed or removed", "no public symbol was removed".
+fn nothing_public(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)> {
+    let no = at.checked_sub(1).filter(|&it| sentence.is(it, lx::NO | lx::NOTHING))?;
+    let symbols =
+        ["function", "functions", "symbol", "symbols", "method", "methods", "class", "name", "names"];
+    let noun = if symbols.iter().any(|word| sentence.says(at + 1, word)) { at + 1 } else { at };
+    let verb = (noun + 1..noun + 4).find(|&it| !sentence.is(it, lx::AUX | lx::ADVERB))?;
+    let done = sentence.is(verb, lx::REMOVE | lx::TOUCH);
+    (done && sentence.is(verb - 1, lx::AUX)).then_some((no, verb))
+}
+
+/// "No breaking changes", "without breaking changes".
+fn no_breaking_change(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)> {
+    let noun = if sentence.is(at + 1, lx::API) { at + 2 } else { at + 1 };
+    if !sentence.is(noun, lx::CHANGE | lx::TOUCH | lx::TOUCH_BASE) {
+        return None;
+    }
+    let clause = sentence.clause_start(at);
+    let quiet: Class = lx::DET | lx::ANY | lx::NEW | lx::ADVERB | lx::PUBLIC;
+    for index in (clause.max(at.saturating_sub(4))..at).rev() {
+        if sentence.is(index, lx::NO | lx::WITHOUT) {
+            return Some((index, noun));
+        }
+        if sentence.is(index, lx::BRING) {
+            return negation_before(sentence, index).map(|not| (not, noun));
+        }
+        if !sentence.is(index, quiet) {
+            return None;
+        }
+    }
+    None
+}
