@@ -1,11 +1,13 @@
 //! The workflows that join the house. Every surface calls these functions and adds no rules of its own.
 //!
 //! * [`run`]: a command under a sealed scope, from declaration to evidence.
-//! * [`planning`]: what would be sealed. [`init`]: a policy to begin with.
+//! * [`planning`]: what would be sealed. [`init`]: a policy to begin with. [`agents`]: entries in agents' own
+//!   configuration.
 //! * [`amend`], [`revert`]: the ways on after a violation. [`explain`]: why a path is in or out.
 //! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence.
 //! * [`judge`]: the verdict, a pure function of what was observed.
 
+pub mod agents;
 pub mod amend;
 pub mod attest;
 mod before;

@@ -115,11 +115,19 @@ pub(crate) enum Command {
         run: String,
     },
 
-    /// Write a `probity.toml` that fits this tree
+    /// Write a `probity.toml` that fits this tree, or register Probity with an agent
     Init {
-        /// Print it, and write nothing
+        /// Print what would be written, and write nothing
         #[arg(long)]
         dry_run: bool,
+
+        /// Add Probity's MCP server to this agent's configuration of the project, and a short block to AGENTS.md
+        #[arg(long, value_name = "AGENT")]
+        agent: Option<crate::commands::init::AgentName>,
+
+        /// Take Probity out of that configuration again
+        #[arg(long, requires = "agent")]
+        uninstall: bool,
     },
 
     /// Run conformance vectors against this program

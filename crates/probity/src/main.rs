@@ -50,7 +50,10 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
         Command::Evidence(command) => commands::evidence::evidence(workspace, command),
         Command::Keys(command) => commands::keys::keys(&workspace()?, &command),
         Command::Explain { what, run } => commands::explain::explain(workspace, &what, &run),
-        Command::Init { dry_run } => commands::init::init(&workspace()?, dry_run),
+        Command::Init { dry_run, agent: None, .. } => commands::init::init(&workspace()?, dry_run),
+        Command::Init { dry_run, agent: Some(agent), uninstall } => {
+            commands::init::agent(&workspace()?, agent, uninstall, dry_run)
+        }
         Command::Conformance { files } => commands::conformance::conformance(&files),
         Command::Completions { shell } => Ok(commands::shell::completions(shell)),
         Command::Man => Ok(commands::shell::man()),

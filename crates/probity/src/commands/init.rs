@@ -1,7 +1,8 @@
-//! `probity init`.
+//! `probity init`, and `probity init --agent`.
 
 use crate::answer::{Answer, Outcome};
 use crate::ui;
+use control::agents::{Agent, ChangeKind, FileChange, Wish, register};
 use control::init::{propose, write};
 use control::{Fault, Workspace};
 use serde_json::json;
@@ -20,4 +21,66 @@ pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<Answer, Fault
         ui::print_row("next", ui::code("probity run --scope 'src/**' -- COMMAND"));
     }
     Ok(Answer::new("init", Outcome::Ok, json!({ "text": proposed.text, "written": !dry_run })))
+}
+
+/// The agents that can be registered with.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum AgentName {
+    Claude,
+    Codex,
+    Cursor,
+    Gemini,
+}
+
+impl From<AgentName> for Agent {
+    fn from(name: AgentName) -> Self {
+        match name {
+            AgentName::Claude => Self::Claude,
+            AgentName::Codex => Self::Codex,
+            AgentName::Cursor => Self::Cursor,
+            AgentName::Gemini => Self::Gemini,
+        }
+    }
+}
+
+/// Registers Probity with an agent, or takes it out again.
+pub(crate) fn agent(
+    workspace: &Workspace,
+    agent: AgentName,
+    uninstall: bool,
+    dry_run: bool,
+) -> Result<Answer, Fault> {
+    let agent = Agent::from(agent);
+    let wish = if uninstall { Wish::Unregister } else { Wish::Register };
+    let changes = register(workspace, agent, wish, dry_run)?;
+    for change in &changes {
+        show(change, dry_run);
+    }
+    if !uninstall && !dry_run {
+        ui::print_row(
+            "next",
+            format_args!("restart {}; it starts {}", agent.name(), ui::code("probity mcp")),
+        );
+    }
+    let files: Vec<_> = changes
+        .iter()
+        .map(|change| {
+            json!({ "path": crate::answer::path_json(&change.path), "change": change.kind, "text": change.text })
+        })
+        .collect();
+    let document = json!({ "agent": agent.name(), "files": files, "written": !dry_run });
+    Ok(Answer::new("init-agent", Outcome::Ok, document))
+}
+
+fn show(change: &FileChange, dry_run: bool) {
+    let word = match change.kind {
+        ChangeKind::Created => "created",
+        ChangeKind::Changed => "changed",
+        ChangeKind::Removed => "removed",
+        ChangeKind::Unchanged => "as it was",
+    };
+    ui::print_row(word, change.path.display());
+    if dry_run && change.kind != ChangeKind::Unchanged {
+        ui::print(change.text.trim_end());
+    }
 }

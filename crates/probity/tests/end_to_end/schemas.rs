@@ -71,7 +71,7 @@ fn every_answer_fits_its_schema() {
     check(&serde_json::from_slice(&delta).expect("JSON"));
     repo.sh("rm docs/p");
     let amended = ["amend", "last", "--add", "docs/**", "--why", "docs", "--by", "ann"];
-    let answers: [&[&str]; 17] = [
+    let answers: &[&[&str]] = &[
         &["plan", "--scope", "src/**"],
         &["plan", "--suggest", "src/a.py"],
         &["explain", "src/a.py"],
@@ -86,6 +86,7 @@ fn every_answer_fits_its_schema() {
         &amended,
         &["keys", "generate"],
         &["init", "--dry-run"],
+        &["init", "--agent", "claude", "--dry-run"],
         &["completions", "bash"],
         &["man"],
         &["evidence", "show", "nothing-like-it"],

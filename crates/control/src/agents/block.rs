@@ -1,0 +1,86 @@
+//! A marked block in a text of the user: the part between our two marks is ours, all the rest is not.
+
+/// The marks of a kind of file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Marks {
+    begin: &'static str,
+    end: &'static str,
+}
+
+/// In Markdown.
+pub(super) const MARKDOWN: Marks = Marks { begin: "<!-- probity:begin -->", end: "<!-- probity:end -->" };
+/// In TOML.
+pub(super) const TOML: Marks = Marks { begin: "# probity:begin", end: "# probity:end" };
+
+const CODEX: &str = "[mcp_servers.probity]\ncommand = \"probity\"\nargs = [\"mcp\"]\n";
+
+const INSTRUCTIONS: &str = "\
+## Changes go through Probity
+
+Other agents may be working in this tree. Before you edit, declare what you will touch; afterwards, finish.
+
+1. `start_controlled_change` with the exact files (`allowed_files`). Edit only while the answer says `edit_allowed: true`;
+   otherwise follow its `next_step` (wait, narrow, or talk to the owner). Never end another agent's process.
+2. Edit only what you declared. If you need more, ask for it with `manage_change_intent` (`amend`) first.
+3. `finish_controlled_change` when you are done. It looks at the tree, not at what you say. Fix what it reports.
+
+Without MCP the same commands are `probity start`, `probity amend --intent` and `probity finish`.
+";
+
+/// The user's instructions with ours.
+pub(super) fn with_instructions(text: &str) -> String {
+    with(MARKDOWN, text, INSTRUCTIONS)
+}
+
+/// A Codex configuration with our server.
+pub(super) fn with_codex(text: &str) -> Result<String, String> {
+    let rest: toml::Table =
+        without(TOML, text).parse().map_err(|error| format!("not valid TOML: {error}"))?;
+    let servers = rest.get("mcp_servers").and_then(|servers| servers.as_table());
+    if servers.is_some_and(|servers| servers.contains_key("probity")) {
+        return Err("a server called probity stands there that Probity did not write; remove it first".into());
+    }
+    let wished = with(TOML, text, CODEX);
+    match wished.parse::<toml::Table>() {
+        Ok(_) => Ok(wished),
+        Err(_) => Err(format!("no table can be added at its end; add this by hand:\n{CODEX}")),
+    }
+}
+
+/// The text with `inner` in our block: where the block stands, else at the end.
+fn with(marks: Marks, text: &str, inner: &str) -> String {
+    let block = format!("{}\n{inner}{}\n", marks.begin, marks.end);
+    match find(marks, text) {
+        Some((before, after)) => format!("{before}{block}{after}"),
+        None if text.trim().is_empty() => block,
+        None => format!("{}\n\n{block}", text.trim_end_matches('\n')),
+    }
+}
+
+/// The text without our block.
+pub(super) fn without(marks: Marks, text: &str) -> String {
+    match find(marks, text) {
+        None => text.to_owned(),
+        Some((before, after)) if before.trim().is_empty() => after.trim_start_matches('\n').to_owned(),
+        Some((before, after)) => format!("{}\n{after}", before.trim_end_matches('\n')),
+    }
+}
+
+/// What stands before and after our block. A mark counts only as a whole line.
+fn find(marks: Marks, text: &str) -> Option<(&str, &str)> {
+    let begin = line_start(text, marks.begin)?;
+    let end = begin + line_start(&text[begin..], marks.end)?;
+    let after = text[end..].find('\n').map_or(text.len(), |newline| end + newline + 1);
+    Some((&text[..begin], &text[after..]))
+}
+
+fn line_start(text: &str, line: &str) -> Option<usize> {
+    let mut start = 0;
+    for candidate in text.split_inclusive('\n') {
+        if candidate.trim_end() == line {
+            return Some(start);
+        }
+        start += candidate.len();
+    }
+    None
+}

@@ -1,0 +1,193 @@
+//! `probity init --agent`: telling an agent that Probity is there, in that agent's own configuration of the project.
+//!
+//! What stands in a file already stays as it is, byte for byte; only our own entry is added, renewed or taken away, so
+//! that doing it twice changes nothing. A file that cannot be read safely is left alone, and the answer says what to
+//! add by hand.
+
+mod block;
+mod servers;
+
+use crate::{Fault, Workspace};
+use canon::Reason;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A coding agent whose configuration is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Agent {
+    /// Claude Code.
+    Claude,
+    /// Codex.
+    Codex,
+    /// Cursor.
+    Cursor,
+    /// Gemini CLI.
+    Gemini,
+}
+
+/// What to do with our entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// They are to be there.
+    Register,
+    /// They are to be gone.
+    Unregister,
+}
+
+/// What happens to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// The file, relative to the root.
+    pub path: PathBuf,
+    /// What happens.
+    pub kind: ChangeKind,
+    /// Its text afterwards; empty when it is removed.
+    pub text: String,
+}
+
+/// How a file changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    /// It was not there.
+    Created,
+    /// Our entry was added, renewed or taken out.
+    Changed,
+    /// Nothing but our entry stood in it.
+    Removed,
+    /// It is as it should be.
+    Unchanged,
+}
+
+/// The instructions for agents that read them, shared by all agents.
+const INSTRUCTIONS_FILE: &str = "AGENTS.md";
+
+impl Agent {
+    /// All of them, in order.
+    pub const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Cursor, Self::Gemini];
+
+    /// What it is called on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Cursor => "cursor",
+            Self::Gemini => "gemini",
+        }
+    }
+
+    /// Where it looks for the servers of a project.
+    pub const fn config_file(self) -> &'static str {
+        match self {
+            Self::Claude => ".mcp.json",
+            Self::Codex => ".codex/config.toml",
+            Self::Cursor => ".cursor/mcp.json",
+            Self::Gemini => ".gemini/settings.json",
+        }
+    }
+
+    /// Its configuration with our entry as wished, from what stands in it now.
+    fn configured(self, text: &str, wish: Wish) -> Result<String, String> {
+        match (self, wish) {
+            (Self::Codex, Wish::Register) => block::with_codex(text),
+            (Self::Codex, Wish::Unregister) => Ok(block::without(block::TOML, text)),
+            (_, Wish::Register) => servers::with_probity(text),
+            (_, Wish::Unregister) => servers::without_probity(text),
+        }
+    }
+}
+
+/// Registers Probity with an agent, or takes it out again. With `dry_run` nothing is written.
+pub fn register(
+    workspace: &Workspace,
+    agent: Agent,
+    wish: Wish,
+    dry_run: bool,
+) -> Result<Vec<FileChange>, Fault> {
+    let root = &workspace.root;
+    let mut changes = vec![change(root, agent.config_file(), |text| agent.configured(text, wish))?];
+    // The instructions speak of Probity, not of one agent: they stay while another agent is registered.
+    let others = Agent::ALL.into_iter().filter(|other| *other != agent);
+    let needed = wish == Wish::Register || others.into_iter().any(|other| is_registered(workspace, other));
+    changes.push(change(root, INSTRUCTIONS_FILE, |text| {
+        Ok(if needed { block::with_instructions(text) } else { block::without(block::MARKDOWN, text) })
+    })?);
+    if !dry_run {
+        changes.iter().try_for_each(|change| carry_out(root, change))?;
+    }
+    Ok(changes)
+}
+
+/// Whether an agent's configuration of this project names Probity.
+pub fn is_registered(workspace: &Workspace, agent: Agent) -> bool {
+    let Ok(Some(text)) = text_of(&workspace.root, agent.config_file()) else { return false };
+    // Registering changes nothing exactly where Probity is registered.
+    agent.configured(&text, Wish::Register).is_ok_and(|wished| wished == text)
+}
+
+fn change(
+    root: &Path,
+    path: &str,
+    edit: impl FnOnce(&str) -> Result<String, String>,
+) -> Result<FileChange, Fault> {
+    let now = text_of(root, path)?;
+    let text = edit(now.as_deref().unwrap_or_default())
+        .map_err(|why| Fault::refused(Reason::ConfigForeign, format!("{path}: {why}")))?;
+    let kind = match &now {
+        None if text.is_empty() => ChangeKind::Unchanged,
+        None => ChangeKind::Created,
+        Some(now) if *now == text => ChangeKind::Unchanged,
+        Some(_) if text.trim().is_empty() => ChangeKind::Removed,
+        Some(_) => ChangeKind::Changed,
+    };
+    Ok(FileChange { path: path.into(), kind, text })
+}
+
+/// The text of a file of the tree, or `None` when there is none. A link is refused: it may lead to a file of somebody
+/// else.
+fn text_of(root: &Path, path: &str) -> Result<Option<String>, Fault> {
+    let foreign = |why: &str| Fault::refused(Reason::ConfigForeign, format!("{path}: {why}"));
+    let folder = Path::new(path).parent().unwrap_or(Path::new(""));
+    if root.join(folder).symlink_metadata().is_ok_and(|facts| !facts.is_dir()) {
+        return Err(foreign("its folder is a link or no folder"));
+    }
+    match root.join(path).symlink_metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Ok(facts) if !facts.is_file() => return Err(foreign("it is a link or no plain file")),
+        _ => {}
+    }
+    let bytes = fs::read(root.join(path)).map_err(Fault::system(format!("cannot read {path}")))?;
+    String::from_utf8(bytes).map(Some).map_err(|_| foreign("it is not text"))
+}
+
+/// The files are the user's: ordinary permissions, not ours.
+fn carry_out(root: &Path, change: &FileChange) -> Result<(), Fault> {
+    let path = root.join(&change.path);
+    let fault = || Fault::system(format!("cannot write {}", change.path.display()));
+    match change.kind {
+        ChangeKind::Unchanged => Ok(()),
+        ChangeKind::Removed => fs::remove_file(path).map_err(fault()),
+        ChangeKind::Created | ChangeKind::Changed => {
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder).map_err(fault())?;
+            }
+            replace(&path, &change.text).map_err(fault())
+        }
+    }
+}
+
+/// Puts the text in place whole, keeping the permissions of the file that was there.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let file = tempfile::NamedTempFile::new_in(folder)?;
+    fs::write(file.path(), text)?;
+    let permissions = match path.metadata() {
+        Ok(facts) => facts.permissions(),
+        Err(_) => std::os::unix::fs::PermissionsExt::from_mode(0o644),
+    };
+    fs::set_permissions(file.path(), permissions)?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+#[cfg(test)]
+mod tests;

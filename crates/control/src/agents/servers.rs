@@ -1,0 +1,110 @@
+//! The `mcpServers` of a JSON configuration: our entry in, everything else as it stands.
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::fmt;
+
+/// The member that lists servers.
+const SERVERS: &str = "mcpServers";
+/// What we are called there.
+const NAME: &str = "probity";
+/// How we are started: found on the path, in the folder of the project.
+const ENTRY: &str =
+    "{\n      \"type\": \"stdio\",\n      \"command\": \"probity\",\n      \"args\": [\"mcp\"]\n    }";
+
+/// The members of an object in the order of the file, each value as its text. An ordinary map would sort the user's
+/// file anew.
+struct Members(Vec<(String, Box<RawValue>)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+impl Members {
+    fn read(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            return Ok(Self(Vec::new()));
+        }
+        serde_json::from_str(text).map_err(|error| {
+            format!("not plain JSON ({error}); add this to \"{SERVERS}\" by hand: \"{NAME}\": {ENTRY}")
+        })
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(member, _)| member == name).map(|(_, value)| value.get())
+    }
+
+    fn set(&mut self, name: &str, text: String) {
+        let value = RawValue::from_string(text).expect("what is put in was rendered here, as JSON");
+        match self.0.iter_mut().find(|(member, _)| member == name) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((name.to_owned(), value)),
+        }
+    }
+
+    fn remove(&mut self, name: &str) {
+        self.0.retain(|(member, _)| member != name);
+    }
+
+    /// The object at a depth of indentation, each member on a line.
+    fn render(&self, depth: usize) -> String {
+        let indent = "  ".repeat(depth);
+        let members: Vec<String> = self
+            .0
+            .iter()
+            .map(|(name, value)| format!("{indent}  {}: {}", serde_json::Value::from(name.as_str()), value))
+            .collect();
+        format!("{{\n{}\n{indent}}}", members.join(",\n"))
+    }
+}
+
+/// The configuration with our entry.
+pub(super) fn with_probity(text: &str) -> Result<String, String> {
+    let mut config = Members::read(text)?;
+    let mut servers = Members::read(config.get(SERVERS).unwrap_or_default())?;
+    if servers.get(NAME).is_some_and(|entry| same_json(entry, ENTRY)) {
+        return Ok(text.to_owned());
+    }
+    servers.set(NAME, ENTRY.to_owned());
+    config.set(SERVERS, servers.render(1));
+    Ok(config.render(0) + "\n")
+}
+
+/// The configuration without our entry; empty when nothing else is left of it.
+pub(super) fn without_probity(text: &str) -> Result<String, String> {
+    let mut config = Members::read(text)?;
+    let mut servers = Members::read(config.get(SERVERS).unwrap_or_default())?;
+    if servers.get(NAME).is_none() {
+        return Ok(text.to_owned());
+    }
+    servers.remove(NAME);
+    if servers.0.is_empty() {
+        config.remove(SERVERS);
+    } else {
+        config.set(SERVERS, servers.render(1));
+    }
+    Ok(if config.0.is_empty() { String::new() } else { config.render(0) + "\n" })
+}
+
+fn same_json(one: &str, other: &str) -> bool {
+    let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+    parse(one).is_some() && parse(one) == parse(other)
+}

@@ -1,0 +1,107 @@
+use super::*;
+
+fn tree() -> (tempfile::TempDir, Workspace) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
+    (dir, workspace)
+}
+
+fn texts(workspace: &Workspace, agent: Agent) -> (String, String) {
+    let read = |path: &str| fs::read_to_string(workspace.root.join(path)).unwrap_or_default();
+    (read(agent.config_file()), read(INSTRUCTIONS_FILE))
+}
+
+#[test]
+fn registering_twice_changes_nothing_and_unregistering_leaves_nothing() {
+    for agent in Agent::ALL {
+        let (_dir, workspace) = tree();
+        assert!(!is_registered(&workspace, agent));
+        register(&workspace, agent, Wish::Register, false).expect("registers");
+        assert!(is_registered(&workspace, agent), "{agent:?}");
+        let before = texts(&workspace, agent);
+        let again = register(&workspace, agent, Wish::Register, false).expect("registers again");
+        assert!(again.iter().all(|change| change.kind == ChangeKind::Unchanged), "{again:?}");
+        assert_eq!(texts(&workspace, agent), before);
+        register(&workspace, agent, Wish::Unregister, false).expect("takes it out");
+        assert_eq!(texts(&workspace, agent), (String::new(), String::new()), "{agent:?}");
+    }
+}
+
+#[test]
+fn what_the_user_wrote_stays_byte_for_byte() {
+    let (_dir, workspace) = tree();
+    let json = "{\n  \"z\": {\"b\":1,   \"a\": [1.50, 2]},\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\"}\n  }\n}\n";
+    let toml = "# mine\nmodel = \"o\"   # keep\n\n[mcp_servers.other]\ncommand = \"x\"\n";
+    let words = "# Rules\n\nBe kind.\n";
+    fs::write(workspace.root.join(".mcp.json"), json).expect("writes");
+    fs::create_dir(workspace.root.join(".codex")).expect("creates");
+    fs::write(workspace.root.join(".codex/config.toml"), toml).expect("writes");
+    fs::write(workspace.root.join("AGENTS.md"), words).expect("writes");
+    for agent in [Agent::Claude, Agent::Codex] {
+        register(&workspace, agent, Wish::Register, false).expect("registers");
+    }
+    let (claude, instructions) = texts(&workspace, Agent::Claude);
+    assert!(claude.contains("{\"b\":1,   \"a\": [1.50, 2]}"), "{claude}");
+    assert!(claude.contains("\"other\": {\"command\": \"x\"}"), "{claude}");
+    assert!(instructions.starts_with(words), "{instructions}");
+    assert!(texts(&workspace, Agent::Codex).0.starts_with(toml));
+    register(&workspace, Agent::Claude, Wish::Unregister, false).expect("takes it out");
+    assert_eq!(texts(&workspace, Agent::Claude).1, instructions, "codex still needs the instructions");
+    register(&workspace, Agent::Codex, Wish::Unregister, false).expect("takes it out");
+    assert_eq!(texts(&workspace, Agent::Claude), (json.to_owned(), words.to_owned()));
+    assert_eq!(texts(&workspace, Agent::Codex).0, toml);
+}
+
+#[test]
+fn a_changed_entry_of_ours_is_renewed() {
+    let (_dir, workspace) = tree();
+    fs::write(workspace.root.join(".mcp.json"), "{\"mcpServers\": {\"probity\": {\"command\": \"old\"}}}")
+        .expect("writes");
+    assert!(!is_registered(&workspace, Agent::Claude));
+    register(&workspace, Agent::Claude, Wish::Register, false).expect("registers");
+    assert!(is_registered(&workspace, Agent::Claude));
+    assert!(!texts(&workspace, Agent::Claude).0.contains("old"));
+}
+
+#[test]
+fn a_dry_run_writes_nothing_and_shows_everything() {
+    let (_dir, workspace) = tree();
+    let changes = register(&workspace, Agent::Cursor, Wish::Register, true).expect("would register");
+    assert!(
+        changes.iter().all(|change| change.kind == ChangeKind::Created && change.text.contains("robity"))
+    );
+    assert_eq!(fs::read_dir(&workspace.root).expect("lists").count(), 0);
+}
+
+#[test]
+fn what_cannot_be_edited_safely_is_refused_and_nothing_is_written() {
+    let cases = [
+        (Agent::Claude, "{ // a comment\n}"),
+        (Agent::Gemini, "[1]"),
+        (Agent::Codex, "not toml ="),
+        (Agent::Codex, "[mcp_servers.probity]\ncommand = \"mine\"\n"),
+        (Agent::Codex, "mcp_servers = { other = { command = \"x\" } }\n"),
+    ];
+    for (agent, text) in cases {
+        let (_dir, workspace) = tree();
+        let path = workspace.root.join(agent.config_file());
+        fs::create_dir_all(path.parent().expect("a folder")).expect("creates");
+        fs::write(&path, text).expect("writes");
+        let fault = register(&workspace, agent, Wish::Register, false).expect_err(text);
+        assert_eq!(fault.reason(), Some(Reason::ConfigForeign), "{fault}");
+        assert_eq!(texts(&workspace, agent), (text.to_owned(), String::new()));
+    }
+}
+
+#[test]
+fn a_link_is_not_followed() {
+    let (_dir, workspace) = tree();
+    let elsewhere = tempfile::tempdir().expect("a directory");
+    fs::write(elsewhere.path().join("f"), "{}").expect("writes");
+    std::os::unix::fs::symlink(elsewhere.path().join("f"), workspace.root.join(".mcp.json")).expect("links");
+    std::os::unix::fs::symlink(elsewhere.path(), workspace.root.join(".cursor")).expect("links");
+    for agent in [Agent::Claude, Agent::Cursor] {
+        assert!(register(&workspace, agent, Wish::Register, false).is_err(), "{agent:?}");
+    }
+    assert_eq!(fs::read_to_string(elsewhere.path().join("f")).expect("reads"), "{}");
+}
