@@ -71,7 +71,7 @@ fn keep_entry(workspace: &Workspace, objects: &Objects, entry: &Entry<'_>) -> Re
     match bytes {
         // A file that changed since the snapshot is not the content that is wanted.
         Some(bytes) if canon::Digest::of(&bytes) == digest => {
-            objects.put(&bytes)?;
+            objects.put_unsynced(&bytes)?;
             Ok(true)
         }
         _ => Ok(false),

@@ -96,10 +96,13 @@ impl Fault {
             Self::Held { .. } => Some(Reason::RunLocked),
             Self::Tree(error) => Some(error.reason),
             Self::Store(StoreError::Damaged { .. }) => Some(Reason::StateDamaged),
+            Self::Store(StoreError::Newer { .. }) => Some(Reason::StateNewer),
+            Self::Store(StoreError::Network { .. }) => Some(Reason::StateNetwork),
+            Self::Store(StoreError::Busy { .. }) => Some(Reason::StateBusy),
             Self::Unjudged { source, .. } => source.reason(),
             Self::Missing(_)
             | Self::NoSuchRun(_)
-            | Self::Store(StoreError::Io { .. })
+            | Self::Store(StoreError::Io { .. } | StoreError::Engine { .. } | StoreError::TooLarge { .. })
             | Self::System { .. } => None,
         }
     }

@@ -8,11 +8,13 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// A held lock; dropping it frees it.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
 }
 
 /// Why a lock was not given.
@@ -36,7 +38,7 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => {
                 note(&mut file, holder).map_err(StoreError::io(path))?;
-                Ok(Self { _file: file })
+                Ok(Self { file })
             }
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
@@ -48,11 +50,39 @@ impl Lock {
         }
     }
 
+    /// Takes the lock at `path`, waiting at most for `wait`. Those who wait are served in the order in which they came.
+    pub fn take_within(path: &Path, wait: Duration) -> Result<Self, LockError> {
+        let me = format!("process {}", std::process::id());
+        match Self::try_take(path, &me) {
+            Err(LockError::Held { holder }) => Self::wait_for(path, wait, &me, holder),
+            taken => taken,
+        }
+    }
+
+    /// Waits in the system's own queue, which has no time limit: hence on a thread that can be left behind. If it is
+    /// served too late, it gives the lock back at once.
+    fn wait_for(path: &Path, wait: Duration, me: &str, holder: String) -> Result<Self, LockError> {
+        let (served, turn) = mpsc::sync_channel(0);
+        let waiting = path.to_owned();
+        std::thread::spawn(move || {
+            // Nobody listens any more who has waited too long.
+            let _ = served.send(Self::take(&waiting));
+        });
+        match turn.recv_timeout(wait) {
+            Ok(taken) => {
+                let mut lock = taken?;
+                note(&mut lock.file, me).map_err(StoreError::io(path))?;
+                Ok(lock)
+            }
+            Err(_) => Err(LockError::Held { holder }),
+        }
+    }
+
     /// Takes the lock at `path`, waiting for whoever holds it.
     pub fn take(path: &Path) -> Result<Self, StoreError> {
         let file = open(path)?;
         file.lock().map_err(StoreError::io(path))?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
 }
 
@@ -91,5 +121,19 @@ mod tests {
         }
         drop(first);
         Lock::try_take(&path, "run 2").expect("is free again");
+    }
+
+    #[test]
+    fn waiting_has_an_end_and_leaves_nobody_in_the_way() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("lock");
+        let first = Lock::take_within(&path, Duration::ZERO).expect("is free");
+        let Err(LockError::Held { holder }) = Lock::take_within(&path, Duration::from_millis(20)) else {
+            panic!("two holders");
+        };
+        assert_eq!(holder, format!("process {}", std::process::id()));
+        drop(first);
+        // The thread that was left behind is served and lets go.
+        Lock::take_within(&path, Duration::from_secs(10)).expect("is free again");
     }
 }

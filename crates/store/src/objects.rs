@@ -1,10 +1,12 @@
 //! Content-addressed bytes: the name of an object is the digest of its content.
 //!
-//! An object survives a kill at any instant. It is not waited for until it has reached the disk: whoever reads it checks
-//! it, and what the machine going down cut short is kept again the next time it is seen.
+//! An object survives a kill at any instant, and what is read back is checked. [`Objects::put`] waits until it has
+//! reached the disk; [`Objects::put_unsynced`] does not, for what can be made again: what the machine going down cut short
+//! is kept again the next time it is seen.
 
-use crate::{StoreError, durable};
+use crate::{StoreError, durable, ports};
 use canon::Digest;
+use std::fs::File;
 use std::path::PathBuf;
 
 /// A folder of objects.
@@ -19,8 +21,20 @@ impl Objects {
         Self { dir }
     }
 
-    /// Keeps `bytes`; keeping them twice costs nothing.
+    /// Keeps `bytes` durably; keeping them twice is no harm.
     pub fn put(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
+        let digest = self.put_unsynced(bytes)?;
+        let path = self.path(&digest);
+        File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::io(&path))?;
+        // The names on the way to it must last too, and they may be as new as the object.
+        for folder in path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.dir)) {
+            durable::sync_dir(folder)?;
+        }
+        Ok(digest)
+    }
+
+    /// Keeps `bytes` without waiting for the disk; keeping them twice costs nothing.
+    pub fn put_unsynced(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
         let digest = Digest::of(bytes);
         if !self.has(&digest, bytes.len() as u64) {
             durable::write_unsynced(&self.path(&digest), bytes)?;
@@ -49,6 +63,16 @@ impl Objects {
     fn path(&self, digest: &Digest) -> PathBuf {
         let name = digest.to_hex();
         self.dir.join(&name[..2]).join(&name[2..])
+    }
+}
+
+impl ports::Objects for Objects {
+    fn put(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
+        self.put(bytes)
+    }
+
+    fn get(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
+        self.get(digest)
     }
 }
 

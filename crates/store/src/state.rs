@@ -7,7 +7,8 @@
 //! open/<run id>.<tree>/  runs that have no evidence yet: the seal, and the socket that takes amendments
 //! evidence/<run id>/     finished bundles
 //! chain.json             the head of the evidence chain
-//! objects/               before-images
+//! store.sqlite           the logs, pointers and leases: the registry of intents, the ledger
+//! objects/               before-images, runs, and what the logs refer to
 //! cache/<tree>           stat caches; may be deleted at any time
 //! keys/                  the signing key, if there is one
 //! locks/<tree>           who works on which tree
@@ -16,6 +17,7 @@
 //! A tree is named by the beginning of its root's digest. An open run carries it in the name of its folder, so that from
 //! the instant it can be seen everybody knows which lock tells whether it is alive.
 
+use crate::sqlite::Sqlite;
 use crate::{Chain, Objects, StoreError};
 use canon::Digest;
 use std::os::unix::ffi::OsStrExt;
@@ -83,6 +85,16 @@ impl State {
     /// The ids of all finished runs, sorted: ids begin with their time, so the oldest comes first.
     pub fn bundles(&self) -> Result<Vec<String>, StoreError> {
         list(&self.evidence())
+    }
+
+    /// The database.
+    pub fn database(&self) -> PathBuf {
+        self.dir.join("store.sqlite")
+    }
+
+    /// The store, made if there is none yet.
+    pub fn store(&self) -> Result<Sqlite, StoreError> {
+        Sqlite::open(&self.database())
     }
 
     /// The objects.

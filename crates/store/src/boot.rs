@@ -1,0 +1,35 @@
+//! The start of this machine: which one it was, and how long ago.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// Names the last start of this machine; empty where the system does not say.
+pub fn id() -> &'static str {
+    static ID: OnceLock<String> = OnceLock::new();
+    ID.get_or_init(|| {
+        let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        text.trim().to_owned()
+    })
+}
+
+/// The time since that start, sleep included. Nobody can set it.
+pub fn since_boot() -> Duration {
+    #[cfg(target_os = "linux")]
+    let clock = rustix::time::ClockId::Boottime;
+    #[cfg(not(target_os = "linux"))]
+    let clock = rustix::time::ClockId::Monotonic;
+    let time = rustix::time::clock_gettime(clock);
+    Duration::new(time.tv_sec.cast_unsigned(), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_goes_on_and_the_start_stays() {
+        let (first, name) = (since_boot(), id());
+        assert!(since_boot() >= first && !first.is_zero());
+        assert_eq!(name, id());
+    }
+}

@@ -1,0 +1,195 @@
+//! The ports themselves. Every write is one transaction of one port.
+
+use super::Sqlite;
+use crate::ports::{Appended, Leases, Log, MAX_PAGE, Objects, Record, Refs, Store, Swapped, check_sizes};
+use crate::{Objects as ObjectFiles, StoreError, boot};
+use rusqlite::{Connection, OptionalExtension, params};
+use std::time::{Duration, Instant};
+
+/// How often a waiting reader looks, at first and at last.
+const FIRST_LOOK: Duration = Duration::from_millis(2);
+const LAST_LOOK: Duration = Duration::from_millis(50);
+
+impl Store for Sqlite {
+    fn log(&self, name: &str) -> Box<dyn Log> {
+        Box::new(self.named(name))
+    }
+
+    fn refs(&self, space: &str) -> Box<dyn Refs> {
+        Box::new(self.named(space))
+    }
+
+    fn leases(&self, space: &str) -> Box<dyn Leases> {
+        Box::new(self.named(space))
+    }
+
+    /// Files beside the database: objects are large, and a database is slow at that.
+    fn objects(&self) -> Box<dyn Objects> {
+        Box::new(ObjectFiles::new(self.path().with_file_name("objects")))
+    }
+}
+
+/// One log or one space of the database.
+struct Named {
+    db: Sqlite,
+    name: String,
+}
+
+impl Sqlite {
+    fn named(&self, name: &str) -> Named {
+        Named { db: self.clone(), name: name.to_owned() }
+    }
+}
+
+fn head(connection: &Connection, log: &str) -> rusqlite::Result<u64> {
+    connection
+        .prepare_cached("SELECT coalesce(max(seq), 0) FROM event WHERE log = ?")?
+        .query_row([log], |row| row.get(0))
+}
+
+fn find(connection: &Connection, log: &str, command: &str) -> rusqlite::Result<Option<u64>> {
+    connection
+        .prepare_cached("SELECT seq FROM event WHERE log = ? AND command = ?")?
+        .query_row([log, command], |row| row.get(0))
+        .optional()
+}
+
+fn read_after(connection: &Connection, log: &str, seq: u64, limit: usize) -> rusqlite::Result<Vec<Record>> {
+    let sql = "SELECT seq, command, event FROM event WHERE log = ? AND seq > ? ORDER BY seq LIMIT ?";
+    connection
+        .prepare_cached(sql)?
+        .query_map(params![log, seq, limit.min(MAX_PAGE)], |row| {
+            Ok(Record { seq: row.get(0)?, command: row.get(1)?, event: row.get(2)? })
+        })?
+        .collect()
+}
+
+impl Log for Named {
+    fn head(&self) -> Result<u64, StoreError> {
+        self.db.read(|connection| head(connection, &self.name))
+    }
+
+    fn append(&self, expected_head: u64, command: &str, event: &[u8]) -> Result<Appended, StoreError> {
+        check_sizes(command, event)?;
+        let written = self.db.write(|transaction| {
+            if let Some(at) = find(transaction, &self.name, command)? {
+                return Ok(Appended::Known { at });
+            }
+            let head = head(transaction, &self.name)?;
+            if head != expected_head {
+                return Ok(Appended::Moved { head });
+            }
+            transaction
+                .prepare_cached("INSERT INTO event (log, seq, command, event) VALUES (?, ?, ?, ?)")?
+                .execute(params![self.name, head + 1, command, event])?;
+            Ok(Appended::At(head + 1))
+        })?;
+        Ok(written.unwrap_or(Appended::Unknown))
+    }
+
+    fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<Record>, StoreError> {
+        let records = self.db.read(|connection| read_after(connection, &self.name, seq, limit))?;
+        match records.iter().zip(seq + 1..).find(|(record, expected)| record.seq != *expected) {
+            Some((_, missing)) => Err(self.db.damaged(format!("event {missing} of `{}` is gone", self.name))),
+            None => Ok(records),
+        }
+    }
+
+    fn find(&self, command: &str) -> Result<Option<u64>, StoreError> {
+        self.db.read(|connection| find(connection, &self.name, command))
+    }
+
+    fn watch(&self, seq: u64, wait: Duration) -> Result<u64, StoreError> {
+        let end = Instant::now() + wait;
+        let mut pause = FIRST_LOOK;
+        loop {
+            let head = self.head()?;
+            let left = end.saturating_duration_since(Instant::now());
+            if head > seq || left.is_zero() {
+                return Ok(head);
+            }
+            std::thread::sleep(pause.min(left));
+            pause = (pause * 2).min(LAST_LOOK);
+        }
+    }
+}
+
+fn get(connection: &Connection, space: &str, name: &str) -> rusqlite::Result<Option<Vec<u8>>> {
+    connection
+        .prepare_cached("SELECT value FROM ref WHERE space = ? AND name = ?")?
+        .query_row([space, name], |row| row.get(0))
+        .optional()
+}
+
+impl Refs for Named {
+    fn get(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.db.read(|connection| get(connection, &self.name, name))
+    }
+
+    fn swap(&self, name: &str, expected: Option<&[u8]>, value: Option<&[u8]>) -> Result<Swapped, StoreError> {
+        check_sizes(name, value.unwrap_or_default())?;
+        let written = self.db.write(|transaction| {
+            let found = get(transaction, &self.name, name)?;
+            if found.as_deref() != expected {
+                return Ok(Swapped::Moved { found });
+            }
+            match value {
+                Some(value) => transaction
+                    .prepare_cached("INSERT OR REPLACE INTO ref (space, name, value) VALUES (?, ?, ?)")?
+                    .execute(params![self.name, name, value])?,
+                None => transaction
+                    .prepare_cached("DELETE FROM ref WHERE space = ? AND name = ?")?
+                    .execute([&self.name, name])?,
+            };
+            Ok(Swapped::Done)
+        })?;
+        Ok(written.unwrap_or(Swapped::Unknown))
+    }
+
+    fn list(&self) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        self.db.read(|connection| {
+            connection
+                .prepare_cached("SELECT name, value FROM ref WHERE space = ? ORDER BY name")?
+                .query_map([&self.name], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        })
+    }
+}
+
+/// The clock of this store is the time since the machine started: setting the wall clock moves it not, and what was
+/// promised before the last start is over, for no process has survived that.
+impl Leases for Named {
+    fn renew(&self, owner: &str, lasts: Duration) -> Result<(), StoreError> {
+        check_sizes(owner, &[])?;
+        let ends = boot::since_boot().saturating_add(lasts);
+        let ends_ms = i64::try_from(ends.as_millis()).unwrap_or(i64::MAX);
+        let written = self.db.write(|transaction| {
+            let sql = "INSERT OR REPLACE INTO lease (space, owner, boot, ends_ms) VALUES (?, ?, ?, ?)";
+            transaction.prepare_cached(sql)?.execute(params![self.name, owner, boot::id(), ends_ms])
+        })?;
+        written.map(drop).ok_or_else(|| self.db.unanswered())
+    }
+
+    fn end(&self, owner: &str) -> Result<(), StoreError> {
+        let written = self.db.write(|transaction| {
+            transaction
+                .prepare_cached("DELETE FROM lease WHERE space = ? AND owner = ?")?
+                .execute([&self.name, owner])
+        })?;
+        written.map(drop).ok_or_else(|| self.db.unanswered())
+    }
+
+    fn running(&self) -> Result<Vec<(String, Duration)>, StoreError> {
+        let now_ms = i64::try_from(boot::since_boot().as_millis()).unwrap_or(i64::MAX);
+        self.db.read(|connection| {
+            let sql = "SELECT owner, ends_ms - ? FROM lease
+                WHERE space = ? AND boot = ? AND ends_ms > ? ORDER BY owner";
+            connection
+                .prepare_cached(sql)?
+                .query_map(params![now_ms, self.name, boot::id(), now_ms], |row| {
+                    Ok((row.get(0)?, Duration::from_millis(row.get(1)?)))
+                })?
+                .collect()
+        })
+    }
+}
