@@ -117,6 +117,7 @@ impl Across<'_> {
             cycles: graph.cycles.iter().map(|cycle| self.places(cycle)).collect(),
             siblings: clones.siblings.iter().map(|&(a, b)| (self.place(a), self.place(b))).collect(),
             api: self.files.iter().flat_map(api::of).collect(),
+            joined: Vec::new(),
         }
     }
 
@@ -199,6 +200,7 @@ fn measured(file: u32, unit: &Unit) -> Measured {
         cyclomatic: unit.cyclomatic,
         cognitive: unit.cognitive,
         nesting: unit.nesting,
+        line: unit.range.start_line,
         lines: unit.range.n_lines(),
         parameters: count(unit.parameters.len()),
         lcom4: unit.lcom4,

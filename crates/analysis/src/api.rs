@@ -32,6 +32,18 @@ pub enum ApiChange {
     ParameterRequired,
 }
 
+impl ApiChange {
+    /// What happened, in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Removed => "it is gone",
+            Self::KindChanged => "it is something else now",
+            Self::ParameterChanged => "a parameter is gone, or has another name or place",
+            Self::ParameterRequired => "callers must give one more parameter",
+        }
+    }
+}
+
 /// A break of the public interface.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ApiBreak {

@@ -58,11 +58,15 @@ pub enum Family {
     DuplicatedBranches,
     /// A file with places that the grammar cannot read.
     ParseError,
+    /// A callable with many decisions that tests hardly run.
+    Untested,
+    /// What another tool found.
+    External,
 }
 
 impl Family {
     /// Every family, in the order of reports.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Clone,
         Self::CloneBlock,
         Self::Complexity,
@@ -76,6 +80,8 @@ impl Family {
         Self::DeadCode,
         Self::DuplicatedBranches,
         Self::ParseError,
+        Self::Untested,
+        Self::External,
     ];
 
     /// The word in ids and reports.
@@ -94,6 +100,8 @@ impl Family {
             Self::DeadCode => "dead_code",
             Self::DuplicatedBranches => "duplicated_branches",
             Self::ParseError => "parse_error",
+            Self::Untested => "untested",
+            Self::External => "external",
         }
     }
 }
@@ -168,6 +176,9 @@ pub struct Finding {
     /// For clones: how alike the copies are.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub clone_type: Option<CloneType>,
+    /// For a finding of another tool: the tool and its rule, `tool/rule`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rule: Option<String>,
 }
 
 /// A finding that has no number yet.
@@ -185,6 +196,7 @@ pub(crate) struct Draft {
     pub clone_type: Option<CloneType>,
     /// For clones: which copy this is. Others are counted.
     pub number: Option<u32>,
+    pub rule: Option<String>,
 }
 
 impl Draft {
@@ -200,6 +212,7 @@ impl Draft {
             value: None,
             clone_type: None,
             number: None,
+            rule: None,
         }
     }
 }
@@ -234,5 +247,6 @@ fn finding(draft: Draft, subject: Digest, number: u32) -> Finding {
         content: Digest::of(&draft.content.to_be_bytes()),
         value: draft.value,
         clone_type: draft.clone_type,
+        rule: draft.rule,
     }
 }

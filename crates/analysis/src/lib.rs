@@ -4,6 +4,7 @@
 //! * [`read`]: the facts of one file; all that is known of its bytes, from one visit of its syntax tree.
 //! * [`Language`]: which files are read; `docs/adding-a-language.md` says how to add one.
 //! * [`Finding`]: what is wrong and where, under an id that survives moving and reformatting.
+//! * [`join`]: findings and coverage of other tools. [`report`]: a run as SARIF, Markdown and HTML.
 //! * [`Health`]: one number and its parts. [`compare`]: two runs. [`blast_radius`]: who would notice a change.
 //!
 //! Whatever the number of threads and whichever facts were known, the same tree gives the same run, byte by byte.
@@ -23,8 +24,10 @@ mod graph;
 mod hash;
 mod health;
 mod imports;
+mod join;
 mod language;
 mod parse;
+pub mod report;
 mod run;
 mod settings;
 mod visit;
@@ -39,6 +42,7 @@ pub use facts::{
 };
 pub use finding::{CloneType, Confidence, Family, Finding, FindingId, Location, Severity};
 pub use health::{Dimension, DimensionScore, Health};
+pub use join::{JoinError, Joined, LeftOut, Report, ReportFormat, ReportKind, Sources, join};
 pub use language::Language;
 pub use parse::read;
 pub use run::{Analysis, Dependency, Input, Measured, Run, RunFile, RunId, Source};

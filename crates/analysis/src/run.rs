@@ -8,6 +8,7 @@ use crate::api::ApiItem;
 use crate::facts::{Access, FactsKey, FileFacts, Note, UnitKind};
 use crate::finding::Finding;
 use crate::health::Health;
+use crate::join::Joined;
 use crate::language::Language;
 use crate::settings::{ANALYSER, Settings};
 use canon::Digest;
@@ -114,6 +115,8 @@ pub struct Measured {
     pub cognitive: u32,
     /// The deepest nesting of control flow.
     pub nesting: u32,
+    /// The line that it begins in.
+    pub line: u32,
     /// Its lines.
     pub lines: u32,
     /// Its parameters.
@@ -163,9 +166,17 @@ pub struct Run {
     pub siblings: Vec<(u32, u32)>,
     /// The public interface, sorted by path and symbol.
     pub api: Vec<ApiItem>,
+    /// Reports of other tools that joined in; empty for most runs.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub joined: Vec<Joined>,
 }
 
 impl Run {
+    /// The file with this index.
+    pub(crate) fn path(&self, file: u32) -> &RepoPath {
+        &self.files[file as usize].path
+    }
+
     /// How many files were analysed, left out, and given up on.
     pub fn file_counts(&self) -> (usize, usize, usize) {
         let analysed = self.files.iter().filter(|file| file.is_analysed()).count();

@@ -27,6 +27,8 @@ pub struct Settings {
     pub coupling: u32,
     /// Groups of methods in one class that have nothing in common.
     pub lcom4: u32,
+    /// Lines of a callable with many decisions that tests must run, in percent.
+    pub hot_spot_coverage: u32,
     /// Tokens below which a copied callable says nothing.
     pub clone_tokens: u32,
     /// Tokens below which copied statements inside callables say nothing.
@@ -50,6 +52,7 @@ impl Default for Settings {
             nesting: 4,
             coupling: 25,
             lcom4: 3,
+            hot_spot_coverage: 50,
             clone_tokens: 50,
             block_tokens: 70,
             clone_gap: 3,

@@ -1,8 +1,6 @@
 //! Ids survive edits, and two runs are told apart by what matters.
 
-mod common;
-
-use common::{findings, path, run};
+use crate::common::{findings, path, run};
 use probity_analysis::{ApiChange, Family, Metric, Run, Verdict, compare};
 use std::collections::BTreeSet;
 

@@ -1,26 +1,24 @@
 //! Properties: determinism, no panic on any edit of any language, copies never raise health.
 
-mod common;
-
-use common::{path, run};
+use crate::common::{path, run};
 use probity_analysis::{FileFacts, Input, Language, Settings, Source, analyse, read};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 const FLOW: [(&str, &str); 13] = [
-    ("Sample.java", include_str!("fixtures/flow/Sample.java")),
-    ("sample.c", include_str!("fixtures/flow/sample.c")),
-    ("sample.cpp", include_str!("fixtures/flow/sample.cpp")),
-    ("sample.cs", include_str!("fixtures/flow/sample.cs")),
-    ("sample.go", include_str!("fixtures/flow/sample.go")),
-    ("sample.js", include_str!("fixtures/flow/sample.js")),
-    ("sample.kt", include_str!("fixtures/flow/sample.kt")),
-    ("sample.php", include_str!("fixtures/flow/sample.php")),
-    ("sample.py", include_str!("fixtures/flow/sample.py")),
-    ("sample.rb", include_str!("fixtures/flow/sample.rb")),
-    ("sample.rs", include_str!("fixtures/flow/sample.rs")),
-    ("sample.ts", include_str!("fixtures/flow/sample.ts")),
-    ("sample.tsx", include_str!("fixtures/flow/sample.tsx")),
+    ("Sample.java", include_str!("../fixtures/flow/Sample.java")),
+    ("sample.c", include_str!("../fixtures/flow/sample.c")),
+    ("sample.cpp", include_str!("../fixtures/flow/sample.cpp")),
+    ("sample.cs", include_str!("../fixtures/flow/sample.cs")),
+    ("sample.go", include_str!("../fixtures/flow/sample.go")),
+    ("sample.js", include_str!("../fixtures/flow/sample.js")),
+    ("sample.kt", include_str!("../fixtures/flow/sample.kt")),
+    ("sample.php", include_str!("../fixtures/flow/sample.php")),
+    ("sample.py", include_str!("../fixtures/flow/sample.py")),
+    ("sample.rb", include_str!("../fixtures/flow/sample.rb")),
+    ("sample.rs", include_str!("../fixtures/flow/sample.rs")),
+    ("sample.ts", include_str!("../fixtures/flow/sample.ts")),
+    ("sample.tsx", include_str!("../fixtures/flow/sample.tsx")),
 ];
 
 fn with_threads(n_threads: usize, input: &Input<'_>) -> String {

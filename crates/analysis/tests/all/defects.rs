@@ -1,8 +1,6 @@
 //! What an existing analyser got wrong, each as a fact that holds here.
 
-mod common;
-
-use common::{analysis, findings, needs, run};
+use crate::common::{analysis, findings, needs, run};
 use probity_analysis::{CloneType, Family, Severity, Verdict, blast_radius, compare};
 use std::collections::BTreeSet;
 
@@ -106,7 +104,7 @@ fn a_src_layout_has_edges_cycles_and_a_blast_radius() {
     let members: Vec<String> = cycles[0].locations.iter().map(|place| place.path.to_string()).collect();
     assert_eq!(members, ["src/pkg/a.py", "src/pkg/b.py"]);
     assert!(run.health.score() < 100);
-    let blast = blast_radius(&run, &BTreeSet::from([common::path("src/pkg/b.py")]));
+    let blast = blast_radius(&run, &BTreeSet::from([crate::common::path("src/pkg/b.py")]));
     let direct: Vec<String> = blast.direct.iter().map(ToString::to_string).collect();
     let all: Vec<String> = blast.transitive.iter().map(ToString::to_string).collect();
     assert_eq!(direct, ["src/pkg/a.py"]);

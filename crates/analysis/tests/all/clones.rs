@@ -1,8 +1,6 @@
 //! Clones: each kind is found, what only looks alike is not, and copies are counted.
 
-mod common;
-
-use common::{findings, run};
+use crate::common::{findings, run};
 use probity_analysis::{CloneType, Family, Finding, Run};
 
 const ORIGINAL: &str = r#"

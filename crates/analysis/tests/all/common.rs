@@ -1,5 +1,4 @@
 //! What the tests share: trees written as text, and questions to runs.
-#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use probity_analysis::{Analysis, Family, Finding, Input, Run, Settings, Source, analyse};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,14 +1,12 @@
 //! Recall of clones: every language's sample is copied, the copy is changed in every way that a person would, and the
 //! clone must be found. Lines marked `~` are statements that can be removed, repeated or followed by another.
 
-mod common;
-
-use common::{findings, run};
+use crate::common::{findings, run};
 use probity_analysis::{CloneType, Family};
 
 macro_rules! samples {
     ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("fixtures/copies/", $name)))),*]
+        [$(($name, include_str!(concat!("../fixtures/copies/", $name)))),*]
     };
 }
 

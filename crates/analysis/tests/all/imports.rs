@@ -1,8 +1,6 @@
 //! Imports mean real files, in the layouts that projects have.
 
-mod common;
-
-use common::{findings, needs, run};
+use crate::common::{findings, needs, run};
 use probity_analysis::Family;
 use std::collections::BTreeSet;
 

@@ -5,7 +5,7 @@ use probity_analysis::{Language, Unit, read};
 /// Every fixture, compiled in: this crate's tests read no files.
 macro_rules! fixtures {
     ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("fixtures/flow/", $name)))),*]
+        [$(($name, include_str!(concat!("../fixtures/flow/", $name)))),*]
     };
 }
 

@@ -1,8 +1,6 @@
 //! What is read from each language besides its control flow: names, access, cohesion, repeated branches, dead code.
 
-mod common;
-
-use common::{findings, run};
+use crate::common::{findings, run};
 use probity_analysis::{Access, Family, Run, UnitKind};
 
 /// The units of a single file: kind, name and access, the file itself apart.

@@ -1,0 +1,174 @@
+//! Reading coverage: which lines tests ran, from lcov tracefiles and Cobertura's XML.
+
+use super::xml::{Event, Tags};
+use super::{JoinError, Joined, LeftOut, Reader, ReportFormat, line};
+use crate::facts::count;
+use crate::run::Run;
+use paths::RepoPath;
+use std::collections::{BTreeMap, BTreeSet};
+
+const MAX_BYTES: usize = 256 << 20;
+const MAX_LINES: usize = 20_000_000;
+
+/// For each file the lines that could run, and whether a test ran them.
+pub(super) type Lines = BTreeMap<RepoPath, BTreeMap<u32, bool>>;
+
+/// What one report says, as it says it.
+#[derive(Default)]
+struct Told {
+    tools: BTreeSet<String>,
+    /// Folders that file names may be relative to.
+    folders: Vec<String>,
+    files: BTreeMap<String, BTreeMap<u32, bool>>,
+    n_lines: usize,
+}
+
+impl Told {
+    fn add(&mut self, file: &str, number: u32, is_run: bool) {
+        self.n_lines += 1;
+        let lines = match self.files.get_mut(file) {
+            Some(lines) => lines,
+            None => self.files.entry(file.to_owned()).or_default(),
+        };
+        *lines.entry(number).or_default() |= is_run;
+    }
+}
+
+impl Reader<'_> {
+    /// The coverage of a report, added to `lines`.
+    pub(super) fn coverage(&self, run: &Run, lines: &mut Lines) -> Result<Joined, JoinError> {
+        self.limit_size(MAX_BYTES)?;
+        let text = std::str::from_utf8(self.report.bytes)
+            .map_err(|error| self.malformed(format!("byte {}", error.valid_up_to()), "it is no UTF-8"))?;
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        let (format, told) = if text.starts_with('<') {
+            (ReportFormat::Cobertura, self.cobertura(text)?)
+        } else {
+            (ReportFormat::Lcov, self.lcov(text)?)
+        };
+        let mut joined = Joined::new(format, self.report.bytes);
+        joined.tools = told.tools.iter().cloned().collect();
+        let known: BTreeSet<&RepoPath> = run.files.iter().map(|file| &file.path).collect();
+        for (name, covered) in &told.files {
+            match self.file(&told, name, &known) {
+                Ok(path) => {
+                    joined.n_taken += 1;
+                    let own = lines.entry(path).or_default();
+                    for (&number, &is_run) in covered {
+                        *own.entry(number).or_default() |= is_run;
+                    }
+                }
+                Err(why) => joined.leave_out(why),
+            }
+        }
+        Ok(joined)
+    }
+
+    /// The file of the run that a name of the report means: as it is, or below one of the report's folders.
+    fn file(&self, told: &Told, name: &str, known: &BTreeSet<&RepoPath>) -> Result<RepoPath, LeftOut> {
+        let below = told.folders.iter().map(|folder| format!("{}/{name}", folder.trim_end_matches('/')));
+        let mut why = LeftOut::NoPlace;
+        for name in std::iter::once(name.to_owned()).chain(below) {
+            match self.locator.path(name.as_bytes()) {
+                Ok(path) if known.contains(&path) => return Ok(path),
+                Ok(_) => why = LeftOut::UnknownFile,
+                Err(other) => why = other,
+            }
+        }
+        Err(why)
+    }
+
+    fn lcov(&self, text: &str) -> Result<Told, JoinError> {
+        let mut told = Told::default();
+        let mut file = None;
+        for (number, record) in (1..).zip(text.lines()) {
+            let record = record.trim_end();
+            let Some((word, value)) = record.split_once(':') else {
+                if !matches!(record, "" | "end_of_record") && !record.starts_with('#') {
+                    return Err(self.malformed(format!("line {number}"), "it is no record of lcov"));
+                }
+                continue;
+            };
+            match word {
+                "SF" => file = Some(value),
+                "DA" => {
+                    let read = |file| Some((file, lcov_line(value)?));
+                    let (file, (at, is_run)) = file.and_then(read).ok_or_else(|| {
+                        self.malformed(
+                            format!("line {number}"),
+                            "`DA:<line>,<count>` after `SF:<file>` is expected",
+                        )
+                    })?;
+                    told.add(file, at, is_run);
+                }
+                _ => {}
+            }
+            self.bound(&told)?;
+        }
+        if told.files.is_empty() {
+            return Err(self.malformed("the end", "it is neither lcov nor Cobertura: no line of any file"));
+        }
+        Ok(told)
+    }
+
+    fn cobertura(&self, text: &str) -> Result<Told, JoinError> {
+        let mut told = Told::default();
+        let mut tags = Tags::new(text);
+        let mut file: Option<String> = None;
+        let mut is_source = false;
+        let mut is_cobertura = false;
+        loop {
+            let place = format!("byte {}", text.len() - tags.n_left());
+            let event = tags.next().map_err(|_| self.malformed(&place, "it is no well-formed XML"))?;
+            match event {
+                None => break,
+                Some(Event::Open("coverage", _)) => is_cobertura = true,
+                Some(Event::Open("source", _)) => is_source = true,
+                Some(Event::Close("source")) => is_source = false,
+                Some(Event::Text(folder)) if is_source => told.folders.push(folder),
+                Some(Event::Open("class", attributes)) => file = attribute(&attributes, "filename"),
+                Some(Event::Open("line", attributes)) => {
+                    let numbers = (number(&attributes, "number"), number(&attributes, "hits"));
+                    let (Some(file), (Some(at), Some(hits))) = (&file, numbers) else {
+                        let why = "a line needs `number` and `hits`, inside a class with `filename`";
+                        return Err(self.malformed(&place, why));
+                    };
+                    told.add(file, line(at), hits > 0);
+                }
+                Some(_) => {}
+            }
+            self.bound(&told)?;
+        }
+        if !is_cobertura {
+            return Err(self.malformed("the document", "it is XML, but no `<coverage>`"));
+        }
+        Ok(told)
+    }
+
+    fn bound(&self, told: &Told) -> Result<(), JoinError> {
+        if told.n_lines > MAX_LINES { Err(self.too_many("lines", MAX_LINES)) } else { Ok(()) }
+    }
+}
+
+/// `<line>,<count>`, perhaps with a checksum after it.
+fn lcov_line(value: &str) -> Option<(u32, bool)> {
+    let mut parts = value.split(',');
+    let at: u64 = parts.next()?.trim().parse().ok()?;
+    let hits = parts.next()?.trim();
+    let is_number = !hits.is_empty() && hits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| (line(at), hits.bytes().any(|byte| byte != b'0')))
+}
+
+fn attribute(attributes: &[(&str, String)], name: &str) -> Option<String> {
+    attributes.iter().find(|(other, _)| *other == name).map(|(_, value)| value.clone())
+}
+
+fn number(attributes: &[(&str, String)], name: &str) -> Option<u64> {
+    attribute(attributes, name)?.parse().ok()
+}
+
+/// Of the lines from `first` to `last` that could run: how many there are, and how many tests ran.
+pub(super) fn within(lines: &BTreeMap<u32, bool>, first: u32, last: u32) -> (u32, u32) {
+    let inside = || lines.range(first..=last.max(first));
+    (count(inside().count()), count(inside().filter(|(_, is_run)| **is_run).count()))
+}

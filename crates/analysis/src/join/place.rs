@@ -1,0 +1,121 @@
+//! From the paths and addresses of other tools to paths of the tree. Never a guess: what is not below the root is
+//! outside, even if a file of that name is in the tree.
+
+use super::LeftOut;
+use paths::RepoPath;
+
+/// Knows where the tree lay.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Locator<'a> {
+    pub root: &'a [u8],
+}
+
+impl Locator<'_> {
+    /// The path of the tree that a path of the machine, or one relative to the root, stands for.
+    pub(super) fn path(&self, path: &[u8]) -> Result<RepoPath, LeftOut> {
+        let plain = normal(path).ok_or(LeftOut::OutsideTree)?;
+        let below = match plain.first() {
+            Some(b'/') => {
+                let root = normal(self.root).ok_or(LeftOut::OutsideTree)?;
+                let rest = plain.strip_prefix(root.as_slice()).ok_or(LeftOut::OutsideTree)?;
+                // The root of the machine ends with its slash already.
+                rest.strip_prefix(b"/").or((root == b"/").then_some(rest)).ok_or(LeftOut::OutsideTree)?
+            }
+            _ => &plain,
+        };
+        RepoPath::parse(below).map_err(|_| LeftOut::NoPlace)
+    }
+
+    /// The same for a URI, which may be relative.
+    pub(super) fn uri(&self, uri: &str) -> Result<RepoPath, LeftOut> {
+        let rest = match scheme(uri) {
+            Some(("file", rest)) => authority_off(rest),
+            Some(_) => return Err(LeftOut::OutsideTree),
+            None => uri,
+        };
+        self.path(&decoded(rest))
+    }
+}
+
+/// The scheme of a URI and what follows its colon.
+pub(super) fn scheme(uri: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = uri.split_once(':')?;
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    is_scheme.then_some((scheme, rest))
+}
+
+/// The path of a file address: `//host/path` without its host.
+fn authority_off(rest: &str) -> &str {
+    match rest.strip_prefix("//") {
+        Some(with_host) => with_host.find('/').map_or("", |slash| &with_host[slash..]),
+        None => rest,
+    }
+}
+
+fn decoded(text: &str) -> Vec<u8> {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let digits = bytes.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
+        let value = digits
+            .filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        out.push(value.unwrap_or(bytes[at]));
+        at += if value.is_some() { 3 } else { 1 };
+    }
+    out
+}
+
+/// A path without `.`, `..` and doubled slashes, or `None` if it climbs out of what it is relative to.
+fn normal(path: &[u8]) -> Option<Vec<u8>> {
+    let mut names: Vec<&[u8]> = Vec::new();
+    for name in path.split(|&byte| byte == b'/') {
+        match name {
+            b"" | b"." => {}
+            b".." => drop(names.pop()?),
+            name => names.push(name),
+        }
+    }
+    let joined = names.join(&b'/');
+    Some(if path.starts_with(b"/") { [b"/", joined.as_slice()].concat() } else { joined })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn located(uri: &str) -> Result<String, LeftOut> {
+        Locator { root: b"/home/me/project/" }.uri(uri).map(|path| path.to_string())
+    }
+
+    #[test]
+    fn relative_and_absolute_addresses_of_the_tree_are_its_paths() {
+        for uri in [
+            "src/a%20b.py",
+            "./src/a b.py",
+            "file:///home/me/project/src/a%20b.py",
+            "file://host/home/me/project/src/x/../a%20b.py",
+            "/home/me/project//src/a b.py",
+        ] {
+            assert_eq!(located(uri), Ok("src/a b.py".to_owned()), "{uri}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_outside_and_never_guessed() {
+        for uri in ["../a.py", "/home/me/project2/a.py", "https://example.org/a.py", "file:///etc/passwd"] {
+            assert_eq!(located(uri), Err(LeftOut::OutsideTree), "{uri}");
+        }
+        for uri in ["", ".", "file:///home/me/project/"] {
+            assert!(located(uri).is_err(), "{uri}");
+        }
+    }
+
+    #[test]
+    fn a_percent_sign_that_encodes_nothing_is_itself() {
+        assert_eq!(decoded("100%/%zz%+1%4"), b"100%/%zz%+1%4");
+        assert_eq!(decoded("%c3%A9"), "é".as_bytes());
+    }
+}

@@ -1,0 +1,361 @@
+//! Reading SARIF 2.1.0: what other tools found.
+//!
+//! The id of such a finding is made of tool, rule, file and what identifies it inside the file: the fingerprints that
+//! the tool gives, or else the text of the line, its layout apart. So a shift of lines never makes a finding new.
+
+use super::{JoinError, Joined, LeftOut, Reader, ReportFormat, line, shortened};
+use crate::facts::Range;
+use crate::finding::{Confidence, Draft, Family, Location, Severity};
+use crate::hash;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+const MAX_BYTES: usize = 128 << 20;
+const MAX_RESULTS: usize = 200_000;
+/// Of each finding: the characters of its message, and its places.
+const MAX_MESSAGE: usize = 2_000;
+const MAX_NAME: usize = 200;
+const MAX_PLACES: usize = 20;
+/// An address may be relative to an address, and so on: this often.
+const MAX_BASES: usize = 8;
+
+#[derive(Deserialize)]
+struct Log {
+    version: String,
+    #[serde(default)]
+    runs: Vec<ToolRun>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolRun {
+    tool: Tool,
+    results: Option<Vec<ToolResult>>,
+    #[serde(default)]
+    original_uri_base_ids: BTreeMap<String, Address>,
+    #[serde(default)]
+    artifacts: Vec<Artifact>,
+}
+
+#[derive(Deserialize)]
+struct Artifact {
+    location: Option<Address>,
+}
+
+#[derive(Deserialize)]
+struct Tool {
+    driver: Component,
+    #[serde(default)]
+    extensions: Vec<Component>,
+}
+
+#[derive(Deserialize)]
+struct Component {
+    name: String,
+    #[serde(default)]
+    rules: Vec<Rule>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Rule {
+    id: String,
+    default_configuration: Option<Configuration>,
+    #[serde(default)]
+    message_strings: BTreeMap<String, Message>,
+}
+
+#[derive(Deserialize)]
+struct Configuration {
+    level: Option<Level>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "camelCase")]
+enum Level {
+    None,
+    Note,
+    Warning,
+    Error,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolResult {
+    rule_id: Option<String>,
+    rule_index: Option<i64>,
+    rule: Option<RuleReference>,
+    kind: Option<String>,
+    level: Option<Level>,
+    message: Message,
+    #[serde(default)]
+    locations: Vec<Place>,
+    #[serde(default)]
+    related_locations: Vec<Place>,
+    #[serde(default)]
+    fingerprints: BTreeMap<String, String>,
+    #[serde(default)]
+    partial_fingerprints: BTreeMap<String, String>,
+    baseline_state: Option<String>,
+    #[serde(default)]
+    suppressions: Vec<Suppression>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RuleReference {
+    id: Option<String>,
+    index: Option<i64>,
+    tool_component: Option<ComponentReference>,
+}
+
+#[derive(Deserialize)]
+struct ComponentReference {
+    index: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct Suppression {
+    status: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+struct Message {
+    text: Option<String>,
+    markdown: Option<String>,
+    id: Option<String>,
+    #[serde(default)]
+    arguments: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Place {
+    physical_location: Option<Physical>,
+    #[serde(default)]
+    logical_locations: Vec<Logical>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Physical {
+    artifact_location: Option<Address>,
+    region: Option<Region>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Logical {
+    fully_qualified_name: Option<String>,
+    name: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Address {
+    uri: Option<String>,
+    uri_base_id: Option<String>,
+    index: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    start_line: Option<u64>,
+    end_line: Option<u64>,
+}
+
+impl Reader<'_> {
+    /// The findings of a SARIF report, added to `drafts`.
+    pub(super) fn findings(&self, drafts: &mut Vec<Draft>) -> Result<Joined, JoinError> {
+        self.limit_size(MAX_BYTES)?;
+        let bytes = self.report.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(self.report.bytes);
+        let log: Log = serde_json::from_slice(bytes).map_err(|error| {
+            self.malformed(format!("line {}, column {}", error.line(), error.column()), words(&error))
+        })?;
+        if log.version != "2.1.0" {
+            let why = format!("only 2.1.0 is read, this is {}", shortened(&log.version, 20));
+            return Err(self.malformed("version", why));
+        }
+        let n_results: usize = log.runs.iter().map(|run| run.results.as_ref().map_or(0, Vec::len)).sum();
+        if n_results > MAX_RESULTS {
+            return Err(self.too_many("results", MAX_RESULTS));
+        }
+        let mut joined = Joined::new(ReportFormat::Sarif, self.report.bytes);
+        for run in &log.runs {
+            joined.tools.push(shortened(&run.tool.driver.name, MAX_NAME));
+            self.results(run, drafts, &mut joined);
+        }
+        joined.tools.sort();
+        joined.tools.dedup();
+        Ok(joined)
+    }
+
+    fn results(&self, run: &ToolRun, drafts: &mut Vec<Draft>, joined: &mut Joined) {
+        let mut texts = Texts { reader: self, lines: BTreeMap::new() };
+        for result in run.results.iter().flatten() {
+            match self.draft(run, result, &mut texts) {
+                Ok(draft) => {
+                    joined.n_taken += 1;
+                    drafts.push(draft);
+                }
+                Err(why) => joined.leave_out(why),
+            }
+        }
+    }
+
+    fn draft(&self, run: &ToolRun, result: &ToolResult, texts: &mut Texts<'_>) -> Result<Draft, LeftOut> {
+        if !result.is_failure() {
+            return Err(LeftOut::Suppressed);
+        }
+        let first = result.locations.first().ok_or(LeftOut::NoPlace)?;
+        let mut locations = vec![self.location(run, first)?];
+        let others = result.locations[1..].iter().chain(&result.related_locations);
+        locations.extend(others.filter_map(|place| self.location(run, place).ok()).take(MAX_PLACES - 1));
+        let rule = run.rule(result);
+        let name = shortened(&result.rule_name(rule), MAX_NAME);
+        let name = format!("{}/{name}", shortened(&run.tool.driver.name, MAX_NAME));
+        let message = shortened(&result.words(rule), MAX_MESSAGE);
+        let mark = result.mark().or_else(|| texts.line(&locations[0])).unwrap_or_else(|| message.clone());
+        Ok(Draft {
+            message,
+            confidence: Confidence::Medium,
+            content: hash::of_bytes(format!("{name}\n{mark}").as_bytes()),
+            rule: Some(name.clone()),
+            ..Draft::new(
+                Family::External,
+                result.severity(rule),
+                format!("{name}\n{}\n{mark}", locations[0].path),
+                locations,
+            )
+        })
+    }
+
+    fn location(&self, run: &ToolRun, place: &Place) -> Result<Location, LeftOut> {
+        let physical = place.physical_location.as_ref().ok_or(LeftOut::NoPlace)?;
+        let address = physical.artifact_location.as_ref().ok_or(LeftOut::NoPlace)?;
+        let listed = address.index.and_then(|index| run.artifacts.get(usize::try_from(index).ok()?));
+        let listed = listed.and_then(|artifact| artifact.location.as_ref());
+        let address = if address.uri.is_some() { address } else { listed.ok_or(LeftOut::NoPlace)? };
+        let path = self.locator.uri(&run.full_address(address).ok_or(LeftOut::NoPlace)?)?;
+        let start = line(physical.region.as_ref().and_then(|region| region.start_line).unwrap_or(1));
+        let end = physical.region.as_ref().and_then(|region| region.end_line).map_or(start, line).max(start);
+        let range =
+            Range { start_line: start, start_column: 1, end_line: end.saturating_add(1), end_column: 1 };
+        let logical = place.logical_locations.first();
+        let symbol =
+            logical.and_then(|logical| logical.fully_qualified_name.as_ref().or(logical.name.as_ref()));
+        Ok(Location { path, range, symbol: symbol.map_or(String::new(), |name| shortened(name, MAX_NAME)) })
+    }
+}
+
+impl ToolRun {
+    /// The address with those that it is relative to in front.
+    fn full_address(&self, address: &Address) -> Option<String> {
+        let mut full = address.uri.clone()?;
+        let mut base = address.uri_base_id.as_ref();
+        for _ in 0..MAX_BASES {
+            let is_absolute = full.starts_with('/') || super::place::scheme(&full).is_some();
+            let Some(known) =
+                base.filter(|_| !is_absolute).and_then(|name| self.original_uri_base_ids.get(name))
+            else {
+                return Some(full);
+            };
+            if let Some(uri) = &known.uri {
+                full = format!("{}/{full}", uri.trim_end_matches('/'));
+            }
+            base = known.uri_base_id.as_ref();
+        }
+        None
+    }
+
+    fn rule(&self, result: &ToolResult) -> Option<&Rule> {
+        let reference = result.rule.as_ref();
+        let extension = reference.and_then(|rule| rule.tool_component.as_ref()).and_then(|part| part.index);
+        let component = match extension.and_then(|index| usize::try_from(index).ok()) {
+            Some(index) => self.tool.extensions.get(index)?,
+            None => &self.tool.driver,
+        };
+        let index = result.rule_index.or(reference.and_then(|rule| rule.index));
+        let at = index.and_then(|index| component.rules.get(usize::try_from(index).ok()?));
+        at.or_else(|| {
+            let id = result.rule_id.as_deref().or(reference.and_then(|rule| rule.id.as_deref()))?;
+            component.rules.iter().find(|rule| rule.id == id)
+        })
+    }
+}
+
+impl ToolResult {
+    /// Whether the tool says that something is wrong, now, and that nobody has accepted it.
+    fn is_failure(&self) -> bool {
+        let is_fail = !matches!(self.kind.as_deref(), Some("pass" | "notApplicable"));
+        let is_accepted = self
+            .suppressions
+            .iter()
+            .any(|found| !matches!(found.status.as_deref(), Some("underReview" | "rejected")));
+        is_fail && !is_accepted && self.baseline_state.as_deref() != Some("absent")
+    }
+
+    fn rule_name(&self, rule: Option<&Rule>) -> String {
+        let named = self.rule_id.as_ref().or_else(|| self.rule.as_ref()?.id.as_ref());
+        named.or(rule.map(|rule| &rule.id)).cloned().unwrap_or_else(|| "unnamed".to_owned())
+    }
+
+    fn severity(&self, rule: Option<&Rule>) -> Severity {
+        let usual = rule.and_then(|rule| rule.default_configuration.as_ref()?.level);
+        // A result that is no failure has no level that counts.
+        let is_fail = matches!(self.kind.as_deref(), None | Some("fail"));
+        if !is_fail {
+            return Severity::Info;
+        }
+        match self.level.or(usual) {
+            Some(Level::Error) => Severity::Critical,
+            Some(Level::None | Level::Note) => Severity::Info,
+            Some(Level::Warning) | None => Severity::Warning,
+        }
+    }
+
+    /// What the tool itself knows the result by.
+    fn mark(&self) -> Option<String> {
+        let marks =
+            if self.fingerprints.is_empty() { &self.partial_fingerprints } else { &self.fingerprints };
+        (!marks.is_empty()).then(|| format!("{marks:?}"))
+    }
+
+    fn words(&self, rule: Option<&Rule>) -> String {
+        let by_id = || rule?.message_strings.get(self.message.id.as_ref()?);
+        let told = self.message.text.as_ref().or(self.message.markdown.as_ref());
+        let text = told.or_else(|| by_id()?.text.as_ref()).cloned().unwrap_or_default();
+        let text = (0..).zip(self.message.arguments.iter().take(MAX_PLACES)).fold(
+            text,
+            |text, (index, argument)| {
+                shortened(&text.replace(&format!("{{{index}}}"), argument), MAX_MESSAGE)
+            },
+        );
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The lines of files that results speak of, each file read once.
+struct Texts<'a> {
+    reader: &'a Reader<'a>,
+    lines: BTreeMap<paths::RepoPath, Vec<String>>,
+}
+
+impl Texts<'_> {
+    /// The first line of a place without its layout, unless it is empty or not there.
+    fn line(&mut self, place: &Location) -> Option<String> {
+        let sources = self.reader.sources;
+        let lines = self.lines.entry(place.path.clone()).or_insert_with(|| {
+            let bytes = sources(&place.path).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).lines().map(|line| line.split_whitespace().collect()).collect()
+        });
+        lines.get(place.range.start_line as usize - 1).filter(|line| !line.is_empty()).cloned()
+    }
+}
+
+/// What the parser says, without the place that stands beside it.
+fn words(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ").map_or(text.clone(), |(words, _)| words.to_owned())
+}

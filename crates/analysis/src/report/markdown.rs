@@ -1,0 +1,215 @@
+//! A run as Markdown: short enough for a comment on a pull request.
+
+use super::words;
+use crate::compare::{Comparison, Verdict};
+use crate::finding::{Family, Finding, Severity};
+use crate::run::Run;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many entries a list shows.
+const SHOWN: usize = 20;
+
+/// The run as Markdown. With a comparison that ends in this run, what changed comes first.
+pub fn markdown(run: &Run, against: Option<&Comparison>) -> String {
+    let mut parts = vec![head(run, against)];
+    parts.extend(against.map(changes));
+    parts.push(dimensions(run));
+    parts.push(counts(run));
+    parts.extend(worst(run, against));
+    parts.extend(hot_spots(run));
+    parts.extend(not_analysed(run));
+    parts.extend(joined(run));
+    parts.join("\n") + "\n"
+}
+
+fn head(run: &Run, against: Option<&Comparison>) -> String {
+    let health = &run.health;
+    let delta = against.and_then(|comparison| comparison.health_delta_milli);
+    let delta = delta.map_or(String::new(), |delta| format!(" ({})", words::signed_milli(delta)));
+    let (n_analysed, n_skipped, n_failed) = run.file_counts();
+    let n_lines: u64 = run.files.iter().map(|file| u64::from(file.n_lines)).sum();
+    format!(
+        "# Health {} of 100, grade {}{delta}\n\nRun `{}` · {} analysed, {} left out, {} given up · {} lines · {}\n",
+        health.score(),
+        health.grade(),
+        run.id.short(),
+        words::counted(n_analysed, "file"),
+        words::number(n_skipped as u64),
+        words::number(n_failed as u64),
+        words::number(n_lines),
+        words::counted(run.findings.len(), "finding"),
+    )
+}
+
+fn changes(comparison: &Comparison) -> String {
+    if comparison.verdict == Verdict::Incomparable {
+        return "## Changes\n\nThe two runs were made differently and do not compare.\n".to_owned();
+    }
+    let verdict = match comparison.verdict {
+        Verdict::Improved => "Improved",
+        Verdict::Regressed => "Regressed",
+        Verdict::Mixed => "Better and worse",
+        Verdict::Stable | Verdict::Incomparable => "Stable",
+    };
+    let mut text = format!(
+        "## {verdict}: {} new, {} gone, {} as before\n",
+        comparison.regressions.len(),
+        comparison.improvements.len(),
+        comparison.unchanged
+    );
+    let new: Vec<&Finding> = comparison.regressions.iter().map(|new| &new.finding).collect();
+    text.push_str(&list("New", new));
+    text.push_str(&list("Gone", comparison.improvements.iter().collect()));
+    let breaks: Vec<String> = comparison
+        .api_breaks
+        .iter()
+        .map(|found| {
+            format!(
+                "- {} in {}: {}",
+                code(&found.symbol),
+                code(&found.path.to_string()),
+                found.change.words()
+            )
+        })
+        .collect();
+    text.push_str(&bounded("Breaks of the public interface", &breaks));
+    text
+}
+
+fn dimensions(run: &Run) -> String {
+    let rows = run.health.dimensions.iter().map(|part| {
+        let name = words::dimension(part.dimension);
+        format!("| {name} | {} | {} % |\n", words::milli(part.score_milli), part.dimension.weight())
+    });
+    format!("## Dimensions\n\n| Dimension | Score | Weight |\n|---|---:|---:|\n{}", rows.collect::<String>())
+}
+
+fn counts(run: &Run) -> String {
+    let mut counts: BTreeMap<Family, [usize; 3]> = BTreeMap::new();
+    for finding in &run.findings {
+        counts.entry(finding.family).or_default()[finding.severity as usize] += 1;
+    }
+    if counts.is_empty() {
+        return "## Findings\n\nNone.\n".to_owned();
+    }
+    let rows = counts.iter().map(|(family, by_severity)| {
+        let [info, warning, critical] =
+            by_severity.map(|n| if n == 0 { String::new() } else { n.to_string() });
+        format!("| {} | {critical} | {warning} | {info} |\n", words::family(*family))
+    });
+    let head = "| Family | critical | warning | info |\n|---|---:|---:|---:|\n";
+    format!("## Findings\n\n{head}{}", rows.collect::<String>())
+}
+
+/// The findings that matter most; those of a comparison were told already.
+fn worst(run: &Run, against: Option<&Comparison>) -> Option<String> {
+    let new = super::new_ids(against);
+    let mut found: Vec<&Finding> = run
+        .findings
+        .iter()
+        .filter(|finding| finding.severity > Severity::Info && !new.contains(&finding.id))
+        .collect();
+    found.sort_by_key(|finding| words::rank(finding));
+    (!found.is_empty()).then(|| list("What matters most", found))
+}
+
+fn list(title: &str, mut found: Vec<&Finding>) -> String {
+    found.sort_by_key(|finding| words::rank(finding));
+    let lines: Vec<String> = found.into_iter().map(line).collect();
+    bounded(title, &lines)
+}
+
+fn line(finding: &Finding) -> String {
+    let place = finding.locations.first().map_or(String::new(), words::place);
+    let severity = words::severity(finding.severity);
+    format!("- **{severity}** {}: {}", code(&place), text(&finding.message))
+}
+
+fn bounded(title: &str, lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let n_more = lines.len().saturating_sub(SHOWN);
+    let more = if n_more > 0 { format!("- and {n_more} more\n") } else { String::new() };
+    format!("\n### {title}\n\n{}\n{more}", lines[..lines.len() - n_more].join("\n"))
+}
+
+fn hot_spots(run: &Run) -> Option<String> {
+    let mut hot: Vec<_> =
+        run.units.iter().filter(|unit| unit.kind.is_callable() && unit.cyclomatic > 1).collect();
+    hot.sort_by_key(|unit| (u32::MAX - unit.cyclomatic - unit.cognitive, unit.file, unit.line));
+    let rows = hot.iter().take(10).map(|unit| {
+        let place = format!("{}:{} {}", run.path(unit.file), unit.line, unit.symbol);
+        format!("| {} | {} | {} | {} |\n", cell(&place), unit.cyclomatic, unit.cognitive, unit.lines)
+    });
+    let rows: String = rows.collect();
+    let head = "| Function | Cyclomatic | Cognitive | Lines |\n|---|---:|---:|---:|\n";
+    (!rows.is_empty()).then(|| format!("## Hot spots\n\n{head}{rows}"))
+}
+
+/// What was not analysed, by reason: never in silence.
+fn not_analysed(run: &Run) -> Option<String> {
+    let mut reasons: BTreeMap<&str, (usize, BTreeSet<String>)> = BTreeMap::new();
+    for file in run.files.iter().filter(|file| !file.is_analysed()) {
+        for note in &file.notes {
+            let reason = reasons.entry(words::note(*note)).or_default();
+            reason.0 += 1;
+            if reason.1.len() < 3 {
+                reason.1.insert(file.path.to_string());
+            }
+        }
+    }
+    let rows = reasons.iter().map(|(reason, (n_files, some))| {
+        let some: Vec<String> = some.iter().map(|path| code(path)).collect();
+        format!("- {} {reason}, such as {}\n", words::counted(*n_files, "file") + ":", some.join(", "))
+    });
+    let rows: String = rows.collect();
+    (!rows.is_empty()).then(|| format!("## Not analysed\n\n{rows}"))
+}
+
+fn joined(run: &Run) -> Option<String> {
+    let rows = run.joined.iter().map(|report| {
+        let left: Vec<String> =
+            report.left_out.iter().map(|(why, n)| format!("{n} {}", words::left_out(*why))).collect();
+        let left = if left.is_empty() { String::new() } else { format!("; left out: {}", left.join(", ")) };
+        let tools =
+            if report.tools.is_empty() { report.format.code().to_owned() } else { report.tools.join(", ") };
+        format!("- {}: {} taken{left}\n", text(&tools), report.n_taken)
+    });
+    let rows: String = rows.collect();
+    (!rows.is_empty()).then(|| format!("## Reports that joined in\n\n{rows}"))
+}
+
+/// Text from the tree inside a code span: no text can end it.
+fn code(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let space = if longest > 0 { " " } else { "" };
+    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("{fence}{space}{plain}{space}{fence}")
+}
+
+/// The same in a table, where a bar ends the cell even inside code.
+fn cell(text: &str) -> String {
+    code(&text.replace('|', "\u{2502}"))
+}
+
+/// Text from the tree in a sentence: what Markdown or HTML would read as more than text is escaped.
+fn text(words: &str) -> String {
+    let mut out = String::with_capacity(words.len());
+    for c in words.chars() {
+        match c {
+            c if c.is_control() => out.push(' '),
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            // An invisible joiner keeps services from telling a person.
+            '@' => out.push_str("@\u{2060}"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' | '!' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,158 @@
+//! Words for people: what families, notes and numbers are called.
+
+use crate::facts::{Note, Range};
+use crate::finding::{Family, Finding, Location, Severity};
+use crate::health::Dimension;
+use crate::join::LeftOut;
+
+/// The name of a family, for headings.
+pub(super) const fn family(family: Family) -> &'static str {
+    match family {
+        Family::Clone => "Copies",
+        Family::CloneBlock => "Copied blocks",
+        Family::Complexity => "Complexity",
+        Family::Length => "Long functions",
+        Family::Parameters => "Many parameters",
+        Family::Nesting => "Deep nesting",
+        Family::Coupling => "Coupling",
+        Family::Cohesion => "Low cohesion",
+        Family::Cycle => "Dependency cycles",
+        Family::DanglingImport => "Dangling imports",
+        Family::DeadCode => "Dead code",
+        Family::DuplicatedBranches => "Repeated branches",
+        Family::ParseError => "Unreadable places",
+        Family::Untested => "Untested hot spots",
+        Family::External => "Other tools",
+    }
+}
+
+/// What a family of findings means, in a sentence.
+pub(super) const fn family_meaning(family: Family) -> &'static str {
+    match family {
+        Family::Clone => {
+            "A function, class or file repeats another, perhaps with other names or a few changes."
+        }
+        Family::CloneBlock => "A run of statements repeats another one.",
+        Family::Complexity => "A function has too many decisions or is too hard to follow.",
+        Family::Length => "A function is too long.",
+        Family::Parameters => "A function takes too many parameters.",
+        Family::Nesting => "Control flow nests too deeply.",
+        Family::Coupling => "A file or class depends on too many others.",
+        Family::Cohesion => "The methods of a class fall into groups with nothing in common.",
+        Family::Cycle => "Files need each other to load.",
+        Family::DanglingImport => "An import names a part of this project that is not there.",
+        Family::DeadCode => "Nothing in the project uses this code.",
+        Family::DuplicatedBranches => "Two branches of one conditional do the same.",
+        Family::ParseError => "A file holds places that its language's grammar cannot read.",
+        Family::Untested => "A function with many decisions is hardly run by tests.",
+        Family::External => "Another tool reported it.",
+    }
+}
+
+/// The word for a severity.
+pub(super) const fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Critical => "critical",
+        Severity::Warning => "warning",
+        Severity::Info => "info",
+    }
+}
+
+/// The name of a dimension of health.
+pub(super) const fn dimension(dimension: Dimension) -> &'static str {
+    match dimension {
+        Dimension::Duplication => "Duplication",
+        Dimension::Complexity => "Complexity",
+        Dimension::Structure => "Structure",
+        Dimension::Dependencies => "Dependencies",
+        Dimension::DeadCode => "Dead code",
+        Dimension::Readability => "Readability",
+    }
+}
+
+/// Why a file was not analysed, or only in part.
+pub(super) const fn note(note: Note) -> &'static str {
+    match note {
+        Note::UnknownLanguage => "no language is known for the name",
+        Note::TooLarge => "larger than the limit",
+        Note::Binary => "not text",
+        Note::Generated => "generated or vendored",
+        Note::TooHard => "the parser needed too many steps",
+        Note::BadFacts => "its cached facts were damaged",
+        Note::NotUtf8 => "read, with bytes that are no UTF-8",
+        Note::SyntaxErrors => "read, but for places that do not parse",
+    }
+}
+
+/// Why an entry of another tool's report was left out.
+pub(super) const fn left_out(why: LeftOut) -> &'static str {
+    match why {
+        LeftOut::Suppressed => "suppressed there",
+        LeftOut::NoPlace => "without a place",
+        LeftOut::OutsideTree => "outside this tree",
+        LeftOut::UnknownFile => "of files that this run does not know",
+    }
+}
+
+/// `12345` as `12,345`.
+pub(super) fn number(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 file`, `2 files`.
+pub(super) fn counted(value: usize, one: &str) -> String {
+    let plural = if value == 1 { "" } else { "s" };
+    format!("{} {one}{plural}", number(value as u64))
+}
+
+/// Thousandths with one digit after the point: `93.4`.
+pub(super) fn milli(value: u32) -> String {
+    format!("{}.{}", value / 1000, value % 1000 / 100)
+}
+
+/// A difference of thousandths with its sign: `+0.4`, `−1.2`.
+pub(super) fn signed_milli(value: i32) -> String {
+    let sign = if value < 0 { "−" } else { "+" };
+    format!("{sign}{}", milli(value.unsigned_abs()))
+}
+
+/// The first and last line of a range: its end is exclusive.
+pub(super) const fn lines(range: &Range) -> (u32, u32) {
+    let n_lines = range.n_lines();
+    (range.start_line, range.start_line + n_lines - 1)
+}
+
+/// `path:line`, with the symbol if there is one.
+pub(super) fn place(location: &Location) -> String {
+    let place = format!("{}:{}", location.path, location.range.start_line);
+    if location.symbol.is_empty() { place } else { format!("{place} {}", location.symbol) }
+}
+
+/// The order of lists: what matters most first, then by place.
+pub(super) fn rank(finding: &Finding) -> impl Ord + use<'_> {
+    let value = u32::MAX - finding.value.unwrap_or(0);
+    (std::cmp::Reverse(finding.severity), std::cmp::Reverse(finding.confidence), value, &finding.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_at_a_glance() {
+        assert_eq!(number(7), "7");
+        assert_eq!(number(1_234_567), "1,234,567");
+        assert_eq!(counted(1, "file"), "1 file");
+        assert_eq!(counted(1200, "file"), "1,200 files");
+        assert_eq!(milli(93_456), "93.4");
+        assert_eq!(signed_milli(-1_250), "−1.2");
+    }
+}

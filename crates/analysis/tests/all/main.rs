@@ -1,0 +1,14 @@
+//! The tests of the whole crate: one binary, because each one links every grammar.
+
+mod bad_input;
+mod clones;
+mod common;
+mod compare;
+mod copies;
+mod defects;
+mod flow;
+mod imports;
+mod join;
+mod languages;
+mod laws;
+mod report;
