@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::Objects;
-use tree::git::{GitCommand, GitLayout, HeadTree, git_command, ls_tree_command, parse_ls_tree};
+use tree::git::{GitCommand, GitLayout, HeadTree, Refs, git_command, ls_tree_command, parse_ls_tree, refs};
 use tree::{Entry, Kind, Snapshot};
 
 /// A larger file is not kept; undoing a change to it needs the user's own copy.
@@ -81,13 +81,33 @@ fn keep_entry(workspace: &Workspace, objects: &Objects, entry: &Entry<'_>) -> Re
 /// The blob ids of HEAD by path from the root; empty without git, without commits, or if git does not answer: then
 /// everything is kept.
 pub(crate) fn committed(workspace: &Workspace) -> HeadTree {
-    let tree = workspace.git.as_ref().and_then(|git| parse_ls_tree(&ask(&ls_tree_command(git))?).ok());
-    let tree = tree.unwrap_or_default();
-    let below = workspace.git.as_ref().and_then(|git| workspace.root.strip_prefix(&git.root).ok());
-    match below.map(|below| below.as_os_str().as_bytes()) {
-        None | Some(b"") => tree,
-        Some(prefix) => below_prefix(tree, prefix),
-    }
+    tree_of(workspace, "HEAD").unwrap_or_default()
+}
+
+/// The blob ids of a commit or tree by path from the root; `None` if git does not know it or does not answer.
+pub(crate) fn tree_of(workspace: &Workspace, revision: &str) -> Option<HeadTree> {
+    let git = workspace.git.as_ref()?;
+    let tree = parse_ls_tree(&ask(&ls_tree_command(git, revision))?).ok()?;
+    let prefix = workspace.below_top();
+    Some(if prefix.is_empty() { tree } else { below_prefix(tree, &prefix) })
+}
+
+/// The id of the commit that `HEAD` stands for; `None` without git or without a commit.
+pub(crate) fn head(workspace: &Workspace) -> Option<String> {
+    let Refs::Read { head, refs } = refs(workspace.git.as_ref()?) else {
+        return commit_id(workspace, "HEAD");
+    };
+    let head = head?;
+    let Some(name) = head.strip_prefix("ref: ") else { return Some(head) };
+    refs.get(name).filter(|id| !id.starts_with("ref: ")).cloned().or_else(|| commit_id(workspace, "HEAD"))
+}
+
+/// The id of the commit that `revision` stands for; `None` if git knows none.
+pub(crate) fn commit_id(workspace: &Workspace, revision: &str) -> Option<String> {
+    let revision = format!("{revision}^{{commit}}");
+    let git = workspace.git.as_ref()?;
+    let answer = ask(&git_command(git, &["rev-parse", "--verify", "--end-of-options", &revision]))?;
+    Some(String::from_utf8(answer).ok()?.trim_end().to_owned())
 }
 
 /// The part of the tree below a folder, as seen from there.

@@ -12,6 +12,7 @@ pub mod amend;
 pub mod attest;
 mod before;
 pub mod bundles;
+pub mod change;
 mod channel;
 mod clock;
 pub mod explain;

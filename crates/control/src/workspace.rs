@@ -2,6 +2,7 @@
 
 use crate::Fault;
 use plan::Policy;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use store::State;
 use tree::git::GitLayout;
@@ -58,6 +59,12 @@ impl Workspace {
             }
         }
         Ok(Policy::default())
+    }
+
+    /// The folder of the root from the top of the working tree of git; empty if they are the same, or without git.
+    pub(crate) fn below_top(&self) -> Vec<u8> {
+        let below = self.git.as_ref().and_then(|git| self.root.strip_prefix(&git.root).ok());
+        below.map(|below| below.as_os_str().as_bytes().to_vec()).unwrap_or_default()
     }
 
     /// The top-level names of the tree that are our own and no content.

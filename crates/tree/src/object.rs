@@ -44,6 +44,15 @@ impl GitId {
         Self::from_bytes(&hex::decode(digits).ok()?)
     }
 
+    /// The id of a blob with this content.
+    pub fn of_blob(format: ObjectFormat, content: &[u8]) -> Self {
+        let mut hasher = BlobHasher::new(format, content.len() as u64);
+        hasher.update(content);
+        let mut id = Vec::with_capacity(format.id_len());
+        hasher.finish(&mut id);
+        Self(id.into())
+    }
+
     /// The bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -99,11 +108,7 @@ mod tests {
     use super::*;
 
     fn id(format: ObjectFormat, content: &[u8]) -> String {
-        let mut hasher = BlobHasher::new(format, content.len() as u64);
-        hasher.update(content);
-        let mut id = Vec::new();
-        hasher.finish(&mut id);
-        GitId::from_bytes(&id).expect("an id").to_string()
+        GitId::of_blob(format, content).to_string()
     }
 
     #[test]

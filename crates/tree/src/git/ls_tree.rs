@@ -1,4 +1,4 @@
-//! The tree of `HEAD`: which command to run for it, and how to read the answer.
+//! The tree of a commit: which command to run for it, and how to read the answer.
 //!
 //! The command is data; crate `exec` runs it. It starts nothing that the repository names: no hooks, no file-system
 //! monitor, no fetching of missing objects, no configuration from outside the repository, and no environment but its
@@ -55,9 +55,9 @@ const ENVIRONMENT: [(&str, &str); 12] = [
     ("LC_ALL", "C"),
 ];
 
-/// The command that lists every file of `HEAD`.
-pub fn ls_tree_command(layout: &GitLayout) -> GitCommand {
-    git_command(layout, &["ls-tree", "-r", "-z", "--full-tree", "HEAD"])
+/// The command that lists every file of a commit or tree, as `HEAD`.
+pub fn ls_tree_command(layout: &GitLayout, revision: &str) -> GitCommand {
+    git_command(layout, &["ls-tree", "-r", "-z", "--full-tree", "--end-of-options", revision])
 }
 
 /// A plumbing command on a repository that starts nothing that the repository names.

@@ -5,9 +5,11 @@
 //! * [`protected_snapshot`], [`zone_delta`]: the protected zone: what lies in the git directory, and what changed there.
 //! * [`refs()`]: the branches, tags and other refs, and `HEAD`.
 //! * [`index_state`]: whether the index is whole. What it says is never asked.
-//! * [`ls_tree_command`], [`parse_ls_tree`]: the tree of `HEAD`, by a command that someone else runs.
+//! * [`IgnoreRules`]: which untracked paths git passes over.
+//! * [`ls_tree_command`], [`parse_ls_tree`]: the tree of a commit, by a command that someone else runs.
 
 mod files;
+mod ignore;
 mod index;
 mod layout;
 mod ls_tree;
@@ -15,6 +17,7 @@ mod refs;
 mod rules;
 mod zone;
 
+pub use ignore::IgnoreRules;
 pub use index::{IndexState, index_is_sound, index_state};
 pub use layout::{GitLayout, RefStorage};
 pub use ls_tree::{BadLsTree, GitCommand, HeadTree, git_command, ls_tree_command, parse_ls_tree};

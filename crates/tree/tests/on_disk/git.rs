@@ -230,7 +230,7 @@ fn the_tree_of_head_has_the_ids_that_the_snapshot_computes() {
         tree.mode(".git/trap", 0o755);
         git(&tree.root(), &["config", "core.fsmonitor", ".git/trap"]);
         git(&tree.root(), &["config", "core.pager", ".git/trap"]);
-        let command = ls_tree_command(&layout);
+        let command = ls_tree_command(&layout, "HEAD");
         let done =
             Command::new(&command.argv[0]).args(&command.argv[1..]).env_clear().envs(command.env).output();
         let done = done.expect("git runs");

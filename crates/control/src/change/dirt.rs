@@ -1,0 +1,300 @@
+//! The dirty state of a shared tree, from our own snapshots: what differs from the commit, and what changed since an
+//! intent started.
+//!
+//! Git says which content is committed, and nothing else: neither its index nor its status is asked. A path is *dirty* if
+//! its type, its content or its executable bit is not the committed one. Ignored files, nested repositories and trees
+//! without git have no commit to differ from: they lie *aside*, and become dirty when they change after the start.
+//! Folders are never dirty, only what is in them. Build outputs of the policy are exempt.
+
+use super::StartRecord;
+use crate::observe::Observer;
+use crate::{Fault, Workspace, before};
+use canon::Digest;
+use intent::hygiene::{DirtyEntry, DirtyStatus, StartSnapshot};
+use paths::{RepoPath, Scope};
+use std::collections::{BTreeMap, BTreeSet};
+use tree::git::{HeadTree, IgnoreRules};
+use tree::{Entry, GitId, Kind, Snapshot};
+
+const GITLINK: u32 = 0o160_000;
+
+/// A tree at one moment, held against its commit.
+#[derive(Debug)]
+pub struct Look {
+    /// The tree.
+    pub snapshot: Snapshot,
+    /// What differs from the commit, and what lies aside.
+    pub state: StartRecord,
+    committed: HeadTree,
+    exempt: Scope,
+}
+
+/// A path that is dirty at a finish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dirt {
+    /// The path and its content.
+    pub entry: DirtyEntry,
+    /// Whether it lies aside: ignored, or nobody's to commit.
+    pub aside: bool,
+    /// Whether it is known to be what it was at the start.
+    pub as_at_start: bool,
+}
+
+/// What is dirty at a finish, and what of it there was at the start.
+#[derive(Debug)]
+pub struct Since {
+    /// Every dirty path: uncommitted, committed since the start, or changed aside.
+    pub dirt: BTreeMap<RepoPath, Dirt>,
+    /// What these paths were at the start.
+    pub start: StartSnapshot,
+}
+
+impl Look {
+    /// Looks at the tree of a workspace.
+    pub fn take(workspace: &Workspace) -> Result<Self, Fault> {
+        let observer = Observer::new(workspace);
+        let snapshot = observer.content(None)?;
+        observer.remember(&snapshot);
+        Self::of(workspace, snapshot)
+    }
+
+    /// Holds a snapshot of the workspace against its commit.
+    pub fn of(workspace: &Workspace, snapshot: Snapshot) -> Result<Self, Fault> {
+        let exempt = workspace.policy()?.workspace.build_outputs.to_scope()?;
+        let head = before::head(workspace);
+        let committed = match &head {
+            Some(head) => before::tree_of(workspace, head).ok_or_else(|| no_git(head))?,
+            None => HeadTree::new(),
+        };
+        let state = StartRecord { head, ..StartRecord::default() };
+        let mut look = Self { snapshot, state, committed, exempt };
+        look.compare(workspace);
+        Ok(look)
+    }
+
+    /// The paths that are dirty now.
+    pub fn dirty_paths(&self) -> BTreeSet<RepoPath> {
+        self.state.dirty.keys().cloned().collect()
+    }
+
+    /// The paths that differ from the tree of a commit, untracked files included, ignored ones not.
+    pub fn differing_from(&self, workspace: &Workspace, revision: &str) -> Option<BTreeSet<RepoPath>> {
+        let tree = before::tree_of(workspace, &before::commit_id(workspace, revision)?)?;
+        let other = |path: &RepoPath| tree.get(path) != self.committed.get(path);
+        let names = tree.keys().chain(self.committed.keys());
+        let moved = names.filter(|path| other(path) && !self.exempt.lets_in(path)).cloned();
+        // A path that is dirty may by chance be what the other commit has.
+        let differs = |path: &RepoPath| match (self.entry(path), tree.get(path)) {
+            (Some(entry), Some(held)) => !is_committed(&entry, held),
+            (None, None) => false,
+            _ => true,
+        };
+        Some(self.state.dirty.keys().cloned().chain(moved).filter(differs).collect())
+    }
+
+    /// What is dirty now, seen from a start.
+    pub fn since(&self, workspace: &Workspace, start: &StartRecord) -> Since {
+        let mut since = Comparison { look: self, start, dirt: BTreeMap::new(), entries: Vec::new() };
+        let old = if start.head == self.state.head {
+            Some(None)
+        } else {
+            // Without a commit at the start nothing was committed then.
+            let then =
+                start.head.as_ref().map_or(Some(HeadTree::new()), |head| before::tree_of(workspace, head));
+            then.map(Some)
+        };
+        since.uncommitted(old.as_ref().and_then(Option::as_ref));
+        since.aside();
+        if let Some(Some(old)) = &old {
+            since.committed(old);
+        }
+        let start = match old {
+            Some(_) => StartSnapshot::Available { entries: since.entries },
+            None => StartSnapshot::Unreadable,
+        };
+        Since { dirt: since.dirt, start }
+    }
+
+    fn compare(&mut self, workspace: &Workspace) {
+        let mut rules =
+            workspace.git.as_ref().map(|git| IgnoreRules::read(git, &self.snapshot, &workspace.below_top()));
+        let gitlinks: Vec<&RepoPath> =
+            self.committed.iter().filter(|(_, held)| held.0 == GITLINK).map(|(path, _)| path).collect();
+        let (mut dirty, mut aside) = (BTreeMap::new(), BTreeMap::new());
+        let mut held = self.committed.iter().peekable();
+        let gone = |path: &RepoPath| (path.clone(), entry_of(path, DirtyStatus::Deleted, None));
+        for entry in self.snapshot.entries() {
+            let path = entry.path();
+            while let Some((missing, _)) = held.next_if(|(held, _)| *held < path) {
+                dirty.extend((!self.exempt.lets_in(missing)).then(|| gone(missing)));
+            }
+            let committed = held.next_if(|(held, _)| *held == path).map(|(_, held)| held);
+            if self.exempt.lets_in(path) {
+                continue;
+            }
+            let is_dir = entry.kind() == Kind::Directory;
+            match committed {
+                Some(held) if is_committed(&entry, held) => {}
+                Some(_) if is_dir => drop(dirty.insert(path.clone(), gone(path).1)),
+                Some(held) => {
+                    let status = status_of(&entry, held.0);
+                    dirty.insert(path.clone(), entry_of(path, status, digest(&entry)));
+                }
+                None if is_dir => {}
+                None => {
+                    let nested = gitlinks.iter().any(|link| path.is_covered_by(link.as_bytes()));
+                    if nested || rules.as_mut().is_none_or(|rules| rules.ignores(path)) {
+                        aside.insert(path.clone(), digest(&entry));
+                    } else {
+                        let entry = entry_of(path, DirtyStatus::Added, digest(&entry));
+                        dirty.insert(path.clone(), entry);
+                    }
+                }
+            }
+        }
+        dirty.extend(held.filter(|(path, _)| !self.exempt.lets_in(path)).map(|(path, _)| gone(path)));
+        (self.state.dirty, self.state.aside) = (dirty, aside);
+    }
+
+    /// What is at `path`, folders not counted.
+    fn entry(&self, path: &RepoPath) -> Option<Entry<'_>> {
+        self.snapshot.get(path).filter(|entry| entry.kind() != Kind::Directory)
+    }
+}
+
+/// One comparison with a start, on its way.
+struct Comparison<'a> {
+    look: &'a Look,
+    start: &'a StartRecord,
+    dirt: BTreeMap<RepoPath, Dirt>,
+    entries: Vec<DirtyEntry>,
+}
+
+impl Comparison<'_> {
+    /// What differs from the commit now.
+    fn uncommitted(&mut self, old: Option<&HeadTree>) {
+        for entry in self.look.state.dirty.values() {
+            let then = self.start.value(&entry.path).or_else(|| self.as_committed(entry, old?));
+            self.add(entry.clone(), then, false);
+        }
+    }
+
+    /// The dirty entry itself, if it is what the commit of the start held.
+    fn as_committed(&self, entry: &DirtyEntry, old: &HeadTree) -> Option<DirtyEntry> {
+        let same = match (self.look.entry(&entry.path), old.get(&entry.path)) {
+            (Some(now), Some(held)) => is_committed(&now, held),
+            (None, None) => true,
+            _ => false,
+        };
+        same.then(|| entry.clone())
+    }
+
+    /// What lies aside now or did then, and is not the same.
+    fn aside(&mut self) {
+        let look = self.look;
+        for (path, digest) in &look.state.aside {
+            let then = self.start.value(path);
+            if !is_same(then.as_ref(), *digest) {
+                let status = if then.is_some() { DirtyStatus::Modified } else { DirtyStatus::Added };
+                self.add(entry_of(path, status, *digest), then, true);
+            }
+        }
+        let start = self.start;
+        for path in start.aside.keys().filter(|path| !look.state.aside.contains_key(*path)) {
+            if look.entry(path).is_none() && !look.exempt.lets_in(path) {
+                self.add(entry_of(path, DirtyStatus::Deleted, None), start.value(path), true);
+            }
+        }
+    }
+
+    /// What was committed since, and is not what it was at the start.
+    fn committed(&mut self, old: &HeadTree) {
+        let look = self.look;
+        let names: BTreeSet<&RepoPath> = old.keys().chain(look.committed.keys()).collect();
+        for path in names {
+            let (then, now) = (old.get(path), look.committed.get(path));
+            if then == now || self.dirt.contains_key(path) || look.exempt.lets_in(path) {
+                continue;
+            }
+            let entry = look.entry(path);
+            let found = entry.as_ref().and_then(digest);
+            let kept = self.start.value(path);
+            if kept.is_some() && is_same(kept.as_ref(), found) {
+                continue;
+            }
+            let status = match (&entry, then.is_some() || kept.is_some()) {
+                (None, _) => DirtyStatus::Deleted,
+                (Some(_), false) => DirtyStatus::Added,
+                (Some(_), true) => DirtyStatus::Modified,
+            };
+            self.add(entry_of(path, status, found), kept, false);
+        }
+    }
+
+    fn add(&mut self, entry: DirtyEntry, then: Option<DirtyEntry>, aside: bool) {
+        let as_at_start = then.as_ref().is_some_and(|then| {
+            let gone = |entry: &DirtyEntry| entry.status == DirtyStatus::Deleted;
+            if gone(then) || gone(&entry) {
+                gone(then) == gone(&entry)
+            } else {
+                is_same(Some(then), entry.digest)
+            }
+        });
+        self.entries.extend(then);
+        self.dirt.insert(entry.path.clone(), Dirt { entry, aside, as_at_start });
+    }
+}
+
+/// Whether what was then is certainly what is now.
+fn is_same(then: Option<&DirtyEntry>, now: Option<Digest>) -> bool {
+    then.is_some_and(|then| then.digest.is_some() && then.digest == now)
+}
+
+fn entry_of(path: &RepoPath, status: DirtyStatus, digest: Option<Digest>) -> DirtyEntry {
+    DirtyEntry { path: path.clone(), status, digest }
+}
+
+/// Hash over type, mode and content; `None` for what could not be read.
+fn digest(entry: &Entry<'_>) -> Option<Digest> {
+    let head = format!("{} {:o}", entry.kind().name(), entry.mode());
+    match entry.kind() {
+        Kind::File | Kind::Symlink => Some(Digest::of(format!("{head} {}", entry.digest()?).as_bytes())),
+        _ => Some(Digest::of(head.as_bytes())),
+    }
+}
+
+/// Whether an entry is what the commit holds.
+fn is_committed(entry: &Entry<'_>, (mode, id): &(u32, GitId)) -> bool {
+    match (*mode, entry.kind()) {
+        (GITLINK, Kind::Directory) => true,
+        (0o100_644 | 0o100_664, Kind::File) => {
+            entry.mode() & 0o100 == 0 && entry.git_id().as_ref() == Some(id)
+        }
+        (0o100_755, Kind::File) => entry.mode() & 0o100 != 0 && entry.git_id().as_ref() == Some(id),
+        (0o120_000, Kind::Symlink) => {
+            let format = match id.as_bytes().len() {
+                20 => tree::ObjectFormat::Sha1,
+                _ => tree::ObjectFormat::Sha256,
+            };
+            entry.link_target().is_some_and(|target| GitId::of_blob(format, target) == *id)
+        }
+        _ => false,
+    }
+}
+
+fn status_of(entry: &Entry<'_>, mode: u32) -> DirtyStatus {
+    let was_link = mode == 0o120_000;
+    match entry.kind() {
+        Kind::File if !was_link => DirtyStatus::Modified,
+        Kind::Symlink if was_link => DirtyStatus::Modified,
+        _ => DirtyStatus::TypeChanged,
+    }
+}
+
+fn no_git(head: &str) -> Fault {
+    let source = std::io::Error::other("git gives no answer");
+    Fault::System { what: format!("cannot list the files of commit {head}: is `git` installed?"), source }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! What is kept of a tree when an intent starts, so that at its finish everything that changed since can be told.
+//!
+//! A commit speaks for most paths; kept are only the commit's id and the paths that differ from it or that it knows
+//! nothing about. The form is one line a path with any byte in a name:
+//!
+//! ```text
+//! probity/dirty-snapshot/v1 <commit or -> NUL
+//! <what> <digest or -> <path> NUL          what: added, modified, deleted, type_changed, aside
+//! ```
+
+use canon::Digest;
+use intent::hygiene::{DirtyEntry, DirtyStatus};
+use paths::RepoPath;
+use std::collections::BTreeMap;
+
+const SCHEMA: &str = "probity/dirty-snapshot/v1";
+
+/// The tree of a start, as far as no commit speaks for it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StartRecord {
+    /// The commit at the start; `None` where there was none.
+    pub head: Option<String>,
+    /// What differed from that commit.
+    pub dirty: BTreeMap<RepoPath, DirtyEntry>,
+    /// What no commit speaks for and nobody was going to commit: ignored files, nested repositories.
+    pub aside: BTreeMap<RepoPath, Option<Digest>>,
+}
+
+impl StartRecord {
+    /// The bytes that are kept.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = format!("{SCHEMA} {}\0", self.head.as_deref().unwrap_or("-")).into_bytes();
+        for entry in self.dirty.values() {
+            push(&mut bytes, word(entry.status), entry.digest, &entry.path);
+        }
+        for (path, digest) in &self.aside {
+            push(&mut bytes, "aside", *digest, path);
+        }
+        bytes
+    }
+
+    /// Reads what was kept; `None` if it is no such record.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut lines = bytes.strip_suffix(b"\0")?.split(|&byte| byte == 0);
+        let head = std::str::from_utf8(lines.next()?).ok()?.strip_prefix(SCHEMA)?.strip_prefix(' ')?;
+        let mut record = Self { head: (head != "-").then(|| head.to_owned()), ..Self::default() };
+        for line in lines {
+            let mut parts = line.splitn(3, |&byte| byte == b' ');
+            let what = std::str::from_utf8(parts.next()?).ok()?;
+            let digest = match parts.next()? {
+                b"-" => None,
+                digits => Some(std::str::from_utf8(digits).ok()?.parse::<Digest>().ok()?),
+            };
+            let path = RepoPath::parse(parts.next()?).ok()?;
+            if what == "aside" {
+                record.aside.insert(path, digest);
+            } else {
+                let status = status(what)?;
+                record.dirty.insert(path.clone(), DirtyEntry { path, status, digest });
+            }
+        }
+        Some(record)
+    }
+
+    /// What was at `path`, if no commit spoke for it.
+    pub(super) fn value(&self, path: &RepoPath) -> Option<DirtyEntry> {
+        let aside = || {
+            let digest = *self.aside.get(path)?;
+            Some(DirtyEntry { path: path.clone(), status: DirtyStatus::Added, digest })
+        };
+        self.dirty.get(path).cloned().or_else(aside)
+    }
+}
+
+fn push(bytes: &mut Vec<u8>, what: &str, digest: Option<Digest>, path: &RepoPath) {
+    let digest = digest.map_or_else(|| "-".to_owned(), |digest| digest.to_string());
+    bytes.extend_from_slice(format!("{what} {digest} ").as_bytes());
+    bytes.extend_from_slice(path.as_bytes());
+    bytes.push(0);
+}
+
+const STATUSES: [(DirtyStatus, &str); 4] = [
+    (DirtyStatus::Added, "added"),
+    (DirtyStatus::Modified, "modified"),
+    (DirtyStatus::Deleted, "deleted"),
+    (DirtyStatus::TypeChanged, "type_changed"),
+];
+
+fn word(status: DirtyStatus) -> &'static str {
+    STATUSES.iter().find(|(known, _)| *known == status).map_or("modified", |(_, word)| word)
+}
+
+fn status(word: &str) -> Option<DirtyStatus> {
+    STATUSES.iter().find(|(_, known)| *known == word).map(|(status, _)| *status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn records() -> impl Strategy<Value = StartRecord> {
+        let name = proptest::collection::vec(1_u8..=255, 1..6);
+        let item = (name, 0..5_usize, proptest::option::of(any::<u8>()));
+        (proptest::option::of("[0-9a-f]{40}"), proptest::collection::vec(item, 0..8)).prop_map(
+            |(head, items)| {
+                let mut record = StartRecord { head, ..StartRecord::default() };
+                for (name, what, content) in items {
+                    let Ok(path) = RepoPath::parse(&name) else { continue };
+                    let digest = content.map(|byte| Digest::of(&[byte]));
+                    match STATUSES.get(what) {
+                        None => drop(record.aside.insert(path, digest)),
+                        Some(&(status, _)) => {
+                            record.dirty.insert(path.clone(), DirtyEntry { path, status, digest });
+                        }
+                    }
+                }
+                record
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn reads_back_what_was_kept(record in records()) {
+            prop_assert_eq!(StartRecord::parse(&record.to_bytes()), Some(record));
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes: Vec<u8>) {
+            let _ = StartRecord::parse(&bytes);
+        }
+    }
+}
