@@ -3,7 +3,7 @@
 //! The parser refuses whatever two readers could read differently: duplicate keys, `NaN`, integers that a double
 //! cannot hold, lone surrogates, bytes after the value. It never recurses deeper than [`MAX_DEPTH`].
 
-use crate::Reason;
+use crate::{Reason, write};
 use serde_json::{Map, Number, Value};
 
 /// How many arrays and objects may be nested.
@@ -11,6 +11,9 @@ pub const MAX_DEPTH: usize = 128;
 
 /// Integers up to this size are the same number for every JSON reader.
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_992.0;
+
+/// An integer literal of up to this length, its sign included, is within the safe range.
+const MAX_SHORT_INTEGER: usize = 15;
 
 /// Why bytes are not strict JSON, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -38,8 +41,9 @@ pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
 
 /// The canonical form of RFC 8785.
 pub fn canonical(value: &Value) -> Vec<u8> {
-    serde_json_canonicalizer::to_vec(value)
-        .expect("a JSON value has text keys and finite numbers, so it always has a canonical form")
+    let mut bytes = Vec::new();
+    write::value(value, &mut bytes);
+    bytes
 }
 
 /// Parses bytes that must already be in canonical form, with at most one newline after it.
@@ -153,7 +157,8 @@ impl Parser<'_> {
         self.at += 1;
         loop {
             let rest = &self.text[self.at..];
-            let plain = rest.find(|c: char| c == '"' || c == '\\' || c < ' ').unwrap_or(rest.len());
+            let stop = |byte: u8| byte == b'"' || byte == b'\\' || byte < b' ';
+            let plain = rest.bytes().position(stop).unwrap_or(rest.len());
             string.push_str(&rest[..plain]);
             self.at += plain;
             match self.peek() {
@@ -236,6 +241,10 @@ impl Parser<'_> {
             return Err(self.error(Reason::JsonSyntax));
         }
         let literal = &self.text[start..self.at];
+        if is_integer && literal.len() <= MAX_SHORT_INTEGER {
+            let number: i64 = literal.parse().expect("up to fifteen digits and a sign are an i64");
+            return Ok(Value::from(number));
+        }
         let fault = |reason| JsonError { reason, at: start };
         let double: f64 = literal.parse().map_err(|_| fault(Reason::JsonSyntax))?;
         let Some(number) = number_value(double) else {
@@ -291,7 +300,7 @@ fn scientific(text: &str) -> (bool, String, i64) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
@@ -338,7 +347,7 @@ mod tests {
         assert!(parse(text.as_bytes()).is_ok());
     }
 
-    fn any_json() -> impl Strategy<Value = Value> {
+    pub(crate) fn any_json() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),

@@ -6,9 +6,9 @@
 use crate::codec::Misfit;
 use crate::op::{DocumentId, Op};
 use crate::schema::Schema;
-use canon::Digest;
+use canon::{Digest, write};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value as Json, json};
+use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
@@ -170,22 +170,22 @@ impl Commit {
     /// Makes a commit of opcodes.
     pub fn mutations(schema: &Schema, parent: Option<CommitId>, ops: Vec<Op>, stamp: Stamp) -> Self {
         let encoded = ops.iter().map(|op| op.to_json(schema)).collect();
-        Self::seal(Kind::Mutations, parent, None, stamp, ops, encoded)
+        Self::seal(Kind::Mutations, parent, None, stamp, ops, &encoded)
     }
 
     /// Makes a merge of two commits: `parent` is *ours*, `target` is *theirs*, whose opcodes replay last.
     pub fn merge(parent: CommitId, target: CommitId, stamp: Stamp) -> Self {
-        Self::seal(Kind::Merge, Some(parent), Some(target), stamp, Vec::new(), Json::Array(Vec::new()))
+        Self::seal(Kind::Merge, Some(parent), Some(target), stamp, Vec::new(), &Json::Array(Vec::new()))
     }
 
     /// Makes a commit that takes the effect of `target` away.
     pub fn disable(parent: Option<CommitId>, target: CommitId, stamp: Stamp) -> Self {
-        Self::seal(Kind::Disable, parent, Some(target), stamp, Vec::new(), Json::Array(Vec::new()))
+        Self::seal(Kind::Disable, parent, Some(target), stamp, Vec::new(), &Json::Array(Vec::new()))
     }
 
     /// Makes a commit that gives the effect of `target` back.
     pub fn enable(parent: Option<CommitId>, target: CommitId, stamp: Stamp) -> Self {
-        Self::seal(Kind::Enable, parent, Some(target), stamp, Vec::new(), Json::Array(Vec::new()))
+        Self::seal(Kind::Enable, parent, Some(target), stamp, Vec::new(), &Json::Array(Vec::new()))
     }
 
     fn seal(
@@ -194,27 +194,17 @@ impl Commit {
         target: Option<CommitId>,
         stamp: Stamp,
         ops: Vec<Op>,
-        encoded: Json,
+        encoded: &Json,
     ) -> Self {
-        let mut members = Map::new();
-        members.insert("author".into(), json!(stamp.author));
-        members.insert("label".into(), json!(stamp.label));
-        members.insert("ops".into(), encoded);
-        members.insert("parent".into(), json!(parent));
-        members.insert("target".into(), json!(target));
-        members.insert("timestamp".into(), json!(stamp.timestamp_ms));
-        members.insert("type".into(), json!(kind.name()));
-        let bytes = canon::json::canonical(&Json::Object(members)).into_boxed_slice();
+        let bytes = canonical(kind, parent, target, &stamp, encoded).into_boxed_slice();
         Self { id: CommitId(Digest::of(&bytes)), bytes, kind, parent, target, stamp, ops }
     }
 
     /// Reads a commit from its canonical bytes.
     pub fn decode(schema: &Schema, bytes: &[u8]) -> Result<Self, CommitError> {
         let json = canon::json::parse(bytes)?;
-        if canon::json::canonical(&json) != bytes {
-            return Err(CommitError::NotCanonical);
-        }
-        Self::from_json(schema, &json)
+        let commit = Self::from_json(schema, &json)?;
+        if commit.bytes() == bytes { Ok(commit) } else { Err(CommitError::NotCanonical) }
     }
 
     /// Reads a commit from JSON; its identity is that of the canonical form.
@@ -243,7 +233,7 @@ impl Commit {
             ops.push(Op::from_json(schema, op).map_err(|misfit| CommitError::Op { index, misfit })?);
         }
         check_shape(kind, parent, target, &ops)?;
-        Ok(Self::seal(kind, parent, target, stamp, ops, json["ops"].clone()))
+        Ok(Self::seal(kind, parent, target, stamp, ops, &json["ops"]))
     }
 
     /// The identity.
@@ -287,6 +277,37 @@ impl Commit {
     }
 }
 
+/// The canonical form: the members stand in their order already.
+fn canonical(
+    kind: Kind,
+    parent: Option<CommitId>,
+    target: Option<CommitId>,
+    stamp: &Stamp,
+    ops: &Json,
+) -> Vec<u8> {
+    let mut out = Vec::with_capacity(512);
+    let id = |id: Option<CommitId>, out: &mut Vec<u8>| match id {
+        Some(id) => write::string(&id.to_string(), out),
+        None => out.extend_from_slice(b"null"),
+    };
+    out.extend_from_slice(b"{\"author\":");
+    write::string(&stamp.author, &mut out);
+    out.extend_from_slice(b",\"label\":");
+    write::string(&stamp.label, &mut out);
+    out.extend_from_slice(b",\"ops\":");
+    write::value(ops, &mut out);
+    out.extend_from_slice(b",\"parent\":");
+    id(parent, &mut out);
+    out.extend_from_slice(b",\"target\":");
+    id(target, &mut out);
+    out.extend_from_slice(b",\"timestamp\":");
+    write::integer(stamp.timestamp_ms, &mut out);
+    out.extend_from_slice(b",\"type\":");
+    write::string(kind.name(), &mut out);
+    out.push(b'}');
+    out
+}
+
 fn id_member(json: &Json, name: &'static str) -> Result<Option<CommitId>, CommitError> {
     match &json[name] {
         Json::Null => Ok(None),
@@ -317,6 +338,7 @@ fn check_shape(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn schema() -> Schema {
         Schema::from_json(&json!({"attachments": {"count": "int64", "tags": "set<string>"}})).unwrap()
