@@ -239,8 +239,8 @@ impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
         let mut examined = Examined {
             analysis: MergeAnalysis {
                 merge: *id,
-                ours: self.commits.commit(ours)?.id(),
-                theirs: self.commits.commit(theirs)?.id(),
+                ours: self.commits.id(ours)?,
+                theirs: self.commits.id(theirs)?,
                 base,
                 two_way: base.is_none(),
                 documents: Vec::new(),

@@ -146,7 +146,7 @@ pub(crate) fn to_merge_base<C: Commits + ?Sized>(
     commits: &C,
     bases: &[Seq],
 ) -> Result<MergeBase, HistoryError> {
-    let ids: Result<Vec<CommitId>, _> = bases.iter().map(|seq| Ok(commits.commit(*seq)?.id())).collect();
+    let ids: Result<Vec<CommitId>, _> = bases.iter().map(|seq| commits.id(*seq)).collect();
     let mut ids = ids?;
     ids.sort_unstable();
     Ok(match ids.as_slice() {

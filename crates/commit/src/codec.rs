@@ -41,6 +41,23 @@ pub(crate) const MAX_SAFE: i128 = (1 << 53) - 1;
 /// How deep `any` may hold `any`; each level may be as deep as a type.
 const MAX_ANY_DEPTH: usize = 4;
 
+impl Schema {
+    /// Reads a document of an attachment.
+    pub fn read_document(&self, attachment: &str, json: &Json) -> Result<Value, Misfit> {
+        decode(self, self.must_have(attachment)?, json)
+    }
+
+    /// Writes a document of an attachment.
+    pub fn write_document(&self, attachment: &str, document: &Value) -> Result<Json, Misfit> {
+        Ok(encode(self.must_have(attachment)?, document))
+    }
+
+    fn must_have(&self, attachment: &str) -> Result<&Type, Misfit> {
+        self.document_type(attachment)
+            .ok_or_else(|| Misfit::new(format!("the schema has no attachment `{attachment}`")))
+    }
+}
+
 /// Reads a value of type `kind`.
 pub(crate) fn decode(schema: &Schema, kind: &Type, json: &Json) -> Result<Value, Misfit> {
     Decoder { schema, any_depth: 0 }.value(kind, json)
@@ -62,6 +79,7 @@ impl Decoder<'_> {
             Type::String | Type::Key(_) => Value::Text(json.as_str().ok_or_else(wrong)?.into()),
             Type::Bytes => Value::Bytes(lower_hex(json).ok_or_else(wrong)?.into()),
             Type::Uuid => Value::Uuid(decode_uuid(json).ok_or_else(wrong)?),
+            Type::Blob => Value::Blob(json.as_str().and_then(|text| text.parse().ok()).ok_or_else(wrong)?),
             Type::Enum(enumeration) => {
                 let case = json.as_str().ok_or_else(wrong)?;
                 rank(enumeration.cases.iter().position(|known| **known == *case))

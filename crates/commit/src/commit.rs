@@ -4,8 +4,10 @@
 //! commit: they are what is stored, copied and checked, whatever the schema has become since.
 
 use crate::codec::Misfit;
+use crate::diff::diff;
 use crate::op::{DocumentId, Op};
 use crate::schema::Schema;
+use crate::state::State;
 use canon::{Digest, write};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value as Json;
@@ -173,6 +175,25 @@ impl Commit {
         Self::seal(Kind::Mutations, parent, None, stamp, ops, &encoded)
     }
 
+    /// Makes one commit without history that has the given state: what flattening a store comes to.
+    ///
+    /// ```
+    /// use probity_commit::{Commit, Engine, MemoryCommits, Schema, Stamp, State};
+    /// use serde_json::json;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let schema = Schema::parse("attachment count: int64")?;
+    /// let state = State::from_json(&schema, &json!({"count": {"a": 1, "b": 2}}))?;
+    /// let mut store = MemoryCommits::new();
+    /// let root = store.append(Commit::flatten(&schema, &state, Stamp::new("ann", "flatten", 0)?))?;
+    /// assert_eq!(Engine::new(&store).state(&root)?, state);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn flatten(schema: &Schema, state: &State, stamp: Stamp) -> Self {
+        Self::mutations(schema, None, diff(&State::default(), state), stamp)
+    }
+
     /// Makes a merge of two commits: `parent` is *ours*, `target` is *theirs*, whose opcodes replay last.
     pub fn merge(parent: CommitId, target: CommitId, stamp: Stamp) -> Self {
         Self::seal(Kind::Merge, Some(parent), Some(target), stamp, Vec::new(), &Json::Array(Vec::new()))
@@ -269,6 +290,13 @@ impl Commit {
     /// The opcodes.
     pub fn ops(&self) -> &[Op] {
         &self.ops
+    }
+
+    /// The blobs that the opcodes write, each once. A store refuses a commit whose blobs it does not have.
+    pub fn blobs(&self) -> BTreeSet<Digest> {
+        let mut blobs = BTreeSet::new();
+        self.ops.iter().for_each(|op| op.collect_blobs(&mut blobs));
+        blobs
     }
 
     /// The documents that the opcodes change, each once, in order.

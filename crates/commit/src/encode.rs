@@ -16,6 +16,7 @@ pub(crate) fn encode(kind: &Type, value: &Value) -> Json {
         (_, Value::Text(text)) => Json::String(text.to_string()),
         (_, Value::Bytes(bytes)) => Json::String(hex::encode(bytes)),
         (_, Value::Uuid(bytes)) => Json::String(uuid_text(*bytes)),
+        (_, Value::Blob(digest)) => Json::String(digest.to_string()),
         (Type::Enum(enumeration), Value::Enum(rank)) => {
             Json::String(enumeration.cases[usize::from(*rank)].to_string())
         }

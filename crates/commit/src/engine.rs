@@ -6,7 +6,7 @@ use crate::commit::{CommitId, Kind};
 use crate::history::{Commits, HistoryError, locate};
 use crate::linear;
 use crate::op::DocumentId;
-use crate::state::{Reader, State};
+use crate::state::{Reader, Since, State};
 use crate::value::Value;
 use serde::Serialize;
 
@@ -45,10 +45,15 @@ impl<'c, C: Commits + ?Sized> Engine<'c, C> {
         Reader::new(self.commits).document(locate(self.commits, commit)?, id)
     }
 
+    /// What was written since the nearest state that the store keeps: for a store that wants to keep this one too.
+    pub fn since_snapshot(&self, commit: &CommitId) -> Result<Since, HistoryError> {
+        Reader::new(self.commits).since(locate(self.commits, commit)?)
+    }
+
     /// The linear order of a commit, oldest first, and whether each commit is on.
     pub fn linear(&self, commit: &CommitId) -> Result<Vec<(CommitId, bool)>, HistoryError> {
         let tail = linear::tail(self.commits, locate(self.commits, commit)?, None)?;
-        tail.listed.iter().map(|entry| Ok((self.commits.commit(entry.seq)?.id(), entry.on))).collect()
+        tail.listed.iter().map(|entry| Ok((self.commits.id(entry.seq)?, entry.on))).collect()
     }
 
     /// The maximal common ancestors of two commits.

@@ -6,7 +6,7 @@
 use crate::commit::{Commit, CommitId, Kind};
 use crate::op::DocumentId;
 use crate::state::State;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The local number of a commit. Every commit is numbered after its parent and its target.
@@ -74,6 +74,21 @@ pub trait Commits {
 
     /// The state of a commit, if the store keeps it.
     fn snapshot(&self, seq: Seq) -> Result<Option<State>, HistoryError>;
+
+    /// The identity of a commit. A store that knows it without reading the commit answers faster.
+    fn id(&self, seq: Seq) -> Result<CommitId, HistoryError> {
+        Ok(self.commit(seq)?.id())
+    }
+
+    /// Whether the store keeps the state of a commit. A store that knows it without reading the state answers faster.
+    fn has_snapshot(&self, seq: Seq) -> Result<bool, HistoryError> {
+        Ok(self.snapshot(seq)?.is_some())
+    }
+
+    /// The given documents of a state that the store keeps; those that do not exist there are left out.
+    fn snapshot_of(&self, seq: Seq, documents: &BTreeSet<DocumentId>) -> Result<State, HistoryError> {
+        Ok(self.snapshot(seq)?.unwrap_or_default().restricted(documents))
+    }
 }
 
 /// The number of a commit that must be there.

@@ -63,7 +63,7 @@ pub(crate) fn sides<C: Commits + ?Sized>(
 }
 
 /// A document on a side and in the merge, where the two differ.
-type Changed<'s> = BTreeMap<&'s DocumentId, (Option<&'s Value>, Option<&'s Value>)>;
+pub(crate) type Changed<'s> = BTreeMap<&'s DocumentId, (Option<&'s Value>, Option<&'s Value>)>;
 
 /// Finds everything that the merge lost.
 pub(crate) fn find<C: Commits + ?Sized>(
@@ -93,7 +93,7 @@ pub(crate) fn find<C: Commits + ?Sized>(
 }
 
 /// The documents that read differently on a side and in the merge.
-fn changed<'s>(side: &'s State, merged: &'s State) -> Changed<'s> {
+pub(crate) fn changed<'s>(side: &'s State, merged: &'s State) -> Changed<'s> {
     side.documents
         .diff(&merged.documents)
         .map(|item| match item {

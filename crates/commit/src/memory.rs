@@ -191,4 +191,8 @@ impl Commits for MemoryCommits {
     fn snapshot(&self, seq: Seq) -> Result<Option<State>, HistoryError> {
         Ok(self.states.get(&seq).cloned())
     }
+
+    fn has_snapshot(&self, seq: Seq) -> Result<bool, HistoryError> {
+        Ok(self.states.contains_key(&seq))
+    }
 }

@@ -6,9 +6,11 @@ use crate::schema::Schema;
 use crate::types::Type;
 use crate::value::{Text, Value};
 use crate::xarray::END;
+use canon::Digest;
 use imbl::{OrdMap, OrdSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What names a document.
@@ -75,6 +77,23 @@ impl Op {
             Act::Set(_) => "document_set",
             Act::At(_, change) => change.name(),
         }
+    }
+
+    /// Adds every blob that the opcode writes.
+    pub(crate) fn collect_blobs(&self, blobs: &mut BTreeSet<Digest>) {
+        let values: &mut dyn Iterator<Item = &Value> = match &self.act {
+            Act::Set(value)
+            | Act::At(
+                _,
+                Change::Update(value) | Change::Put { value, .. } | Change::Insert { value: Some(value), .. },
+            ) => &mut std::iter::once(value),
+            Act::At(_, Change::SetUnion(members)) => &mut members.iter(),
+            Act::At(_, Change::MapUnion(entries) | Change::MapUpdate(entries)) => {
+                &mut entries.iter().flat_map(|(key, value)| [key, value])
+            }
+            Act::At(..) => return,
+        };
+        values.for_each(|value| value.collect_blobs(blobs));
     }
 
     /// Reads an opcode; every value and path must fit the schema.

@@ -5,6 +5,7 @@ use crate::history::{Commits, HistoryError, Node, Seq};
 use crate::memory::{AppendError, check_append};
 use crate::op::DocumentId;
 use crate::state::State;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A store and further commits that only exist here.
@@ -78,5 +79,17 @@ impl<C: Commits + ?Sized> Commits for Overlay<'_, C> {
 
     fn snapshot(&self, seq: Seq) -> Result<Option<State>, HistoryError> {
         if self.get(seq).is_some() { Ok(None) } else { self.below.snapshot(seq) }
+    }
+
+    fn id(&self, seq: Seq) -> Result<CommitId, HistoryError> {
+        self.get(seq).map_or_else(|| self.below.id(seq), |(commit, _)| Ok(commit.id()))
+    }
+
+    fn has_snapshot(&self, seq: Seq) -> Result<bool, HistoryError> {
+        if self.get(seq).is_some() { Ok(false) } else { self.below.has_snapshot(seq) }
+    }
+
+    fn snapshot_of(&self, seq: Seq, documents: &BTreeSet<DocumentId>) -> Result<State, HistoryError> {
+        self.below.snapshot_of(seq, documents)
     }
 }

@@ -9,23 +9,32 @@ use crate::ancestry;
 use crate::claims;
 use crate::codec;
 use crate::commit::CommitId;
+use crate::group::{Group, GroupDecision};
 use crate::history::{Commits, HistoryError, Seq, locate};
+use crate::invariant::Invariant;
 use crate::loss;
 use crate::op::DocumentId;
 use crate::path::{self, Path};
 use crate::reconcile::{Chosen, MergeResolution};
 use crate::types::Type;
-use crate::value::Value;
+use crate::value::{Text, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
-/// Rules, of which the first that matches decides.
+/// Rules, of which the first that matches decides; groups that are decided as a whole; and what must hold afterwards.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
     /// The rules.
+    #[serde(default)]
     pub rules: Vec<Rule>,
+    /// The groups; they go before the rules.
+    #[serde(default)]
+    pub groups: Vec<Group>,
+    /// What must hold over the merged state.
+    #[serde(default)]
+    pub invariants: Vec<Invariant>,
 }
 
 /// One rule.
@@ -88,18 +97,58 @@ pub struct Ruling {
     pub conflict: String,
     /// The rank of the rule; none when no rule matched.
     pub rule: Option<usize>,
+    /// The rank of the group that the conflict is a part of, if there is one.
+    pub group: Option<usize>,
     /// What it says.
     pub verdict: Verdict,
 }
 
-/// What a policy says about a merge: one ruling a conflict, in their order.
+/// What a policy says about a group of one document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Rulings(pub Vec<Ruling>);
+pub struct GroupRuling {
+    /// The rank of the group.
+    pub group: usize,
+    /// The attachment of the document.
+    pub attachment: Text,
+    /// The key of the document.
+    pub key: Text,
+    /// Whether the merge put it together from both sides.
+    pub torn: bool,
+    /// What the policy says.
+    pub verdict: Verdict,
+}
+
+/// What a policy says about a merge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Rulings {
+    /// One ruling a conflict, in their order.
+    pub conflicts: Vec<Ruling>,
+    /// One ruling for every group of a document that is torn or has a conflict.
+    pub groups: Vec<GroupRuling>,
+}
 
 impl Rulings {
+    /// The decisions about groups.
+    pub fn group_decisions(&self, policy: &Policy) -> Vec<GroupDecision> {
+        let side = |verdict: &Verdict| match verdict {
+            Verdict::Decided(Chosen::Ours) => Some(Side::Ours),
+            Verdict::Decided(Chosen::Theirs) => Some(Side::Theirs),
+            _ => None,
+        };
+        let decided = |ruling: &GroupRuling| {
+            Some(GroupDecision {
+                attachment: ruling.attachment.clone(),
+                key: ruling.key.clone(),
+                paths: policy.groups.get(ruling.group)?.paths.clone(),
+                side: side(&ruling.verdict)?,
+            })
+        };
+        self.groups.iter().filter_map(decided).collect()
+    }
+
     /// The resolutions of the conflicts that are decided.
     pub fn resolutions(&self, analysis: &MergeAnalysis) -> Vec<MergeResolution> {
-        let ruled = analysis.conflicts().iter().zip(&self.0);
+        let ruled = analysis.conflicts().iter().zip(&self.conflicts);
         ruled
             .filter_map(|(conflict, ruling)| match &ruling.verdict {
                 Verdict::Decided(chosen) => Some(MergeResolution::new(conflict, chosen.clone())),
@@ -108,14 +157,25 @@ impl Rulings {
             .collect()
     }
 
-    /// How many conflicts a person must decide.
+    /// How many questions are left for a person; a group is one, however many conflicts it has.
     pub fn n_open(&self) -> usize {
-        self.0.iter().filter(|ruling| ruling.verdict == Verdict::Review).count()
+        let alone =
+            self.conflicts.iter().filter(|ruling| ruling.group.is_none()).map(|ruling| &ruling.verdict);
+        let groups = self.groups.iter().map(|ruling| &ruling.verdict);
+        alone.chain(groups).filter(|verdict| **verdict == Verdict::Review).count()
     }
 
-    /// Whether a rule refuses the merge.
+    /// Whether a rule or group refuses the merge.
     pub fn is_refused(&self) -> bool {
-        self.0.iter().any(|ruling| ruling.verdict == Verdict::Refused)
+        let conflicts = self.conflicts.iter().map(|ruling| &ruling.verdict);
+        conflicts.chain(self.groups.iter().map(|ruling| &ruling.verdict)).any(|v| *v == Verdict::Refused)
+    }
+}
+
+impl Policy {
+    /// The first rule that speaks about a conflict.
+    fn rule_for(&self, conflict: &MergeConflict) -> Option<usize> {
+        self.rules.iter().position(|rule| rule.matches(conflict))
     }
 }
 
@@ -137,29 +197,60 @@ fn matches_path(pattern: &[Json], path: &[Json]) -> bool {
     }
 }
 
-/// When each side last wrote at a locus.
+/// When each side last wrote at a locus, by the name that the locus was given.
 type LastWrites = BTreeMap<String, [Option<(i64, CommitId)>; 2]>;
 
+/// Loci with names, by document.
+type NamedLoci = BTreeMap<DocumentId, Vec<(Path, String)>>;
+
 impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
-    /// Asks a policy about every conflict of a merge.
+    /// Asks a policy about every conflict and every group of a merge.
     pub fn apply_policy(&self, analysis: &MergeAnalysis, policy: &Policy) -> Result<Rulings, AnalyzeError> {
-        let matched: Vec<Option<usize>> = analysis
-            .conflicts()
-            .iter()
-            .map(|conflict| policy.rules.iter().position(|rule| rule.matches(conflict)))
-            .collect();
-        let is_newest =
-            |rule: &Option<usize>| rule.is_some_and(|rule| policy.rules[rule].decide == Decide::Newest);
-        let last_writes =
-            if matched.iter().any(is_newest) { self.last_writes(analysis)? } else { LastWrites::new() };
-        let rule_on = |(conflict, rule): (&MergeConflict, Option<usize>)| Ruling {
-            conflict: conflict.id.clone(),
-            rule,
-            verdict: rule.map_or(Verdict::Review, |rule| {
-                self.rule_on(policy.rules[rule].decide, conflict, &last_writes)
-            }),
+        let mut groups = self.groups_of(analysis, policy)?;
+        let last_writes = self.last_writes(analysis, policy, &groups)?;
+        for ruling in &mut groups {
+            let decide = policy.groups[ruling.group].decide;
+            ruling.verdict = rule_on_group(decide, last_writes.get(&group_name(ruling)));
+        }
+        let rule_on = |conflict: &MergeConflict| {
+            let of_group = |ruling: &&GroupRuling| {
+                (&ruling.attachment, &ruling.key) == (&conflict.attachment, &conflict.key)
+                    && policy.groups[ruling.group].holds(conflict)
+            };
+            let group = groups.iter().find(of_group);
+            let rule = if group.is_some() { None } else { policy.rule_for(conflict) };
+            let verdict = match (group, rule) {
+                (Some(ruling), _) => ruling.verdict.clone(),
+                (None, Some(rule)) => self.rule_on(policy.rules[rule].decide, conflict, &last_writes),
+                (None, None) => Verdict::Review,
+            };
+            Ruling { conflict: conflict.id.clone(), rule, group: group.map(|ruling| ruling.group), verdict }
         };
-        Ok(Rulings(analysis.conflicts().iter().zip(matched).map(rule_on).collect()))
+        Ok(Rulings { conflicts: analysis.conflicts().iter().map(rule_on).collect(), groups })
+    }
+
+    /// The groups of documents that are torn or have a conflict; nothing is decided about them yet.
+    fn groups_of(&self, analysis: &MergeAnalysis, policy: &Policy) -> Result<Vec<GroupRuling>, AnalyzeError> {
+        if policy.groups.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut found: BTreeMap<(usize, Text, Text), bool> = BTreeMap::new();
+        for (index, group) in policy.groups.iter().enumerate() {
+            for conflict in analysis.conflicts().iter().filter(|conflict| group.holds(conflict)) {
+                found.insert((index, conflict.attachment.clone(), conflict.key.clone()), false);
+            }
+        }
+        for torn in self.torn_groups(&analysis.merge(), &policy.groups)? {
+            found.insert((torn.group, torn.attachment, torn.key), true);
+        }
+        let ruling = |((group, attachment, key), torn)| GroupRuling {
+            group,
+            attachment,
+            key,
+            torn,
+            verdict: Verdict::Review,
+        };
+        Ok(found.into_iter().map(ruling).collect())
     }
 
     fn rule_on(&self, decide: Decide, conflict: &MergeConflict, last_writes: &LastWrites) -> Verdict {
@@ -208,42 +299,67 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         codec::decode(self.schema, self.locus(conflict)?.1, reading.0.as_ref()?).ok()
     }
 
-    /// When each side last made a claim at, above or below each conflict's locus.
-    fn last_writes(&self, analysis: &MergeAnalysis) -> Result<LastWrites, HistoryError> {
+    /// When each side last made a claim at, above or below the loci that are decided by time.
+    fn last_writes(
+        &self,
+        analysis: &MergeAnalysis,
+        policy: &Policy,
+        groups: &[GroupRuling],
+    ) -> Result<LastWrites, HistoryError> {
+        let wanted = self.decided_by_time(analysis, policy, groups);
+        let mut last = LastWrites::new();
+        if wanted.is_empty() {
+            return Ok(last);
+        }
         let ours = locate(self.commits, &analysis.ours())?;
         let theirs = locate(self.commits, &analysis.theirs())?;
         let apart = ancestry::apart(self.commits, ours, theirs)?;
-        let mut by_document: BTreeMap<DocumentId, Vec<(Path, &str)>> = BTreeMap::new();
-        for conflict in analysis.conflicts() {
-            let document = DocumentId { attachment: conflict.attachment.clone(), key: conflict.key.clone() };
-            let locus = self.locus(conflict).map(|(locus, _)| (locus, conflict.id.as_str()));
-            by_document.entry(document).or_default().extend(locus);
-        }
-        let mut last = LastWrites::new();
         let streams = [(Side::Ours, ours, &apart.left), (Side::Theirs, theirs, &apart.right)];
         for (side, top, only) in streams {
             for seq in loss::stream(self.commits, top, only)? {
-                self.note_writes(seq, side, &by_document, &mut last)?;
+                self.note_writes(seq, side, &wanted, &mut last)?;
             }
         }
         Ok(last)
+    }
+
+    fn decided_by_time(
+        &self,
+        analysis: &MergeAnalysis,
+        policy: &Policy,
+        groups: &[GroupRuling],
+    ) -> NamedLoci {
+        let mut wanted = NamedLoci::new();
+        let is_newest = |rule: usize| policy.rules[rule].decide == Decide::Newest;
+        for conflict in analysis.conflicts().iter().filter(|c| policy.rule_for(c).is_some_and(is_newest)) {
+            let document = DocumentId { attachment: conflict.attachment.clone(), key: conflict.key.clone() };
+            let locus = self.locus(conflict).map(|(locus, _)| (locus, conflict.id.clone()));
+            wanted.entry(document).or_default().extend(locus);
+        }
+        for ruling in groups.iter().filter(|ruling| policy.groups[ruling.group].decide == Decide::Newest) {
+            let document = DocumentId { attachment: ruling.attachment.clone(), key: ruling.key.clone() };
+            let loci = policy.groups[ruling.group].loci(self.schema).unwrap_or_default();
+            let named = loci.into_iter().map(|locus| (locus, group_name(ruling)));
+            wanted.entry(document).or_default().extend(named);
+        }
+        wanted
     }
 
     fn note_writes(
         &self,
         seq: Seq,
         side: Side,
-        by_document: &BTreeMap<DocumentId, Vec<(Path, &str)>>,
+        wanted: &NamedLoci,
         last: &mut LastWrites,
     ) -> Result<(), HistoryError> {
         let commit = self.commits.commit(seq)?;
         let time = (commit.stamp().timestamp_ms(), commit.id());
         for op in commit.ops() {
-            let Some(loci) = by_document.get(op.document()) else { continue };
+            let Some(loci) = wanted.get(op.document()) else { continue };
             claims::of_act(&op.act, &mut |claimed, _| {
-                for (locus, id) in loci {
+                for (locus, name) in loci {
                     if claimed.starts_with(locus) || locus.starts_with(claimed) {
-                        let noted = &mut last.entry((*id).to_owned()).or_default()[side as usize];
+                        let noted = &mut last.entry(name.clone()).or_default()[side as usize];
                         *noted = (*noted).max(Some(time));
                     }
                 }
@@ -251,6 +367,23 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         }
         Ok(())
     }
+}
+
+/// A name for a group of a document; conflict ids are hex digits, so the two never meet.
+fn group_name(ruling: &GroupRuling) -> String {
+    format!("group {} {} {}", ruling.group, ruling.attachment, ruling.key)
+}
+
+/// A group is decided for a side, or by a person.
+fn rule_on_group(decide: Decide, writes: Option<&[Option<(i64, CommitId)>; 2]>) -> Verdict {
+    let chosen = match decide {
+        Decide::Refuse => return Verdict::Refused,
+        Decide::Ours => Some(Chosen::Ours),
+        Decide::Theirs => Some(Chosen::Theirs),
+        Decide::Newest => writes.and_then(newest),
+        _ => None,
+    };
+    chosen.map_or(Verdict::Review, Verdict::Decided)
 }
 
 /// The side that has something, where the other has nothing.

@@ -3,10 +3,11 @@
 //! All decisions are checked before any is placed, and all are placed before anything is returned: a refused
 //! reconciliation leaves nothing behind.
 
-use crate::analysis::{AnalyzeError, Examined, MergeAnalyzer, MergeConflict};
+use crate::analysis::{AnalyzeError, Examined, MergeAnalyzer, MergeConflict, Side};
 use crate::codec::{self, Misfit};
 use crate::commit::{Commit, CommitId, Stamp};
 use crate::diff;
+use crate::group::GroupDecision;
 use crate::history::{Commits, HistoryError};
 use crate::op::DocumentId;
 use crate::path::{self, Path, Step, read_in};
@@ -224,9 +225,23 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         resolutions: &[MergeResolution],
         stamp: Stamp,
     ) -> Result<Reconciliation, ReconcileError> {
-        let examined = self.examine(merge)?;
+        self.reconcile_groups(merge, resolutions, &[], stamp)
+    }
+
+    /// The same with groups that are decided as a whole: every part of such a group is taken from its side.
+    pub fn reconcile_groups(
+        &self,
+        merge: &CommitId,
+        resolutions: &[MergeResolution],
+        groups: &[GroupDecision],
+        stamp: Stamp,
+    ) -> Result<Reconciliation, ReconcileError> {
+        let mut examined = self.examine(merge)?;
         let conflicts = self.name_conflicts(merge, &examined, resolutions)?;
-        let decrees = self.decrees(&examined, resolutions, &conflicts)?;
+        let mut decrees = self.decrees(&examined, resolutions, &conflicts)?;
+        for (index, group) in (resolutions.len()..).zip(groups) {
+            self.bind(&mut examined, &mut decrees, index, group)?;
+        }
         check_overlaps(&examined, &decrees)?;
         let placed = place(&examined, decrees)?;
         let ops = diff::diff(&examined.sides.merged, &placed);
@@ -237,6 +252,36 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         let survival = Commit::mutations(self.schema, Some(*merge), ops, stamp);
         state.replay(&survival, true);
         Ok(Reconciliation { survival: Some(survival), state })
+    }
+
+    /// Decrees every part of a group; resolutions of its parts for the same side are part of that.
+    fn bind(
+        &self,
+        examined: &mut Examined,
+        decrees: &mut Vec<Decree>,
+        index: usize,
+        group: &GroupDecision,
+    ) -> Result<(), ReconcileError> {
+        let places = group.places(self.schema).ok_or(ReconcileError::UnknownConflict(index))?;
+        let (state, source) = match group.side {
+            Side::Ours => (&examined.sides.ours, Source::Ours),
+            Side::Theirs => (&examined.sides.theirs, Source::Theirs),
+        };
+        let (document, loci) = places;
+        for locus in loci {
+            let is_inside = |decree: &Decree| {
+                let (other, inner) = &examined.loci[decree.conflict];
+                *other == document && inner.starts_with(&locus)
+            };
+            if let Some(other) = decrees.iter().find(|d| is_inside(d) && d.source != source) {
+                return Err(ReconcileError::OverlappingResolutions(other.resolution, index));
+            }
+            decrees.retain(|decree| !is_inside(decree));
+            let value = read_in(state.document(&document), &locus).cloned();
+            decrees.push(Decree { resolution: index, conflict: examined.loci.len(), value, source });
+            examined.loci.push((document.clone(), locus));
+        }
+        Ok(())
     }
 
     /// The conflict that each resolution is about.

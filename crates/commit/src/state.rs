@@ -13,7 +13,7 @@ use crate::schema::Schema;
 use crate::value::Value;
 use imbl::OrdMap;
 use serde_json::{Map, Value as Json, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The documents at a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -36,6 +36,18 @@ impl State {
     pub(crate) fn of_attachment(&self, attachment: &str) -> impl Iterator<Item = (&DocumentId, &Value)> {
         let first = DocumentId::new(attachment, "");
         self.documents.range(first.clone()..).take_while(move |(id, _)| id.attachment == first.attachment)
+    }
+
+    /// The given documents only; those that do not exist are left out.
+    #[must_use]
+    pub fn restricted(&self, documents: &BTreeSet<DocumentId>) -> Self {
+        let found = |id: &DocumentId| Some((id.clone(), self.document(id)?.clone()));
+        Self { documents: documents.iter().filter_map(found).collect() }
+    }
+
+    /// Adds a document, or puts another in its place.
+    pub fn insert(&mut self, document: DocumentId, value: Value) {
+        self.documents.insert(document, value);
     }
 
     /// The document as JSON, if it exists.
@@ -98,6 +110,22 @@ impl State {
     }
 }
 
+/// Where a replay begins: nowhere, at a state that the reader remembers, or at one that the store keeps.
+enum Start {
+    Empty,
+    Kept(State),
+    Snapshot(Seq),
+}
+
+/// What changed since the nearest state that the store keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Since {
+    /// The commit whose state is kept; none when the replay began with nothing.
+    pub below: Option<Seq>,
+    /// The documents that were written since, as they are now. Documents that do not exist are not here.
+    pub changed: State,
+}
+
 /// Reads states from a store, remembering those it was told to keep.
 pub(crate) struct Reader<'c, C: ?Sized> {
     commits: &'c C,
@@ -118,7 +146,12 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
 
     /// The state of a commit.
     pub(crate) fn state(&self, top: Seq) -> Result<State, HistoryError> {
-        let (mut state, listed) = self.plan(top)?;
+        let (start, listed) = self.plan(top)?;
+        let mut state = match start {
+            Start::Empty => State::default(),
+            Start::Kept(state) => state,
+            Start::Snapshot(seq) => self.commits.snapshot(seq)?.unwrap_or_default(),
+        };
         for entry in replayed(&listed) {
             state.replay(&*self.commits.commit(entry.seq)?, entry.on);
         }
@@ -127,39 +160,62 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
 
     /// One document at a commit: only the commits that write it are read.
     pub(crate) fn document(&self, top: Seq, id: &DocumentId) -> Result<Option<Value>, HistoryError> {
-        let (snapshot, listed) = self.plan(top)?;
-        let Some(oldest) = listed.iter().map(|entry| entry.seq).min() else {
-            return Ok(snapshot.document(id).cloned());
-        };
-        let writers = self.commits.writers(id, oldest)?;
-        let mut state = State::default();
-        if let Some(value) = snapshot.document(id) {
-            state.documents.insert(id.clone(), value.clone());
-        }
-        for entry in replayed(&listed).filter(|entry| writers.binary_search(&entry.seq).is_ok()) {
-            let commit = self.commits.commit(entry.seq)?;
-            for op in commit.ops().iter().filter(|op| op.document == *id) {
-                let _skipped = if entry.on { state.apply(op) } else { state.apply_masked(op) };
+        let (start, listed) = self.plan(top)?;
+        let mut state = self.part(start, &BTreeSet::from([id.clone()]))?;
+        if let Some(oldest) = listed.iter().map(|entry| entry.seq).min() {
+            let writers = self.commits.writers(id, oldest)?;
+            for entry in replayed(&listed).filter(|entry| writers.binary_search(&entry.seq).is_ok()) {
+                let commit = self.commits.commit(entry.seq)?;
+                for op in commit.ops().iter().filter(|op| op.document == *id) {
+                    let _skipped = if entry.on { state.apply(op) } else { state.apply_masked(op) };
+                }
             }
         }
         Ok(state.documents.remove(id))
     }
 
-    /// A snapshot to start from, and what to replay on it.
-    fn plan(&self, top: Seq) -> Result<(State, Vec<Listed>), HistoryError> {
+    /// What was written since the nearest kept state: all that a store needs to keep this one too.
+    pub(crate) fn since(&self, top: Seq) -> Result<Since, HistoryError> {
+        let (start, listed) = self.plan(top)?;
+        let below = match start {
+            Start::Snapshot(seq) => Some(seq),
+            Start::Empty | Start::Kept(_) => None,
+        };
+        let mut commits = Vec::new();
+        for entry in replayed(&listed) {
+            commits.push((self.commits.commit(entry.seq)?, entry.on));
+        }
+        let written = commits.iter().flat_map(|(commit, _)| commit.documents()).cloned().collect();
+        let mut changed = self.part(start, &written)?;
+        for (commit, on) in commits {
+            changed.replay(&commit, on);
+        }
+        Ok(Since { below, changed })
+    }
+
+    /// Some documents of the state that a replay begins with.
+    fn part(&self, start: Start, documents: &BTreeSet<DocumentId>) -> Result<State, HistoryError> {
+        match start {
+            Start::Empty => Ok(State::default()),
+            Start::Kept(state) => Ok(state.restricted(documents)),
+            Start::Snapshot(seq) => self.commits.snapshot_of(seq, documents),
+        }
+    }
+
+    /// A state to start from, and what to replay on it.
+    fn plan(&self, top: Seq) -> Result<(Start, Vec<Listed>), HistoryError> {
         let mut from = Some(top);
         let mut min_distance = 0;
         loop {
-            let found = self.nearest_snapshot(from, min_distance)?;
-            let (below, state) = found.map_or((None, State::default()), |(seq, state)| (Some(seq), state));
+            let below = self.nearest_known(from, min_distance)?;
             if below == Some(top) {
-                return Ok((state, Vec::new()));
+                return Ok((self.start(below), Vec::new()));
             }
             let tail = linear::tail(self.commits, top, below)?;
             // The snapshot holds unless something that it replayed, or may have replayed, was decided since.
             let Some(seq) = below.filter(|seq| tail.decided_below.iter().any(|decided| decided <= seq))
             else {
-                return Ok((state, tail.listed));
+                return Ok((self.start(below), tail.listed));
             };
             // Doubling the distance keeps all attempts together within twice the cost of the last one.
             min_distance = tail.listed.len();
@@ -167,30 +223,22 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         }
     }
 
+    fn start(&self, below: Option<Seq>) -> Start {
+        let Some(seq) = below else { return Start::Empty };
+        self.kept.get(&seq).map_or(Start::Snapshot(seq), |state| Start::Kept(state.clone()))
+    }
+
     /// The first commit along the parents, at least `min_distance` further on, whose state is known.
-    fn nearest_snapshot(
-        &self,
-        mut from: Option<Seq>,
-        min_distance: usize,
-    ) -> Result<Option<(Seq, State)>, HistoryError> {
+    fn nearest_known(&self, mut from: Option<Seq>, min_distance: usize) -> Result<Option<Seq>, HistoryError> {
         let mut distance = 0;
         while let Some(seq) = from {
-            if distance >= min_distance
-                && let Some(state) = self.known(seq)?
-            {
-                return Ok(Some((seq, state)));
+            if distance >= min_distance && (self.kept.contains_key(&seq) || self.commits.has_snapshot(seq)?) {
+                return Ok(Some(seq));
             }
             distance += 1;
             from = self.commits.node(seq)?.parent;
         }
         Ok(None)
-    }
-
-    fn known(&self, seq: Seq) -> Result<Option<State>, HistoryError> {
-        match self.kept.get(&seq) {
-            Some(state) => Ok(Some(state.clone())),
-            None => self.commits.snapshot(seq),
-        }
     }
 }
 

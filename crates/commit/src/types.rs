@@ -27,6 +27,8 @@ pub enum Type {
     Bytes,
     /// `uuid`.
     Uuid,
+    /// `blob`: the digest of bytes that the store keeps beside its commits.
+    Blob,
     /// The key of a document of an attachment.
     Key(Text),
     /// A named enumeration.
@@ -161,6 +163,7 @@ impl fmt::Display for Type {
             Self::String => f.write_str("string"),
             Self::Bytes => f.write_str("bytes"),
             Self::Uuid => f.write_str("uuid"),
+            Self::Blob => f.write_str("blob"),
             Self::Key(attachment) => write!(f, "key<{attachment}>"),
             Self::Enum(enumeration) => f.write_str(&enumeration.name),
             Self::Struct(structure) => f.write_str(&structure.name),
@@ -272,6 +275,7 @@ fn plain(name: &str) -> Option<Type> {
         "string" => Type::String,
         "bytes" => Type::Bytes,
         "uuid" => Type::Uuid,
+        "blob" => Type::Blob,
         "any" => Type::Any,
         _ => Type::Integer(Integer::ALL.iter().find(|(integer, _)| *integer == name)?.1),
     })

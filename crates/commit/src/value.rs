@@ -6,8 +6,10 @@
 
 use crate::types::Type;
 use crate::xarray::XArray;
+use canon::Digest;
 use imbl::{OrdMap, OrdSet};
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A text that many values share.
@@ -33,6 +35,8 @@ pub enum Value {
     Bytes(Arc<[u8]>),
     /// `uuid`.
     Uuid([u8; 16]),
+    /// `blob`.
+    Blob(Digest),
     /// An enum case by its rank in the declaration.
     Enum(u16),
     /// The fields of a struct, as declared.
@@ -62,6 +66,27 @@ pub struct Typed {
     pub kind: Type,
     /// The value.
     pub value: Value,
+}
+
+impl Value {
+    /// Adds every blob that the value names.
+    pub(crate) fn collect_blobs(&self, blobs: &mut BTreeSet<Digest>) {
+        match self {
+            Self::Blob(digest) => drop(blobs.insert(*digest)),
+            Self::Struct(values) | Self::List(values) => {
+                values.iter().for_each(|value| value.collect_blobs(blobs));
+            }
+            Self::Optional(Some(value)) | Self::Variant(_, value) => value.collect_blobs(blobs),
+            Self::Any(Some(typed)) => typed.value.collect_blobs(blobs),
+            Self::Set(members) => members.iter().for_each(|value| value.collect_blobs(blobs)),
+            Self::Map(entries) => entries.iter().for_each(|(key, value)| {
+                key.collect_blobs(blobs);
+                value.collect_blobs(blobs);
+            }),
+            Self::XArray(array) => array.visible().for_each(|(_, value)| value.collect_blobs(blobs)),
+            _ => {}
+        }
+    }
 }
 
 impl PartialEq for Typed {

@@ -86,7 +86,7 @@ impl World {
         let rule = json!({"attachment": "ticket", "path": [{"field": "rank"}], "decide": decide});
         let policy: Policy = serde_json::from_value(json!({ "rules": [rule] })).unwrap();
         let rulings = self.analyzer().apply_policy(&self.analyze(merge), &policy).unwrap();
-        rulings.0[0].verdict.clone()
+        rulings.conflicts[0].verdict.clone()
     }
 }
 
@@ -293,7 +293,7 @@ fn the_first_rule_that_matches_speaks_and_its_resolutions_hold() {
     let analysis = world.analyze(merge);
     let rulings = world.analyzer().apply_policy(&analysis, &policy).unwrap();
     assert_eq!(
-        rulings.0.iter().map(|ruling| ruling.rule).collect::<Vec<_>>(),
+        rulings.conflicts.iter().map(|ruling| ruling.rule).collect::<Vec<_>>(),
         [Some(0), Some(0), Some(1), Some(2)]
     );
     assert_eq!((rulings.n_open(), rulings.is_refused()), (1, false));
@@ -496,4 +496,78 @@ proptest! {
             prop_assert_eq!(canon::json::canonical(&written), canon::json::canonical(&op));
         }
     }
+}
+
+fn place_policy(decide: &str) -> Policy {
+    serde_json::from_value(json!({"groups": [
+        {"attachment": "ticket", "paths": [[{"field": "title"}], [{"field": "rank"}]], "decide": decide},
+    ]}))
+    .unwrap()
+}
+
+fn title(text: &'static str) -> impl Fn(&mut Draft<'_, '_>) {
+    move |t| {
+        t.update(&field("title"), &json!(text)).unwrap();
+    }
+}
+
+#[test]
+fn a_group_that_nobody_wrote_is_torn_and_decided_as_a_whole() {
+    let (mut world, merge) = World::merged(rank(11), title("theirs"));
+    let analysis = world.analyze(merge);
+    assert_eq!(analysis.conflicts(), []);
+    for (decide, expected) in
+        [("ours", ("first", 11)), ("theirs", ("theirs", 10)), ("newest", ("theirs", 10))]
+    {
+        let policy = place_policy(decide);
+        let rulings = world.analyzer().apply_policy(&analysis, &policy).unwrap();
+        assert!(rulings.groups[0].torn);
+        let groups = rulings.group_decisions(&policy);
+        let stamp = world.stamp("dee");
+        let outcome = world.analyzer().reconcile_groups(&merge, &[], &groups, stamp).unwrap();
+        let document = outcome.state.document_json(&world.schema, &DocumentId::new("ticket", "t1")).unwrap();
+        assert_eq!(
+            (document["title"].as_str(), document["rank"].as_i64()),
+            (Some(expected.0), Some(expected.1))
+        );
+    }
+    let rulings = world.analyzer().apply_policy(&analysis, &place_policy("require_review")).unwrap();
+    assert_eq!((rulings.n_open(), rulings.is_refused()), (1, false));
+}
+
+#[test]
+fn the_conflicts_of_a_group_share_its_side() {
+    let both = |number: i64, text: &'static str| {
+        move |t: &mut Draft<'_, '_>| {
+            rank(number)(t);
+            title(text)(t);
+        }
+    };
+    let (mut world, merge) = World::merged(both(11, "ours"), both(12, "theirs"));
+    let analysis = world.analyze(merge);
+    let policy = place_policy("ours");
+    let rulings = world.analyzer().apply_policy(&analysis, &policy).unwrap();
+    assert_eq!(rulings.conflicts.iter().filter(|ruling| ruling.group == Some(0)).count(), 2);
+    let (resolutions, groups) = (rulings.resolutions(&analysis), rulings.group_decisions(&policy));
+    let stamp = world.stamp("dee");
+    let outcome = world.analyzer().reconcile_groups(&merge, &resolutions, &groups, stamp.clone()).unwrap();
+    let document = outcome.state.document_json(&world.schema, &DocumentId::new("ticket", "t1")).unwrap();
+    assert_eq!((&document["title"], &document["rank"]), (&json!("ours"), &json!(11)));
+    // A part of the group cannot be decided for the other side.
+    let other = [MergeResolution::new(&analysis.conflicts()[0], Chosen::Theirs)];
+    let refused = world.analyzer().reconcile_groups(&merge, &other, &groups, stamp).unwrap_err();
+    assert_eq!(refused.code(), Some("overlapping_resolutions"));
+}
+
+#[test]
+fn a_commit_names_its_blobs() {
+    let schema = Schema::parse("attachment file: map<string,optional<blob>>").unwrap();
+    let digest = canon::Digest::of(b"bytes");
+    let mut mutations = Mutations::new(&schema);
+    mutations.document("file", "f").set(&json!([["a", {"some": digest}]])).unwrap();
+    mutations.document("file", "f").union_in_map(&json!([]), &json!([["b", null]])).unwrap();
+    assert!(mutations.document("file", "f").set(&json!([["a", {"some": "abc"}]])).is_err());
+    let commit = mutations.commit(None, Stamp::new("ann", "", 0).unwrap());
+    assert_eq!(commit.blobs().into_iter().collect::<Vec<_>>(), [digest]);
+    assert_eq!(Commit::decode(&schema, commit.bytes()), Ok(commit));
 }
