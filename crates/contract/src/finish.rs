@@ -192,7 +192,7 @@ fn stopped(
         external_changes: None,
         not_reached: STEPS[taken..].to_vec(),
         next_step: Some(next_step),
-        exit_code: exit_code(status),
+        exit_code: status.exit_code(),
     }
 }
 
@@ -225,16 +225,6 @@ fn accepted(
             .then(|| ExternalChanges { count: dirt.len(), paths: dirt.clone() }),
         not_reached: Vec::new(),
         next_step,
-        exit_code: exit_code(status),
-    }
-}
-
-/// The exit code of the command line for a verdict.
-pub const fn exit_code(status: ContractStatus) -> u8 {
-    match status {
-        ContractStatus::Accepted | ContractStatus::AcceptedWithExternalChanges => 0,
-        ContractStatus::Violated => 1,
-        ContractStatus::Unverified => 3,
-        ContractStatus::Expired => 4,
+        exit_code: status.exit_code(),
     }
 }

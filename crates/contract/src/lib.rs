@@ -7,6 +7,7 @@
 //! * [`claims`]: what an author says about a change, against the facts.
 //! * [`weigh`]: what a verdict leads to under a strictness; [`budget`]: what headroom a change has before it starts.
 //! * [`receipt`]: the document that a finished change leaves; [`markdown`]: the same for a pull request.
+//! * [`Rules`]: what a policy says about all this. [`outputs`]: a review in the forms of CI services.
 //! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
 
 mod budget;
@@ -14,8 +15,10 @@ pub mod claims;
 mod delta;
 pub mod finish;
 mod markdown;
+pub mod outputs;
 mod profile;
 pub mod receipt;
+mod rules;
 mod run;
 mod strictness;
 pub mod vectors;
@@ -27,6 +30,7 @@ pub use delta::{DeltaRefusal, DeltaVerdict, Incomparable, StructuralDelta, struc
 pub use finish::{FinishStatus, Pipeline, finish_status};
 pub use markdown::markdown;
 pub use profile::{Check, FileClass, Language, Profile, ProfileReport, classify, profile};
+pub use rules::{FalseClaims, Rules};
 pub use run::{Finding, GatePreview, Run, Severity, WorsenedSymbol};
 pub use strictness::{Blocking, Outcome, Strictness, StrictnessProfile, weigh};
 pub use verify::{Evaluated, Evaluation, IntentState, Patch, PatchIntent, Verdict, verify};

@@ -102,7 +102,7 @@ fn text(value: &Value) -> String {
 }
 
 /// Words of others, with everything that Markdown or HTML would act on taken out of effect.
-fn plain(words: &str) -> String {
+pub(crate) fn plain(words: &str) -> String {
     let mut safe = String::with_capacity(words.len());
     for character in words.chars() {
         match character {
@@ -119,7 +119,7 @@ fn plain(words: &str) -> String {
 }
 
 /// A name in a code span that it cannot break out of.
-fn code(name: &str) -> String {
+pub(crate) fn code(name: &str) -> String {
     let longest = name.split(|character| character != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let pad = if name.starts_with('`') || name.ends_with('`') { " " } else { "" };

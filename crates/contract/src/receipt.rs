@@ -3,9 +3,9 @@
 //! A document `probity/receipt/v1`. Its digest covers everything else in it, so that it can be checked offline and
 //! named by others. It holds facts; only the decision points are for people to judge.
 
-use crate::claims::{Claim, GateFact, GateOutcome, Judgement};
+use crate::claims::{ApiDelta, Claim, GateFact, GateOutcome, Judgement};
 use crate::profile::Check;
-use crate::strictness::Outcome;
+use crate::strictness::{Outcome, Strictness};
 use crate::verify::{Evaluated, Verdict};
 use crate::words::ContractReason;
 use canon::Digest;
@@ -102,6 +102,12 @@ pub struct ReceiptInput<'a> {
     pub baseline_health: Option<i64>,
     /// How strongly the rules were enforced.
     pub enforcement: Enforcement,
+    /// How strictly the verdict was taken.
+    pub strictness: Strictness,
+    /// What became of the public interface, if the runs were compared.
+    pub api: Option<&'a ApiDelta>,
+    /// The receipt before this one, in this repository.
+    pub previous: Option<Digest>,
 }
 
 /// What became of a check.
@@ -118,6 +124,19 @@ pub enum CheckOutcome {
     NotApplicable,
     /// The verdict was reached before it.
     NotReached,
+}
+
+impl CheckOutcome {
+    /// The stable word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Reported => "reported",
+            Self::NotApplicable => "not_applicable",
+            Self::NotReached => "not_reached",
+        }
+    }
 }
 
 /// Something that a person should look at.
@@ -144,6 +163,7 @@ pub enum DecisionKind {
     ExternalChanges,
     FalseClaim,
     GateNotRun,
+    ApiBroken,
 }
 
 /// Why a document is no valid receipt.
@@ -155,6 +175,9 @@ pub enum ReceiptError {
     /// It has no digest, or one that cannot be read.
     #[error("the receipt has no digest")]
     NoDigest,
+    /// It says something else than its receipt.
+    #[error("the statement's subjects are not those of its receipt")]
+    Statement,
     /// It was changed after it was made.
     #[error("the receipt names {stated}, but its content is {found}")]
     Digest {
@@ -194,7 +217,9 @@ pub fn receipt(input: &ReceiptInput<'_>) -> Value {
         "profile": input.verdict.profile,
         "verdict": input.verdict.to_json(),
         "outcome": input.outcome,
-        "checks": checks(input).map(|(check, outcome)| json!({ "check": check, "outcome": outcome })),
+        "strictness": input.strictness,
+        "checks": check_outcomes(input.verdict, input.scope_check)
+            .map(|(check, outcome)| json!({ "check": check, "outcome": outcome })),
         "gates": input.gates,
         "claims": {
             "checked": input.claims,
@@ -210,7 +235,9 @@ pub fn receipt(input: &ReceiptInput<'_>) -> Value {
             "patch_health_delta":
                 input.verdict.evaluation().and_then(|it| it.structural_delta.health_delta),
         },
+        "api": input.api,
         "enforcement": input.enforcement,
+        "previous": input.previous,
     });
     let digest = Digest::of_json(&document);
     document["digest"] = json!(digest);
@@ -229,20 +256,47 @@ pub fn verify_receipt(document: &Value) -> Result<Digest, ReceiptError> {
     if stated == found { Ok(found) } else { Err(ReceiptError::Digest { stated, found }) }
 }
 
+/// The type of the predicate when a receipt is an attestation.
+pub const PREDICATE_TYPE: &str = "https://probity.dev/attestation/receipt/v1";
+
+/// The receipt as an in-toto statement: its subjects are the receipt itself and every file that the change left.
+pub fn statement(receipt: &Value) -> Result<Value, ReceiptError> {
+    let digest = verify_receipt(receipt)?;
+    let subject =
+        |name: String, digest: Digest| json!({ "name": name, "digest": { "sha256": digest.to_hex() } });
+    let mut subjects = vec![subject("probity-receipt".into(), digest)];
+    for entry in receipt["delta"].as_array().into_iter().flatten() {
+        let after = entry["after"].as_str().and_then(|digest| digest.parse().ok());
+        let name = canon::bytes::from_json(&entry["path"]).map(|path| canon::bytes::escape(&path));
+        subjects.extend(name.zip(after).map(|(name, after)| subject(name, after)));
+    }
+    Ok(json!({
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": subjects,
+        "predicateType": PREDICATE_TYPE,
+        "predicate": receipt,
+    }))
+}
+
+/// The receipt that a statement attests, if the statement is what that receipt gives.
+pub fn attested(statement: &Value) -> Result<Value, ReceiptError> {
+    let receipt = &statement["predicate"];
+    if self::statement(receipt)? == *statement { Ok(receipt.clone()) } else { Err(ReceiptError::Statement) }
+}
+
 /// Every check with what became of it.
-fn checks(input: &ReceiptInput<'_>) -> [(Check, CheckOutcome); 6] {
-    let violated = |reason| input.verdict.contract_violations.contains(&reason);
+pub fn check_outcomes(verdict: &Verdict, scope_check: Option<&ScopeCheck>) -> [(Check, CheckOutcome); 6] {
+    let violated = |reason| verdict.contract_violations.contains(&reason);
     let failed_if = |failed| if failed { CheckOutcome::Failed } else { CheckOutcome::Passed };
     let scope = |failed: fn(&ScopeCheck) -> bool| {
-        input.scope_check.map_or(CheckOutcome::NotApplicable, |check| failed_if(failed(check)))
+        scope_check.map_or(CheckOutcome::NotApplicable, |check| failed_if(failed(check)))
     };
-    let structural =
-        |judge: &dyn Fn(&crate::verify::Evaluation) -> CheckOutcome| match &input.verdict.evaluated {
-            Evaluated::Fully(evaluation) => judge(evaluation),
-            Evaluated::NotApplicable => CheckOutcome::NotApplicable,
-            Evaluated::Nothing if !input.verdict.profile.after_run_required => CheckOutcome::NotApplicable,
-            Evaluated::Nothing => CheckOutcome::NotReached,
-        };
+    let structural = |judge: &dyn Fn(&crate::verify::Evaluation) -> CheckOutcome| match &verdict.evaluated {
+        Evaluated::Fully(evaluation) => judge(evaluation),
+        Evaluated::NotApplicable => CheckOutcome::NotApplicable,
+        Evaluated::Nothing if !verdict.profile.after_run_required => CheckOutcome::NotApplicable,
+        Evaluated::Nothing => CheckOutcome::NotReached,
+    };
     let worsened = |empty| if empty { CheckOutcome::Passed } else { CheckOutcome::Reported };
     [
         (Check::ProfileClassification, failed_if(violated(ContractReason::StateArtifactMutation))),
@@ -283,6 +337,9 @@ fn decision_points(input: &ReceiptInput<'_>) -> Vec<DecisionPoint> {
         input.gates.iter().filter(|gate| matches!(gate.result, GateOutcome::Skipped | GateOutcome::NotRun))
     {
         found.push((DecisionKind::GateNotRun, gate.id.clone()));
+    }
+    if let Some(api) = input.api.filter(|api| !api.breaks.is_empty()) {
+        found.push((DecisionKind::ApiBroken, list(api.breaks.iter())));
     }
     let number = |(index, (kind, detail))| DecisionPoint { id: format!("D-{}", index + 1), kind, detail };
     found.into_iter().enumerate().map(number).collect()

@@ -6,6 +6,8 @@
 //! Whatever is let through is named (law 3). A broken scope, touched state and a moved baseline are never let
 //! through: they are about trust, not about quality.
 
+use crate::claims::Judgement;
+use crate::rules::FalseClaims;
 use crate::run::{Run, Severity};
 use crate::verify::Verdict;
 use crate::words::{ContractReason, ContractStatus};
@@ -44,15 +46,36 @@ pub enum Blocking {
     HealthRegression,
     /// Symbols in scope got worse.
     WorsenedSymbols,
+    /// The author claims something that is false.
+    FalseClaim,
+}
+
+impl Blocking {
+    /// What to do about it.
+    pub const fn next_step(self) -> &'static str {
+        match self {
+            Self::Contract(reason) => reason.next_step(),
+            Self::HealthRegression => "win back the health that the change costs",
+            Self::WorsenedSymbols => "make the worsened symbols as simple as they were",
+            Self::FalseClaim => "take the false claims back, or make them true",
+        }
+    }
+}
+
+impl std::fmt::Display for Blocking {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Contract(reason) => reason.fmt(f),
+            Self::HealthRegression => f.write_str("health_regression"),
+            Self::WorsenedSymbols => f.write_str("worsened_symbols"),
+            Self::FalseClaim => f.write_str("false_claim"),
+        }
+    }
 }
 
 impl Serialize for Blocking {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Contract(reason) => reason.serialize(serializer),
-            Self::HealthRegression => serializer.serialize_str("health_regression"),
-            Self::WorsenedSymbols => serializer.serialize_str("worsened_symbols"),
-        }
+        serializer.collect_str(self)
     }
 }
 
@@ -65,10 +88,42 @@ pub struct Outcome {
     pub reason: Option<Blocking>,
     /// What blocks.
     pub blocking_violations: Vec<Blocking>,
-    /// What the contract calls a violation, and this strictness lets through.
+    /// What would block under another strictness or policy, and is let through.
     pub let_through: Vec<Blocking>,
     /// The new findings in scope that are let through, with their severity.
     pub findings_let_through: BTreeMap<String, Severity>,
+}
+
+impl Outcome {
+    /// Adds what false claims lead to. Where there is no verdict they are named and decide nothing.
+    #[must_use]
+    pub fn with_claims(self, judgement: &Judgement, rule: FalseClaims) -> Self {
+        if judgement.is_valid() {
+            return self;
+        }
+        self.with(Blocking::FalseClaim, rule == FalseClaims::Violate)
+    }
+
+    /// Adds required gates that ran and failed. A change that was not verified does not become so by them.
+    #[must_use]
+    pub fn with_failed_gate(self, strictness: Strictness) -> Self {
+        let gate = Blocking::Contract(ContractReason::GateFailures);
+        if self.blocking_violations.contains(&gate) || self.let_through.contains(&gate) {
+            return self;
+        }
+        self.with(gate, strictness.profile != StrictnessProfile::Relaxed)
+    }
+
+    fn with(mut self, what: Blocking, blocks: bool) -> Self {
+        if !blocks || self.status.is_open() {
+            self.let_through.push(what);
+            return self;
+        }
+        self.status = ContractStatus::Violated;
+        self.blocking_violations.push(what);
+        self.reason = self.blocking_violations.first().copied();
+        self
+    }
 }
 
 /// Takes a verdict as strictly as asked. `after` is the run that the verdict was made on.

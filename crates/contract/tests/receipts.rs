@@ -2,13 +2,14 @@
 
 use intent::{Entry, IntentScope, ScopeCheckStatus, Timestamp, scope_check};
 use paths::RepoPath;
-use probity_contract::claims::{Claim, Facts, GateFact, GateKind, GateOutcome, judge};
+use probity_contract::claims::{Claim, Facts, GateFact, GateKind, GateOutcome, Judgement, judge};
 use probity_contract::receipt::{
-    DeltaEntry, Enforcement, ReceiptError, ReceiptInput, ReceiptIntent, RunRef, receipt, verify_receipt,
+    DeltaEntry, Enforcement, ReceiptError, ReceiptInput, ReceiptIntent, RunRef, attested, receipt, statement,
+    verify_receipt,
 };
 use probity_contract::{
-    Blocking, ContractReason, ContractStatus, Finding, GatePreview, IntentState, Patch, PatchIntent, Run,
-    Severity, Strictness, StrictnessProfile, Verdict, budget, markdown, verify, weigh,
+    Blocking, ContractReason, ContractStatus, FalseClaims, Finding, GatePreview, IntentState, Patch,
+    PatchIntent, Run, Severity, Strictness, StrictnessProfile, Verdict, budget, markdown, verify, weigh,
 };
 use serde_json::{Value, json};
 
@@ -159,6 +160,9 @@ fn sample() -> Value {
         unchecked_sentences: 3,
         baseline_health: Some(91),
         enforcement: Enforcement::Observe,
+        strictness: Strictness::default(),
+        api: None,
+        previous: None,
     })
 }
 
@@ -195,4 +199,48 @@ fn a_receipt_reads_well_and_the_words_of_others_have_no_effect() {
     assert!(page.contains("- structural_delta: **passed**"));
     assert!(page.contains("- `e2e`: **skipped**"));
     assert!(page.contains("- D-2 false_claim: no\\_regressions"));
+}
+
+#[test]
+fn a_receipt_is_a_statement_about_itself_and_the_files_it_left() {
+    let statement = statement(&sample()).expect("a statement");
+    let names: Vec<&Value> =
+        statement["subject"].as_array().into_iter().flatten().map(|subject| &subject["name"]).collect();
+    assert_eq!(names, ["probity-receipt", "src/a.py"]);
+    assert_eq!(attested(&statement), Ok(sample()));
+    let mut forged = statement.clone();
+    forged["subject"][1]["name"] = json!("src/b.py");
+    assert_eq!(attested(&forged), Err(ReceiptError::Statement));
+    let mut forged = statement;
+    forged["predicate"]["health"]["score"] = json!(100);
+    assert!(matches!(attested(&forged), Err(ReceiptError::Digest { .. })));
+}
+
+#[test]
+fn policy_decides_what_a_false_claim_leads_to() {
+    let patch = patch(run("after", 88, &[]), ScopeCheckStatus::Clean);
+    let verdict = verify(&patch);
+    let outcome = weigh(&verdict, patch.after.as_ref(), Strictness::default());
+    let judgement = judge(&[Claim::NoRegressions], &facts(&verdict));
+    let reported = outcome.clone().with_claims(&judgement, FalseClaims::Report);
+    assert_eq!(
+        (reported.status, reported.let_through),
+        (ContractStatus::Accepted, vec![Blocking::FalseClaim])
+    );
+    let violated = outcome.clone().with_claims(&judgement, FalseClaims::Violate);
+    assert_eq!((violated.status, violated.reason), (ContractStatus::Violated, Some(Blocking::FalseClaim)));
+    assert_eq!(outcome.clone().with_claims(&Judgement::default(), FalseClaims::Violate), outcome);
+}
+
+#[test]
+fn a_failed_required_gate_violates_unless_quality_is_relaxed() {
+    let patch = patch(run("after", 90, &[]), ScopeCheckStatus::Clean);
+    let verdict = verify(&patch);
+    let relaxed = strictness(StrictnessProfile::Relaxed, None);
+    let gate = Blocking::Contract(ContractReason::GateFailures);
+    let failed =
+        weigh(&verdict, patch.after.as_ref(), Strictness::default()).with_failed_gate(Strictness::default());
+    assert_eq!((failed.status, failed.reason), (ContractStatus::Violated, Some(gate)));
+    let failed = weigh(&verdict, patch.after.as_ref(), relaxed).with_failed_gate(relaxed);
+    assert_eq!((failed.status, failed.let_through), (ContractStatus::Accepted, vec![gate]));
 }

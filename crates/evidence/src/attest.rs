@@ -2,6 +2,7 @@
 //!
 //! The statement's subjects are the run (by its hash) and the manifest file (by its digest); its predicate is the
 //! whole manifest. An envelope is verified before its payload is parsed, and parsed before a field is believed.
+//! [`seal_statement`] and [`open_statement`] do the same for statements of any kind.
 
 use crate::verify::MANIFEST;
 use crate::wire::{self, ManifestV1};
@@ -81,14 +82,19 @@ pub fn statement(manifest: &[u8]) -> Result<Value, AttestError> {
 
 /// The signed envelope about the run whose `manifest.json` has these bytes.
 pub fn envelope(manifest: &[u8], key: &SecretKey) -> Result<Vec<u8>, AttestError> {
-    let payload = json::canonical(&statement(manifest)?);
+    Ok(seal_statement(&statement(manifest)?, key))
+}
+
+/// Any statement in a signed envelope.
+pub fn seal_statement(statement: &Value, key: &SecretKey) -> Vec<u8> {
+    let payload = json::canonical(statement);
     let signature = key.sign(&pre_authentication_encoding(PAYLOAD_TYPE, &payload));
     let envelope = json!({
         "payload": STANDARD.encode(&payload),
         "payloadType": PAYLOAD_TYPE,
         "signatures": [{ "keyid": key.key_id(), "sig": STANDARD.encode(signature) }],
     });
-    Ok([json::canonical(&envelope), b"\n".to_vec()].concat())
+    [json::canonical(&envelope), b"\n".to_vec()].concat()
 }
 
 #[derive(Deserialize)]
@@ -108,6 +114,16 @@ struct EnvelopeSignature {
 
 /// Opens an envelope that one of `keys` (by name) must have signed.
 pub fn open(envelope: &[u8], keys: &BTreeMap<String, PublicKey>) -> Result<Attestation, AttestError> {
+    let (key_id, statement) = open_statement(envelope, keys)?;
+    let (run_id, run_hash) = attested(&statement)?;
+    Ok(Attestation { key_id, run_id, run_hash, manifest: statement["predicate"].clone() })
+}
+
+/// Opens an envelope of any statement that one of `keys` (by name) must have signed: the key, and the statement.
+pub fn open_statement(
+    envelope: &[u8],
+    keys: &BTreeMap<String, PublicKey>,
+) -> Result<(String, Value), AttestError> {
     let value = json::parse(envelope).map_err(|error| AttestError::Envelope(error.to_string()))?;
     let envelope = Envelope::deserialize(&value).map_err(|error| AttestError::Envelope(error.to_string()))?;
     if envelope.payload_type != PAYLOAD_TYPE {
@@ -116,8 +132,7 @@ pub fn open(envelope: &[u8], keys: &BTreeMap<String, PublicKey>) -> Result<Attes
     let payload = decode(&envelope.payload)?;
     let key_id = signer(&envelope, &payload, keys)?;
     let statement = json::parse(&payload).map_err(|error| AttestError::Statement(error.to_string()))?;
-    let (run_id, run_hash) = attested(&statement)?;
-    Ok(Attestation { key_id, run_id, run_hash, manifest: statement["predicate"].clone() })
+    Ok((key_id, statement))
 }
 
 /// Both alphabets of base64 are allowed in an envelope.

@@ -34,6 +34,7 @@ struct File {
     gate: Vec<Gate>,
     profile: BTreeMap<String, ProfileForm>,
     amend: AmendPolicy,
+    contract: contract::Rules,
 }
 
 #[derive(Deserialize)]
@@ -63,6 +64,7 @@ impl Policy {
             profiles: if profiles.is_empty() { default.profiles } else { profiles },
             workspace: file.workspace,
             amend: file.amend,
+            contract: file.contract,
         })
     }
 }
@@ -181,6 +183,8 @@ signature = "required"
         let profile = error("[profile.team]\nsignatur = \"required\"\n");
         assert_eq!((profile.line, profile.suggestion.as_deref()), (2, Some("signature")));
         assert_eq!(error("[amend]\nbefore = \"deny\"\n").line, 2);
+        let strictness = error("[contract]\nstrictness = \"relax\"\n");
+        assert_eq!((strictness.line, strictness.suggestion.as_deref()), (2, Some("relaxed")));
     }
 
     #[test]

@@ -58,6 +58,7 @@ struct Document {
     profiles: Vec<Value>,
     workspace: Workspace,
     amend: AmendPolicy,
+    contract: contract::Rules,
 }
 
 #[derive(Deserialize)]
@@ -82,6 +83,7 @@ impl Policy {
             profiles: profiles.into_iter().map(profile).collect(),
             workspace: document.workspace,
             amend: document.amend,
+            contract: document.contract,
         })
     }
 }

@@ -27,6 +27,9 @@ pub struct Policy {
     pub workspace: Workspace,
     /// When a sealed scope may be amended.
     pub amend: AmendPolicy,
+    /// How a patch contract is taken.
+    #[serde(skip_serializing_if = "contract::Rules::is_silent")]
+    pub contract: contract::Rules,
 }
 
 /// A named bundle of scope patterns and gates, chosen by changed files.
@@ -131,6 +134,7 @@ impl Default for Policy {
             profiles: vec![Profile::named(DEFAULT_PROFILE)],
             workspace: Workspace::default(),
             amend: AmendPolicy::default(),
+            contract: contract::Rules::default(),
         }
     }
 }

@@ -31,6 +31,29 @@ pub enum ObjectionCode {
     TouchedOtherPaths,
 }
 
+impl ObjectionCode {
+    /// The stable word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::ApiBroken => "api_broken",
+            Self::ApiExtended => "api_extended",
+            Self::CheckNotApplicable => "check_not_applicable",
+            Self::ClaimedPathUntouched => "claimed_path_untouched",
+            Self::ContractViolated => "contract_violated",
+            Self::ExternalRegressionsPresent => "external_regressions_present",
+            Self::FindingStillPresent => "finding_still_present",
+            Self::FindingUnknown => "finding_unknown",
+            Self::GateFailed => "gate_failed",
+            Self::GateNotRun => "gate_not_run",
+            Self::HealthRegressed => "health_regressed",
+            Self::NonDocumentationTouched => "non_documentation_touched",
+            Self::NotVerified => "not_verified",
+            Self::RegressionsPresent => "regressions_present",
+            Self::TouchedOtherPaths => "touched_other_paths",
+        }
+    }
+}
+
 /// An objection to a claim.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Objection {

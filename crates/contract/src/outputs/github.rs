@@ -1,0 +1,141 @@
+//! GitHub: the summary of a job as Markdown, and workflow commands that mark lines of changed files.
+
+use super::{NewFinding, Review};
+use crate::markdown::{code, plain};
+use crate::run::Severity;
+use crate::words::ContractStatus;
+use std::fmt::Write;
+
+/// The most items that one list shows.
+const SHOWN: usize = 20;
+
+/// The most annotations: GitHub shows fewer, and a log of thousands helps nobody.
+const MAX_ANNOTATIONS: usize = 50;
+
+/// The summary of a review, for `$GITHUB_STEP_SUMMARY` or a comment.
+pub fn github_summary(review: &Review) -> String {
+    let mark = match review.status {
+        ContractStatus::Accepted | ContractStatus::AcceptedWithExternalChanges => "✅",
+        ContractStatus::Violated => "❌",
+        ContractStatus::Unverified | ContractStatus::Expired => "⚠️",
+    };
+    let mut page = format!("## {mark} Probity: {}\n\n", review.status.word());
+    if let Some(reason) = &review.reason {
+        let _ = writeln!(page, "**Because:** {}  ", plain(reason));
+    }
+    if let Some(step) = review.next_step {
+        let _ = writeln!(page, "**Next:** {step}  ");
+    }
+    facts(&mut page, review);
+    let ours: Vec<&NewFinding> = review.findings.iter().filter(|finding| finding.is_ours).collect();
+    let others: Vec<&NewFinding> = review.findings.iter().filter(|finding| !finding.is_ours).collect();
+    list(&mut page, "New findings of this change", &ours, |finding| finding_line(finding));
+    list(&mut page, "Not declared", &review.out_of_scope, |path| code(&path.to_string()));
+    list(&mut page, "False claims", &review.false_claims, |claim| {
+        format!("{}: {}", plain(claim.claim), plain(claim.code.word()))
+    });
+    list(&mut page, "Breaks of the public interface", &review.api_breaks, |symbol| code(symbol));
+    list(&mut page, "Let through", &review.let_through, |what| plain(what));
+    list(&mut page, "New findings outside the declared scope", &others, |finding| finding_line(finding));
+    page
+}
+
+fn facts(page: &mut String, review: &Review) {
+    let health = match review.health {
+        (Some(before), Some(after)) => format!("{before} → {after} ({:+})", after - before),
+        _ => "not known".into(),
+    };
+    let run = |id: &Option<String>| id.as_ref().map_or_else(|| "none".into(), |id| code(id));
+    let _ = write!(page, "\n| | |\n|---|---|\n| Profile | {} |\n", plain(&review.profile));
+    let _ = writeln!(page, "| Runs | {} → {} |", run(&review.runs.0), run(&review.runs.1));
+    let _ = writeln!(page, "| Health | {health} |");
+    for (check, outcome) in &review.checks {
+        let _ =
+            writeln!(page, "| {} | {} |", check.word().replace('_', " "), outcome.word().replace('_', " "));
+    }
+}
+
+fn finding_line(finding: &NewFinding) -> String {
+    let place = match &finding.path {
+        Some(path) => format!(" {}", code(&format!("{path}:{}", finding.lines.0))),
+        None => String::new(),
+    };
+    let passed = if finding.is_let_through { " (let through)" } else { "" };
+    format!("{} **{}**{place} {}{passed}", finding.severity, plain(&finding.rule), plain(&finding.message))
+}
+
+fn list<T>(page: &mut String, heading: &str, items: &[T], show: impl Fn(&T) -> String) {
+    if items.is_empty() {
+        return;
+    }
+    let _ = write!(page, "\n**{heading}** ({})\n\n", items.len());
+    for item in items.iter().take(SHOWN) {
+        let _ = writeln!(page, "- {}", show(item));
+    }
+    if items.len() > SHOWN {
+        let _ = writeln!(page, "- and {} more", items.len() - SHOWN);
+    }
+}
+
+/// Workflow commands that mark the new findings and undeclared files, one a line; the verdict comes first.
+pub fn github_annotations(review: &Review) -> String {
+    let mut lines = Vec::new();
+    let level = match review.status {
+        ContractStatus::Accepted | ContractStatus::AcceptedWithExternalChanges => "notice",
+        ContractStatus::Violated => "error",
+        ContractStatus::Unverified | ContractStatus::Expired => "warning",
+    };
+    let because = review.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
+    let verdict = format!("{}{because}", review.status.word());
+    lines.push(format!("::{level} title=Probity::{}", data(&verdict)));
+    for path in &review.out_of_scope {
+        let file = property(&path.to_string());
+        lines.push(format!("::error file={file},title=Probity scope::this path was not declared"));
+    }
+    lines.extend(review.findings.iter().map(annotation));
+    let more = lines.len().saturating_sub(MAX_ANNOTATIONS);
+    lines.truncate(MAX_ANNOTATIONS);
+    if more > 0 {
+        lines.push(format!(
+            "::notice title=Probity::and {more} more; the summary and the SARIF file have all"
+        ));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn annotation(finding: &NewFinding) -> String {
+    let level = match finding.severity {
+        _ if !finding.is_ours => "notice",
+        _ if finding.blocks() => "error",
+        Severity::Info => "notice",
+        _ => "warning",
+    };
+    let (first, last) = finding.lines;
+    let place = match &finding.path {
+        Some(path) => format!("file={},line={first},endLine={last},", property(&path.to_string())),
+        None => String::new(),
+    };
+    let title = property(&format!("Probity {}", finding.rule));
+    format!("::{level} {place}title={title}::{}", data(&finding.message))
+}
+
+/// The words of a command: a line break would begin another command.
+fn data(words: &str) -> String {
+    words.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// A value in a command, which commas and colons would end.
+fn property(words: &str) -> String {
+    data(words).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_the_tree_cannot_begin_another_command() {
+        assert_eq!(data("a\n::error::b%"), "a%0A::error::b%25");
+        assert_eq!(property("x,line=1:2"), "x%2Cline=1%3A2");
+    }
+}

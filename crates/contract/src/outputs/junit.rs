@@ -1,0 +1,107 @@
+//! `JUnit`: every check and every new finding as a test case, for services that read nothing else.
+
+use super::{NewFinding, Review};
+use crate::profile::Check;
+use crate::receipt::CheckOutcome;
+use std::fmt::Write;
+
+/// The report. What does not apply is skipped, never passed (law 6).
+pub fn junit(review: &Review) -> String {
+    let checks: Vec<Case> =
+        review.checks.iter().map(|(check, outcome)| of_check(*check, *outcome, review)).collect();
+    let findings: Vec<Case> = review.findings.iter().map(of_finding).collect();
+    let claims = review.false_claims.iter().map(|objection| Case {
+        name: objection.claim.to_owned(),
+        end: End::Failed(objection.code.word().to_owned()),
+    });
+    let claims: Vec<Case> = claims.collect();
+    let mut page =
+        String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"probity\">\n");
+    for (name, cases) in [("checks", checks), ("new findings", findings), ("false claims", claims)] {
+        suite(&mut page, name, &cases);
+    }
+    page.push_str("</testsuites>\n");
+    page
+}
+
+/// A test case and how it ended.
+struct Case {
+    name: String,
+    end: End,
+}
+
+enum End {
+    Passed,
+    Failed(String),
+    Skipped(String),
+}
+
+fn of_check(check: Check, outcome: CheckOutcome, review: &Review) -> Case {
+    let end = match outcome {
+        CheckOutcome::Passed => End::Passed,
+        CheckOutcome::Reported => End::Skipped("reported, and not judged".into()),
+        CheckOutcome::Failed => End::Failed(review.blocking.join(", ")),
+        CheckOutcome::NotApplicable => End::Skipped("does not apply to this change".into()),
+        CheckOutcome::NotReached => End::Failed(format!("{}: not verified", review.status.word())),
+    };
+    Case { name: check.word().to_owned(), end }
+}
+
+fn of_finding(finding: &NewFinding) -> Case {
+    let words = format!("{}:{} {}", finding.shown_path(), finding.lines.0, finding.message);
+    let end = if finding.blocks() { End::Failed(words) } else { End::Skipped(words) };
+    Case { name: finding.id.clone(), end }
+}
+
+fn suite(page: &mut String, name: &str, cases: &[Case]) {
+    let failures = cases.iter().filter(|case| matches!(case.end, End::Failed(_))).count();
+    let skipped = cases.iter().filter(|case| matches!(case.end, End::Skipped(_))).count();
+    let _ = writeln!(
+        page,
+        "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\">",
+        cases.len()
+    );
+    for case in cases {
+        let head = format!(
+            "    <testcase classname=\"probity.{}\" name=\"{}\"",
+            name.replace(' ', "_"),
+            text(&case.name)
+        );
+        let _ = match &case.end {
+            End::Passed => writeln!(page, "{head}/>"),
+            End::Failed(why) => writeln!(page, "{head}><failure message=\"{}\"/></testcase>", text(why)),
+            End::Skipped(why) => writeln!(page, "{head}><skipped message=\"{}\"/></testcase>", text(why)),
+        };
+    }
+    page.push_str("  </testsuite>\n");
+}
+
+/// Words in an attribute. Characters that XML does not allow at all become a replacement mark.
+fn text(words: &str) -> String {
+    let mut safe = String::with_capacity(words.len());
+    for character in words.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\n' => safe.push_str("&#10;"),
+            '\t' => safe.push_str("&#9;"),
+            other if (other as u32) < 0x20 || matches!(other, '\u{fffe}' | '\u{ffff}') => {
+                safe.push('\u{fffd}');
+            }
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_breaks_out_of_an_attribute() {
+        assert_eq!(text("a\"><b>&\n\u{1}"), "a&quot;&gt;&lt;b&gt;&amp;&#10;\u{fffd}");
+    }
+}

@@ -1,0 +1,84 @@
+//! A review in the forms that CI services read. Each form is a pure function of a [`Review`].
+//!
+//! * [`github_summary`], [`github_annotations`]: the page of a job, and marks in the changed files.
+//! * [`junit`]: checks and new findings as test cases. [`gitlab`]: new findings as a code quality report.
+//!
+//! Words of the tree are hostile: every form escapes them. Lists are bounded, and say what they leave out.
+
+mod github;
+mod gitlab;
+mod junit;
+
+pub use github::{github_annotations, github_summary};
+pub use gitlab::gitlab;
+pub use junit::junit;
+
+use crate::claims::Objection;
+use crate::profile::Check;
+use crate::receipt::CheckOutcome;
+use crate::run::Severity;
+use crate::words::ContractStatus;
+use paths::RepoPath;
+
+/// A new finding, where a reader can find it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewFinding {
+    /// Its id.
+    pub id: String,
+    /// What kind of finding it is.
+    pub rule: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong, in a sentence.
+    pub message: String,
+    /// The file, if there is one.
+    pub path: Option<RepoPath>,
+    /// The lines in it, from 1.
+    pub lines: (u32, u32),
+    /// Whether it counts against the change; else it is of others.
+    pub is_ours: bool,
+    /// Whether it is let through.
+    pub is_let_through: bool,
+}
+
+impl NewFinding {
+    fn blocks(&self) -> bool {
+        self.is_ours && !self.is_let_through
+    }
+
+    /// The file in text, whatever its bytes.
+    fn shown_path(&self) -> String {
+        self.path.as_ref().map_or_else(String::new, ToString::to_string)
+    }
+}
+
+/// What a reviewer is told about a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Review {
+    /// The status that the caller acts on.
+    pub status: ContractStatus,
+    /// Why, unless it is accepted.
+    pub reason: Option<String>,
+    /// What to do about it.
+    pub next_step: Option<&'static str>,
+    /// Everything that blocks.
+    pub blocking: Vec<String>,
+    /// What is let through.
+    pub let_through: Vec<String>,
+    /// The profile of the change.
+    pub profile: String,
+    /// The runs, as people see their ids.
+    pub runs: (Option<String>, Option<String>),
+    /// The health before and after.
+    pub health: (Option<i64>, Option<i64>),
+    /// Every check with what became of it.
+    pub checks: Vec<(Check, CheckOutcome)>,
+    /// Changed paths that were not declared, or are forbidden.
+    pub out_of_scope: Vec<RepoPath>,
+    /// The new findings: what counts against the change first, then the worst.
+    pub findings: Vec<NewFinding>,
+    /// Public symbols that callers can no longer rely on.
+    pub api_breaks: Vec<String>,
+    /// Claims that are false.
+    pub false_claims: Vec<Objection>,
+}

@@ -1,0 +1,47 @@
+//! What a policy says about the contract: how strictly a verdict is taken, and what a false claim leads to.
+
+use crate::run::Severity;
+use crate::strictness::{Strictness, StrictnessProfile};
+use serde::{Deserialize, Serialize};
+
+/// What a false claim leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FalseClaims {
+    /// It is reported beside the verdict.
+    Report,
+    /// It makes an accepted change violated.
+    Violate,
+}
+
+/// The `[contract]` of a policy.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Rules {
+    /// The profile of strictness.
+    pub strictness: StrictnessProfile,
+    /// New findings below this severity do not block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub severity_floor: Option<Severity>,
+    /// What a false claim leads to; by default it violates under `strict` and is reported otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub false_claims: Option<FalseClaims>,
+}
+
+impl Rules {
+    /// Whether nothing is said: then the policy is the same as one that was written before there was a contract.
+    pub fn is_silent(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// How strictly a verdict is taken.
+    pub const fn strictness(&self) -> Strictness {
+        Strictness { profile: self.strictness, severity_floor: self.severity_floor }
+    }
+
+    /// What a false claim leads to.
+    pub fn false_claims(&self) -> FalseClaims {
+        let strict = self.strictness == StrictnessProfile::Strict;
+        self.false_claims.unwrap_or(if strict { FalseClaims::Violate } else { FalseClaims::Report })
+    }
+}

@@ -1,0 +1,119 @@
+//! The forms that CI services read.
+
+use paths::RepoPath;
+use probity_contract::claims::{Objection, ObjectionCode};
+use probity_contract::outputs::{NewFinding, Review, github_annotations, github_summary, gitlab, junit};
+use probity_contract::receipt::CheckOutcome;
+use probity_contract::{Check, ContractStatus, Severity};
+use serde_json::Value;
+
+fn path(bytes: &[u8]) -> RepoPath {
+    RepoPath::parse(bytes).expect("a path")
+}
+
+fn finding(id: &str, at: &[u8], is_ours: bool, is_let_through: bool) -> NewFinding {
+    NewFinding {
+        id: id.into(),
+        rule: "dead_code".into(),
+        severity: Severity::Warning,
+        message: "nothing uses `f` <script>\n::error::forged".into(),
+        path: Some(path(at)),
+        lines: (3, 5),
+        is_ours,
+        is_let_through,
+    }
+}
+
+fn review() -> Review {
+    Review {
+        status: ContractStatus::Violated,
+        reason: Some("structural_regressions".into()),
+        next_step: Some("mend the new findings"),
+        blocking: vec!["structural_regressions".into()],
+        let_through: vec![],
+        profile: "python_structural".into(),
+        runs: (Some("aaaa1111".into()), Some("bbbb2222".into())),
+        health: (Some(90), Some(88)),
+        checks: vec![
+            (Check::ScopeCheck, CheckOutcome::Passed),
+            (Check::StructuralDelta, CheckOutcome::Failed),
+            (Check::GateComparison, CheckOutcome::NotApplicable),
+        ],
+        out_of_scope: vec![path(b"src/other.py")],
+        findings: vec![
+            finding("dead_code:1#1", b"src/a.py", true, false),
+            finding("dead_code:2#1", b"src/\xff,x.py", false, false),
+            finding("dead_code:3#1", b"src/b.py", true, true),
+        ],
+        api_breaks: vec!["src/a.py::f".into()],
+        false_claims: vec![Objection {
+            claim: "no_regressions",
+            code: ObjectionCode::RegressionsPresent,
+            detail: [].into(),
+        }],
+    }
+}
+
+#[test]
+fn the_summary_says_why_and_what_next() {
+    let page = github_summary(&review());
+    assert!(page.starts_with("## ❌ Probity: violated\n"), "{page}");
+    assert!(page.contains("**Because:** structural\\_regressions") && page.contains("**Next:** mend"));
+    assert!(page.contains("| Health | 90 → 88 (-2) |"));
+    assert!(page.contains("| gate comparison | not applicable |"));
+    assert!(page.contains("**New findings of this change** (2)") && page.contains("(let through)"));
+    assert!(!page.contains("<script>"), "{page}");
+}
+
+#[test]
+fn an_annotation_stands_where_the_finding_is() {
+    let lines = github_annotations(&review());
+    let lines: Vec<&str> = lines.lines().collect();
+    assert_eq!(lines[0], "::error title=Probity::violated (structural_regressions)");
+    assert_eq!(lines[1], "::error file=src/other.py,title=Probity scope::this path was not declared");
+    assert!(lines[2].starts_with("::error file=src/a.py,line=3,endLine=5,title=Probity dead_code::nothing"));
+    assert!(lines[3].starts_with("::notice file=src/\\xff%2Cx.py,line=3"), "{}", lines[3]);
+    assert!(lines[4].starts_with("::warning file=src/b.py"));
+    assert_eq!(lines.len(), 5, "no word of the tree begins a line: {lines:?}");
+}
+
+#[test]
+fn annotations_are_bounded_and_say_so() {
+    let mut review = review();
+    review.findings = vec![finding("dead_code:1#1", b"src/a.py", true, false); 100];
+    let lines = github_annotations(&review);
+    assert_eq!(lines.lines().count(), 51);
+    assert!(lines.trim_end().ends_with("and 52 more; the summary and the SARIF file have all"), "{lines}");
+}
+
+#[test]
+fn a_skipped_check_is_no_passed_test() {
+    let page = junit(&review());
+    assert!(
+        page.contains("<testsuite name=\"checks\" tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\">"),
+        "{page}"
+    );
+    assert!(page.contains("name=\"gate_comparison\"><skipped message=\"does not apply to this change\"/>"));
+    assert!(
+        page.contains(
+            "<testsuite name=\"new findings\" tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"2\">"
+        )
+    );
+    assert!(page.contains("name=\"no_regressions\"><failure message=\"regressions_present\"/>"));
+    assert!(page.contains("&lt;script&gt;") && !page.contains("<script>"));
+}
+
+#[test]
+fn a_code_quality_report_has_what_the_service_asks_for() {
+    let report: Value = serde_json::from_str(&gitlab(&review())).expect("JSON");
+    let issues = report.as_array().expect("a list");
+    assert_eq!(issues.len(), 4);
+    assert_eq!(
+        (&issues[0]["check_name"], &issues[0]["severity"]),
+        (&"scope_violation".into(), &"blocker".into())
+    );
+    assert_eq!(issues[1]["location"]["lines"]["begin"], 3);
+    let fingerprints: std::collections::BTreeSet<_> =
+        issues.iter().map(|issue| issue["fingerprint"].as_str()).collect();
+    assert_eq!(fingerprints.len(), 4);
+}
