@@ -6,6 +6,7 @@
 //! the later run is a regression, what is left in the earlier one an improvement.
 
 use crate::api::{self, ApiBreak};
+use crate::cause::ChangedNeighbours;
 use crate::finding::{Family, Finding, FindingId, Location};
 use crate::run::{Measured, Run};
 use canon::Digest;
@@ -44,7 +45,8 @@ pub enum Incomparable {
 pub struct Regression {
     /// The finding.
     pub finding: Finding,
-    /// Those of its files whose code is new or changed at the finding's place; all, if none can be told.
+    /// Those of its files whose code is new or changed at the finding's place; if none is, the changed files that its
+    /// files needed or that needed them; if there are none either, its files.
     pub caused_in: BTreeSet<RepoPath>,
 }
 
@@ -127,10 +129,11 @@ pub fn compare(before: &Run, after: &Run) -> Comparison {
     let delta = |before: i64, after: i64| i32::try_from(after - before).unwrap_or_default();
     let (old, new) = (health(before), health(after));
     let (old_code, new_code) = (Code::of(before, &moves), Code::of(after, &Moves::default()));
+    let neighbours = ChangedNeighbours::of(before, after);
     let regressions: Vec<Regression> = matches
         .only_after
         .iter()
-        .map(|&index| regression(&after.findings[index], &old_code, &new_code))
+        .map(|&index| regression(&after.findings[index], &old_code, &new_code, &neighbours))
         .collect();
     let improvements: Vec<Finding> =
         matches.only_before.iter().map(|&index| before.findings[index].clone()).collect();
@@ -334,7 +337,7 @@ impl Code {
     }
 }
 
-fn regression(finding: &Finding, old: &Code, new: &Code) -> Regression {
+fn regression(finding: &Finding, old: &Code, new: &Code, neighbours: &ChangedNeighbours) -> Regression {
     let is_old = |place: &Location| {
         if place.symbol.is_empty() {
             new.files_at(place).any(|file| old.files.contains(file))
@@ -344,8 +347,10 @@ fn regression(finding: &Finding, old: &Code, new: &Code) -> Regression {
     };
     let changed: BTreeSet<RepoPath> =
         finding.locations.iter().filter(|place| !is_old(place)).map(|place| place.path.clone()).collect();
-    let all = || finding.locations.iter().map(|place| place.path.clone()).collect();
-    let caused_in = if changed.is_empty() { all() } else { changed };
+    let places = || finding.locations.iter().map(|place| &place.path);
+    let around = || Some(neighbours.around(places())).filter(|found| !found.is_empty());
+    let caused_in = Some(changed).filter(|changed| !changed.is_empty()).or_else(around);
+    let caused_in = caused_in.unwrap_or_else(|| places().cloned().collect());
     Regression { finding: finding.clone(), caused_in }
 }
 

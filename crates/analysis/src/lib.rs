@@ -12,6 +12,7 @@
 mod analyse;
 mod api;
 mod blast;
+mod cause;
 mod clones;
 mod cohesion;
 mod compare;

@@ -104,3 +104,20 @@ fn a_moved_file_brings_its_findings_along() {
         findings(&before, Family::Complexity).len() + before.findings.len() - 2
     );
 }
+
+#[test]
+fn a_deleted_module_causes_what_its_importers_miss() {
+    let user = ("app/user.py", "from app.tools import join\n\n\ndef main(rows):\n    return join(rows)\n");
+    let tools = ("app/tools.py", "def join(rows):\n    return rows\n");
+    let package = ("app/__init__.py", "");
+    let comparison = compare(&run(&[package, user, tools]), &run(&[package, user]));
+    let dangling: Vec<_> =
+        comparison.regressions.iter().filter(|new| new.finding.family == Family::DanglingImport).collect();
+    assert_eq!(dangling.len(), 1);
+    assert_eq!(dangling[0].caused_in, BTreeSet::from([path("app/tools.py")]));
+    let stopped = ("app/user.py", "def main(rows):\n    return rows\n");
+    let comparison = compare(&run(&[package, user, tools]), &run(&[package, stopped, tools]));
+    let unused: Vec<_> =
+        comparison.regressions.iter().filter(|new| new.finding.family == Family::DeadCode).collect();
+    assert!(unused.iter().all(|new| new.caused_in == BTreeSet::from([path("app/user.py")])), "{unused:?}");
+}

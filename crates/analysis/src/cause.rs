@@ -1,0 +1,32 @@
+//! Where a new finding comes from, if nothing at its own place changed: a module that it imports was deleted, or the
+//! only caller of its function is gone.
+
+use crate::run::Run;
+use paths::RepoPath;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Of each file, the files that it needed or that needed it, as far as those changed between the runs.
+pub(crate) struct ChangedNeighbours(BTreeMap<RepoPath, BTreeSet<RepoPath>>);
+
+impl ChangedNeighbours {
+    pub(crate) fn of(before: &Run, after: &Run) -> Self {
+        let now: BTreeMap<&RepoPath, _> = after.files.iter().map(|file| (&file.path, file.content)).collect();
+        let changed: Vec<bool> =
+            before.files.iter().map(|file| now.get(&file.path) != Some(&file.content)).collect();
+        let mut neighbours: BTreeMap<RepoPath, BTreeSet<RepoPath>> = BTreeMap::new();
+        for edge in &before.dependencies {
+            for (file, other) in [(edge.from, edge.to), (edge.to, edge.from)] {
+                if changed[other as usize] {
+                    let path = |index: u32| before.files[index as usize].path.clone();
+                    neighbours.entry(path(file)).or_default().insert(path(other));
+                }
+            }
+        }
+        Self(neighbours)
+    }
+
+    /// The changed neighbours of all these files.
+    pub(crate) fn around<'a>(&self, files: impl Iterator<Item = &'a RepoPath>) -> BTreeSet<RepoPath> {
+        files.filter_map(|path| self.0.get(path)).flatten().cloned().collect()
+    }
+}
