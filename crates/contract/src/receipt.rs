@@ -55,7 +55,7 @@ pub struct DeltaEntry {
 }
 
 /// The intent that a receipt is for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceiptIntent {
     /// Its id.
     pub intent_id: IntentId,
@@ -208,7 +208,7 @@ pub fn receipt(input: &ReceiptInput<'_>) -> Value {
     let mut document = json!({
         "schema": SCHEMA,
         "at": input.at,
-        "intent": input.intent,
+        "intent": input.intent.map(intent_json),
         "before": input.before,
         "after": input.after,
         "delta": input.delta,
@@ -242,6 +242,27 @@ pub fn receipt(input: &ReceiptInput<'_>) -> Value {
     let digest = Digest::of_json(&document);
     document["digest"] = json!(digest);
     document
+}
+
+/// The intent without what only its owner may know: of those who amended it, the name people call them by.
+fn intent_json(intent: &ReceiptIntent) -> Value {
+    let amendment = |amendment: &Amendment| {
+        json!({
+            "seq": amendment.seq,
+            "at": amendment.at,
+            "by": amendment.by.label,
+            "why": amendment.why,
+            "allowed_files": amendment.allowed_files,
+            "allowed_related": amendment.allowed_related,
+        })
+    };
+    json!({
+        "intent_id": intent.intent_id,
+        "description": intent.description,
+        "agent": intent.agent,
+        "scope": intent.scope,
+        "amendments": intent.amendments.iter().map(amendment).collect::<Vec<_>>(),
+    })
 }
 
 /// Checks a receipt offline: that it is one, and that nobody changed it. Answers its digest.

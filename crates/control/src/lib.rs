@@ -15,6 +15,7 @@ pub mod bundles;
 pub mod change;
 mod channel;
 mod clock;
+pub mod contract;
 pub mod explain;
 pub mod export;
 mod fault;

@@ -135,6 +135,12 @@ pub fn open_statement(
     Ok((key_id, statement))
 }
 
+/// The payload of an envelope, whoever signed it. Only for showing what nobody vouches for.
+pub fn payload(envelope: &Value) -> Result<Vec<u8>, AttestError> {
+    let payload = envelope["payload"].as_str();
+    decode(payload.ok_or_else(|| AttestError::Envelope("it has no payload".into()))?)
+}
+
 /// Both alphabets of base64 are allowed in an envelope.
 fn decode(text: &str) -> Result<Vec<u8>, AttestError> {
     let bytes = STANDARD.decode(text).or_else(|_| URL_SAFE.decode(text));

@@ -1,0 +1,100 @@
+//! An answer as a document: the fields of seeds 001 and 004, and what they rest on.
+
+use super::Answer;
+use contract::GatePreview;
+use contract::outputs::NewFinding;
+use contract::receipt::{RunRef, check_outcomes};
+use serde_json::{Map, Value, json};
+
+/// The most new findings that a document shows in words. Their ids are always listed in full.
+const SHOWN: usize = 200;
+
+impl Answer {
+    /// The document, without its `schema`.
+    pub fn to_json(&self) -> Value {
+        let mut document = self.verdict.to_json();
+        let checks = check_outcomes(&self.verdict, self.scope_check.as_ref());
+        let review = self.review();
+        let profile = &self.verdict.profile;
+        let more = json!({
+            "mode": "verify",
+            "status": self.outcome.status,
+            "reason": self.outcome.reason,
+            "next_step": self.outcome.reason.map(contract::Blocking::next_step),
+            "verdict": { "status": self.verdict.status, "reason": self.verdict.reason },
+            "before": self.before.as_ref().map(run_json),
+            "after": self.after.as_ref().map(run_json),
+            "intent_id": self.intent_id,
+            "changed_files": self.changed,
+            "strictness": self.strictness,
+            "scope_check": self.scope_check,
+            "before_gate": self.gate_previews.0.map(gate_json),
+            "gate_preview": self.gate_previews.1.map(gate_json),
+            "gate_results": self.gates,
+            "blocking_violations": self.outcome.blocking_violations,
+            "let_through": self.outcome.let_through,
+            "findings_let_through": self.outcome.findings_let_through,
+            "verification_profile": profile.profile,
+            "languages": profile.languages,
+            "after_run_required": profile.after_run_required,
+            "checks_performed": profile.checks_performed,
+            "checks_not_applicable": profile.checks_not_applicable,
+            "checks": checks.map(|(check, outcome)| json!({ "check": check, "outcome": outcome })),
+            "new_findings": review.findings.iter().take(SHOWN).map(finding_json).collect::<Vec<_>>(),
+            "new_findings_left_out": review.findings.len().saturating_sub(SHOWN),
+            "api": self.api,
+            "claims": self.claims_json(),
+            "claim_validation_recommended": self.claim_validation_recommended(),
+        });
+        let (Value::Object(all), Value::Object(more)) = (&mut document, more) else {
+            unreachable!("both documents are objects")
+        };
+        all.extend::<Map<String, Value>>(more);
+        document
+    }
+
+    /// What was claimed, and what is true of it.
+    pub fn claims_json(&self) -> Value {
+        let not_made: Vec<&str> = contract::claims::Claim::WORDS
+            .into_iter()
+            .filter(|word| self.claims.iter().all(|claim| claim.word() != *word))
+            .collect();
+        json!({
+            "valid": self.judgement.is_valid(),
+            "checked": self.claims,
+            "violations": self.judgement.violations,
+            "warnings": self.judgement.warnings,
+            "not_made": not_made,
+            "unchecked_sentences": self.unchecked_sentences,
+        })
+    }
+
+    /// Whether what an author writes about this change is worth checking.
+    fn claim_validation_recommended(&self) -> bool {
+        match self.verdict.evaluation() {
+            Some(_) => self.outcome.status.is_accepted(),
+            None => self.verdict.profile.after_run_required,
+        }
+    }
+}
+
+fn run_json(run: &RunRef) -> Value {
+    json!({ "run_id": super::review::short_id(&run.run_id), "digest": run.run_id, "health": run.health })
+}
+
+fn gate_json(gate: GatePreview) -> Value {
+    json!({ "would_fail": gate.would_fail })
+}
+
+fn finding_json(finding: &NewFinding) -> Value {
+    json!({
+        "id": finding.id,
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "message": finding.message,
+        "path": finding.path,
+        "line": finding.lines.0,
+        "in_scope": finding.is_ours,
+        "let_through": finding.is_let_through,
+    })
+}

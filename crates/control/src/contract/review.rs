@@ -1,0 +1,77 @@
+//! An answer as a reviewer sees it, for the forms of CI services.
+
+use super::{Answer, convert};
+use analysis::Regression;
+use contract::outputs::{NewFinding, Review};
+use contract::receipt::check_outcomes;
+use paths::RepoPath;
+
+impl Answer {
+    /// What a reviewer is told.
+    pub fn review(&self) -> Review {
+        let short = |run: &contract::receipt::RunRef| short_id(&run.run_id);
+        let health = |run: &Option<contract::receipt::RunRef>| run.as_ref().and_then(|run| run.health);
+        Review {
+            status: self.outcome.status,
+            reason: self.outcome.reason.map(|reason| reason.to_string()),
+            next_step: self.outcome.reason.map(contract::Blocking::next_step),
+            blocking: self.outcome.blocking_violations.iter().map(ToString::to_string).collect(),
+            let_through: self.outcome.let_through.iter().map(ToString::to_string).collect(),
+            profile: self.verdict.profile.profile.to_string(),
+            runs: (self.before.as_ref().map(short), self.after.as_ref().map(short)),
+            health: (health(&self.before), health(&self.after)),
+            checks: check_outcomes(&self.verdict, self.scope_check.as_ref()).to_vec(),
+            out_of_scope: self.out_of_scope(),
+            findings: self.new_findings(),
+            api_breaks: self.api.iter().flat_map(|api| &api.breaks).cloned().collect(),
+            false_claims: self.judgement.violations.iter().cloned().collect(),
+        }
+    }
+
+    /// Changed paths that were not declared, or are forbidden.
+    fn out_of_scope(&self) -> Vec<RepoPath> {
+        let check = self.scope_check.as_ref();
+        let entries =
+            check.into_iter().flat_map(|check| check.unexpected_files.union(&check.forbidden_touched));
+        entries.filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect()
+    }
+
+    /// The new findings: what counts against the change first, then the worst.
+    fn new_findings(&self) -> Vec<NewFinding> {
+        let regressions = self.comparison.iter().flat_map(|it| &it.regressions);
+        let mut found: Vec<NewFinding> = regressions.map(|new| self.new_finding(new)).collect();
+        found.sort_by(|a, b| {
+            let rank = |it: &NewFinding| (!it.is_ours, it.is_let_through, std::cmp::Reverse(it.severity));
+            rank(a).cmp(&rank(b)).then_with(|| (&a.path, a.lines, &a.id).cmp(&(&b.path, b.lines, &b.id)))
+        });
+        found
+    }
+
+    fn new_finding(&self, new: &Regression) -> NewFinding {
+        let finding = &new.finding;
+        let id = finding.id.to_string();
+        let place = finding.locations.first();
+        NewFinding {
+            rule: finding.family.code().to_owned(),
+            severity: convert::severity(finding.severity),
+            message: finding.message.clone(),
+            path: place.map(|place| place.path.clone()),
+            lines: place.map_or((1, 1), |place| lines(&place.range)),
+            is_ours: self.verdict.evaluation().is_some_and(|it| it.intent_regressions.contains(&id)),
+            is_let_through: self.outcome.findings_let_through.contains_key(&id),
+            id,
+        }
+    }
+}
+
+/// The lines of a range. One that ends at the beginning of a line does not reach into it.
+fn lines(range: &analysis::Range) -> (u32, u32) {
+    let first = range.start_line.max(1);
+    let last = if range.end_column <= 1 { range.end_line.saturating_sub(1) } else { range.end_line };
+    (first, last.max(first))
+}
+
+/// The first eight digits of a run's id, as people see it.
+pub(super) fn short_id(run_id: &str) -> String {
+    run_id.trim_start_matches("sha256:").chars().take(8).collect()
+}
