@@ -7,9 +7,9 @@ use crate::graph::Graph;
 use crate::health::Debt;
 use crate::imports::{Edge, Tree};
 use crate::language::Language;
-use crate::run::{self, Analysis, Dependency, Input, Measured, Run, RunFile, Source};
+use crate::run::{Analysis, Dependency, Identity, Input, Measured, Run, RunFile, Source};
 use crate::settings::{ANALYSER, Settings};
-use crate::{api, clones, dead, design, parse};
+use crate::{api, clones, dead, design, parse, select};
 use canon::Digest;
 use paths::RepoPath;
 use rayon::prelude::*;
@@ -43,21 +43,23 @@ fn read(path: &RepoPath, source: &Source<'_>, settings: &Settings) -> (RunFile, 
     let (content, known) = match source {
         Source::Bytes(bytes) => (Digest::of(bytes), None),
         Source::Known { content, facts } => (*content, Some(facts).filter(|facts| facts.is_sound())),
+        Source::Skipped { content, .. } => (*content, None),
     };
     let language = Language::of(path);
     let facts = match (language, source) {
-        (None, _) => None,
-        _ if is_vendored(path, settings) => None,
+        (None, _) | (_, Source::Skipped { .. }) => None,
+        _ if select::is_vendored(path, settings) => None,
         (Some(_), Source::Known { .. }) => known.map(Arc::clone),
         (Some(language), Source::Bytes(bytes)) => {
             Some(Arc::new(parse::read(language, bytes, settings.max_file_bytes)))
         }
     };
-    let notes = match (&facts, language) {
-        (Some(facts), _) => facts.notes.clone(),
-        (None, None) => vec![Note::UnknownLanguage],
-        (None, Some(_)) if is_vendored(path, settings) => vec![Note::Generated],
-        (None, Some(_)) => vec![Note::BadFacts],
+    let notes = match (&facts, source, language) {
+        (Some(facts), ..) => facts.notes.clone(),
+        (None, Source::Skipped { note, .. }, _) => vec![*note],
+        (None, _, None) => vec![Note::UnknownLanguage],
+        (None, _, Some(_)) if select::is_vendored(path, settings) => vec![Note::Generated],
+        (None, _, Some(_)) => vec![Note::BadFacts],
     };
     let file = RunFile {
         path: path.clone(),
@@ -69,10 +71,6 @@ fn read(path: &RepoPath, source: &Source<'_>, settings: &Settings) -> (RunFile, 
         health_milli: None,
     };
     (file, facts)
-}
-
-fn is_vendored(path: &RepoPath, settings: &Settings) -> bool {
-    path.segments().any(|name| settings.vendored.iter().any(|vendored| vendored.as_bytes() == name))
 }
 
 /// What looks across files.
@@ -102,14 +100,19 @@ impl Across<'_> {
         drafts.extend(clones.drafts);
         drafts.extend(graph.drafts(&self.files, self.settings));
         drafts.extend(dead::drafts(&self.files, &dead));
-        let governance = self.input.governance.iter();
-        let governance = governance.map(|(path, bytes)| (path.to_string(), Digest::of(bytes))).collect();
+        let governance: Vec<(&RepoPath, Digest)> =
+            self.input.governance.iter().map(|(path, bytes)| (path, Digest::of(bytes))).collect();
+        let identity = Identity {
+            sources: run_files.iter().map(|file| (&file.path, file.content)).collect(),
+            governance: governance.clone(),
+            others: self.input.others.iter().collect(),
+        };
         Run {
-            id: run::id(&run_files, &governance, self.settings),
+            id: identity.id(self.settings),
             analyser: ANALYSER.to_owned(),
             settings: self.settings.clone(),
             files: run_files,
-            governance,
+            governance: governance.into_iter().map(|(path, content)| (path.to_string(), content)).collect(),
             health: Debt::sum(&debts).tree_health(),
             findings: finding::number(drafts),
             units: self.measured(),

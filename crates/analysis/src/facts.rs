@@ -171,6 +171,8 @@ pub enum Note {
     Binary,
     /// Not read: recognised as generated or vendored.
     Generated,
+    /// Not read: the settings exclude it.
+    Excluded,
     /// Not read to the end: the grammar needed more steps than the file's size allows.
     TooHard,
     /// Not read: the facts that the caller knew do not hold together.
@@ -184,7 +186,10 @@ pub enum Note {
 impl Note {
     /// Whether the file was left out because of it.
     pub const fn is_skip(self) -> bool {
-        matches!(self, Self::UnknownLanguage | Self::TooLarge | Self::Binary | Self::Generated)
+        matches!(
+            self,
+            Self::UnknownLanguage | Self::TooLarge | Self::Binary | Self::Generated | Self::Excluded
+        )
     }
 
     /// The word in reports.
@@ -194,6 +199,7 @@ impl Note {
             Self::TooLarge => "too_large",
             Self::Binary => "binary",
             Self::Generated => "generated",
+            Self::Excluded => "excluded",
             Self::TooHard => "too_hard",
             Self::BadFacts => "bad_facts",
             Self::NotUtf8 => "not_utf8",

@@ -2,6 +2,7 @@
 //!
 //! * [`analyse`]: an [`Input`] and [`Settings`] give a [`Run`] and the facts of each file, for a cache.
 //! * [`read`]: the facts of one file; all that is known of its bytes, from one visit of its syntax tree.
+//! * [`Selection`]: which paths are analysed, and why others are not.
 //! * [`Language`]: which files are read; `docs/adding-a-language.md` says how to add one.
 //! * [`Finding`]: what is wrong and where, under an id that survives moving and reformatting.
 //! * [`join`]: findings and coverage of other tools. [`report`]: a run as SARIF, Markdown and HTML.
@@ -30,6 +31,7 @@ mod language;
 mod parse;
 pub mod report;
 mod run;
+mod select;
 mod settings;
 mod visit;
 
@@ -46,5 +48,6 @@ pub use health::{Dimension, DimensionScore, Health};
 pub use join::{JoinError, Joined, LeftOut, Report, ReportFormat, ReportKind, Sources, join};
 pub use language::Language;
 pub use parse::read;
-pub use run::{Analysis, Dependency, Input, Measured, Run, RunFile, RunId, Source};
+pub use run::{Analysis, Dependency, Identity, Input, Measured, Run, RunFile, RunId, Source};
+pub use select::{Part, Selection};
 pub use settings::{ANALYSER, Settings};

@@ -1,7 +1,7 @@
 //! A run: one analysis of one tree.
 //!
-//! The id of a run is the digest of everything that decided it: the path and content of each file that was analysed,
-//! those of the governance files, the settings and the analyser. Where the tree lay, when it was read, how many
+//! The id of a run is the digest of everything that decided it: the path and content of each source file and of each
+//! governance file, the paths that an import may mean, the settings and the analyser. Where the tree lay, when it was read, how many
 //! threads worked and what was cached are no part of it, nor of anything else in a run.
 
 use crate::api::ApiItem;
@@ -12,6 +12,7 @@ use crate::join::Joined;
 use crate::language::Language;
 use crate::settings::{ANALYSER, Settings};
 use canon::Digest;
+use canon::digest::Hasher;
 use paths::RepoPath;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -29,6 +30,13 @@ pub enum Source<'a> {
         content: Digest,
         /// The facts.
         facts: Arc<FileFacts>,
+    },
+    /// The digest of its bytes, and why they are not read: see [`Selection`](crate::Selection).
+    Skipped {
+        /// The digest of the bytes.
+        content: Digest,
+        /// Why they are not read.
+        note: Note,
     },
 }
 
@@ -185,14 +193,38 @@ impl Run {
     }
 }
 
-/// The id of a run over these files.
-pub(crate) fn id(files: &[RunFile], governance: &BTreeMap<String, Digest>, settings: &Settings) -> RunId {
-    let known = files.iter().filter(|file| file.language.is_some());
-    let sources: Vec<_> = known.map(|file| json!([file.path, file.content])).collect();
-    RunId(Digest::of_json(&json!({
-        "analyser": ANALYSER,
-        "governance": governance,
-        "settings": settings,
-        "sources": sources,
-    })))
+/// Everything that decides a run.
+#[derive(Debug, Clone)]
+pub struct Identity<'a> {
+    /// Each source file and its content, sorted by path.
+    pub sources: Vec<(&'a RepoPath, Digest)>,
+    /// Each governance file and its content, sorted by path.
+    pub governance: Vec<(&'a RepoPath, Digest)>,
+    /// The other paths of the tree, sorted: whether an import dangles depends on them.
+    pub others: Vec<&'a RepoPath>,
+}
+
+impl Identity<'_> {
+    /// The id of the run of this tree, which can so be told before the tree is analysed.
+    pub fn id(&self, settings: &Settings) -> RunId {
+        let others = self.others.iter().map(|path| format!("{path}\n"));
+        RunId(Digest::of_json(&json!({
+            "analyser": ANALYSER,
+            "governance": manifest(&self.governance),
+            "others": digest(others),
+            "settings": settings,
+            "sources": manifest(&self.sources),
+        })))
+    }
+}
+
+/// The digest of a list as `sha256sum` prints it.
+fn manifest(files: &[(&RepoPath, Digest)]) -> Digest {
+    digest(files.iter().map(|(path, content)| format!("{}  {path}\n", content.to_hex())))
+}
+
+fn digest(lines: impl Iterator<Item = String>) -> Digest {
+    let mut hasher = Hasher::default();
+    lines.for_each(|line| hasher.update(line.as_bytes()));
+    hasher.finish()
 }

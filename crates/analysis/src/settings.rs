@@ -13,6 +13,10 @@ pub struct Settings {
     pub max_file_bytes: u64,
     /// Code below folders with these names belongs to others and is not read.
     pub vendored: Vec<String>,
+    /// Patterns (globs) of files that a program wrote: they are not read.
+    pub generated: Vec<String>,
+    /// Patterns (globs) of files that are not to be read.
+    pub exclude: Vec<String>,
     /// Decisions in one callable, plus one.
     pub cyclomatic: u32,
     /// Cognitive complexity of one callable.
@@ -45,6 +49,8 @@ impl Default for Settings {
         Self {
             max_file_bytes: 4 << 20,
             vendored: vendored.map(str::to_owned).to_vec(),
+            generated: Vec::new(),
+            exclude: Vec::new(),
             cyclomatic: 15,
             cognitive: 20,
             lines: 100,

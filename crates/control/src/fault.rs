@@ -41,6 +41,9 @@ pub enum Fault {
     /// No run has this name, or several have.
     #[error("{0}")]
     NoSuchRun(String),
+    /// No stored analysis has this name, or several have.
+    #[error("{0}")]
+    NoSuchAnalysis(String),
     /// The tree could not be seen at all.
     #[error(transparent)]
     Tree(#[from] TreeError),
@@ -102,6 +105,7 @@ impl Fault {
             Self::Unjudged { source, .. } => source.reason(),
             Self::Missing(_)
             | Self::NoSuchRun(_)
+            | Self::NoSuchAnalysis(_)
             | Self::Store(StoreError::Io { .. } | StoreError::Engine { .. } | StoreError::TooLarge { .. })
             | Self::System { .. } => None,
         }
@@ -120,6 +124,9 @@ impl Fault {
         match (self, self.reason()) {
             (Self::Missing(_), _) => "check the name, and that you may read it".into(),
             (Self::NoSuchRun(_), _) => "`probity evidence list` shows the runs of this repository".into(),
+            (Self::NoSuchAnalysis(_), _) => {
+                "`probity runs list` shows the stored runs; `probity analyze` makes one".into()
+            }
             (_, Some(reason)) => reason.next_step().into(),
             _ => "check permissions and free space there, then try again".into(),
         }
@@ -128,7 +135,11 @@ impl Fault {
     /// The exit code of the command line.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Refused { .. } | Self::Policy { .. } | Self::Missing(_) | Self::NoSuchRun(_) => 2,
+            Self::Refused { .. }
+            | Self::Policy { .. }
+            | Self::Missing(_)
+            | Self::NoSuchRun(_)
+            | Self::NoSuchAnalysis(_) => 2,
             Self::Held { .. } => 5,
             Self::Tree(_) | Self::Store(_) | Self::Unjudged { .. } | Self::System { .. } => 70,
         }

@@ -3,12 +3,14 @@
 //! * [`run`]: a command under a sealed scope, from declaration to evidence.
 //! * [`planning`]: what would be sealed. [`init`]: a policy to begin with. [`agents`]: entries in agents' own
 //!   configuration.
+//! * [`analyze`]: a structural analysis of the tree. [`runs`]: where its results are kept.
 //! * [`amend`], [`revert`]: the ways on after a violation. [`explain`]: why a path is in or out.
 //! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence.
 //! * [`judge`]: the verdict, a pure function of what was observed.
 
 pub mod agents;
 pub mod amend;
+pub mod analyze;
 pub mod attest;
 mod before;
 pub mod bundles;
@@ -28,6 +30,7 @@ pub mod planning;
 mod recover;
 pub mod revert;
 pub mod run;
+pub mod runs;
 mod state_guard;
 mod workspace;
 

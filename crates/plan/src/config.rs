@@ -1,7 +1,7 @@
 //! The policy in `probity.toml`. Nothing is ignored: an unknown key is an error with its line and a suggestion.
 
 use crate::policy::{Gate, Pack, Policy, Profile, SignatureRule, Workspace};
-use crate::{AmendPolicy, forms, suggest};
+use crate::{AmendPolicy, AnalysisRules, forms, suggest};
 use canon::Reason;
 use serde::Deserialize;
 use serde_json::Value;
@@ -35,6 +35,7 @@ struct File {
     profile: BTreeMap<String, ProfileForm>,
     amend: AmendPolicy,
     contract: contract::Rules,
+    analysis: AnalysisRules,
 }
 
 #[derive(Deserialize)]
@@ -65,6 +66,7 @@ impl Policy {
             workspace: file.workspace,
             amend: file.amend,
             contract: file.contract,
+            analysis: file.analysis,
         })
     }
 }
@@ -182,6 +184,8 @@ signature = "required"
         assert_eq!((nested.line, nested.suggestion.as_deref()), (4, Some("required")));
         let profile = error("[profile.team]\nsignatur = \"required\"\n");
         assert_eq!((profile.line, profile.suggestion.as_deref()), (2, Some("signature")));
+        let analysis = error("[analysis]\ncyclomatik = 9\n");
+        assert_eq!((analysis.line, analysis.suggestion.as_deref()), (2, Some("cyclomatic")));
         assert_eq!(error("[amend]\nbefore = \"deny\"\n").line, 2);
         let strictness = error("[contract]\nstrictness = \"relax\"\n");
         assert_eq!((strictness.line, strictness.suggestion.as_deref()), (2, Some("relaxed")));

@@ -5,7 +5,7 @@
 
 use crate::config::suggestion;
 use crate::policy::{Gate, Pack, Policy, Profile, SignatureRule, Workspace};
-use crate::{AmendPolicy, forms};
+use crate::{AmendPolicy, AnalysisRules, forms};
 use canon::Reason;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -59,6 +59,7 @@ struct Document {
     workspace: Workspace,
     amend: AmendPolicy,
     contract: contract::Rules,
+    analysis: AnalysisRules,
 }
 
 #[derive(Deserialize)]
@@ -84,6 +85,7 @@ impl Policy {
             workspace: document.workspace,
             amend: document.amend,
             contract: document.contract,
+            analysis: document.analysis,
         })
     }
 }

@@ -8,6 +8,7 @@
 //! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
 
 mod amend;
+mod analysis;
 mod check;
 mod compute;
 mod config;
@@ -24,6 +25,7 @@ mod tier;
 pub mod vectors;
 
 pub use amend::{AmendPolicy, Amendment, AmendmentError, Moment, Permission, amended_scope, may_amend};
+pub use analysis::AnalysisRules;
 pub use compute::{Request, compute};
 pub use config::ConfigError;
 pub use document::PolicyFormError;

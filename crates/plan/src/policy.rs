@@ -4,7 +4,7 @@
 //! says so, and [`compute`](crate::compute) asks it first.
 
 use crate::forms::{GateForm, default_tier};
-use crate::{AmendPolicy, Globs};
+use crate::{AmendPolicy, AnalysisRules, Globs};
 use canon::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -30,6 +30,9 @@ pub struct Policy {
     /// How a patch contract is taken.
     #[serde(skip_serializing_if = "contract::Rules::is_silent")]
     pub contract: contract::Rules,
+    /// What structural analysis looks for.
+    #[serde(skip_serializing_if = "AnalysisRules::is_silent")]
+    pub analysis: AnalysisRules,
 }
 
 /// A named bundle of scope patterns and gates, chosen by changed files.
@@ -135,6 +138,7 @@ impl Default for Policy {
             workspace: Workspace::default(),
             amend: AmendPolicy::default(),
             contract: contract::Rules::default(),
+            analysis: AnalysisRules::default(),
         }
     }
 }

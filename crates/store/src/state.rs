@@ -10,6 +10,8 @@
 //! store.sqlite           the logs, pointers and leases: the registry of intents, the ledger
 //! objects/               before-images, runs, and what the logs refer to
 //! cache/<tree>           stat caches; may be deleted at any time
+//! cache/facts            facts of analysed files; may be deleted at any time
+//! runs/                  stored analyses, and who needs them
 //! keys/                  the signing key, if there is one
 //! locks/<tree>           who works on which tree
 //! ```
@@ -110,6 +112,16 @@ impl State {
     /// The stat cache of the tree at `root`.
     pub fn cache(&self, root: &Path) -> PathBuf {
         self.dir.join("cache").join(tree_key(root))
+    }
+
+    /// The facts of analysed files, shared by all worktrees.
+    pub fn facts(&self) -> PathBuf {
+        self.dir.join("cache").join("facts")
+    }
+
+    /// The folder of stored analyses.
+    pub fn runs(&self) -> PathBuf {
+        self.dir.join("runs")
     }
 
     /// The lock of the tree at `root`.

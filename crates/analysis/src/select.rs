@@ -1,0 +1,124 @@
+//! Which files of a tree are analysed, and why others are not, decided by their paths alone.
+//!
+//! Source in a language that is not read is named as not analysed (law 6). Documents and data are no source: their
+//! paths only tell that an import of them is not dangling.
+
+use crate::facts::Note;
+use crate::language::Language;
+use crate::settings::Settings;
+use paths::{PatternError, RepoPath, Scope};
+
+/// What a path is to an analysis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Source that is read.
+    Source(Language),
+    /// Source that is not read, and why.
+    NotRead(Note),
+    /// No source, but something that source may import.
+    Asset,
+    /// Words for people: nothing depends on it.
+    Document,
+}
+
+/// The rules of [`Settings`] for paths, compiled.
+#[derive(Debug, Clone)]
+pub struct Selection<'a> {
+    settings: &'a Settings,
+    exclude: Scope,
+    generated: Scope,
+}
+
+impl<'a> Selection<'a> {
+    /// Compiles the patterns, or says which one is wrong.
+    pub fn new(settings: &'a Settings) -> Result<Self, PatternError> {
+        let [exclude, generated] = [&settings.exclude, &settings.generated].map(|globs| Scope::parse(globs));
+        Ok(Self { settings, exclude: exclude?, generated: generated? })
+    }
+
+    /// What `path` is to the analysis.
+    pub fn part(&self, path: &RepoPath) -> Part {
+        let language = Language::of(path);
+        if language.is_none() && !is_unread_language(path) {
+            return if is_document(path) { Part::Document } else { Part::Asset };
+        }
+        match language {
+            _ if self.exclude.lets_in(path) => Part::NotRead(Note::Excluded),
+            _ if self.generated.lets_in(path) || is_vendored(path, self.settings) => {
+                Part::NotRead(Note::Generated)
+            }
+            Some(language) => Part::Source(language),
+            None => Part::NotRead(Note::UnknownLanguage),
+        }
+    }
+}
+
+/// Whether a path lies below a folder of other people's code.
+pub(crate) fn is_vendored(path: &RepoPath, settings: &Settings) -> bool {
+    path.segments().any(|name| settings.vendored.iter().any(|vendored| vendored.as_bytes() == name))
+}
+
+/// Extensions of languages that people program in and that are not read.
+const UNREAD: &[&str] = &[
+    "adb", "ads", "asm", "astro", "bash", "clj", "cljs", "cob", "coffee", "cr", "cu", "d", "dart", "el",
+    "elm", "erl", "ex", "exs", "f", "f90", "f95", "fish", "fs", "fsx", "gd", "gleam", "groovy", "hcl", "hrl",
+    "hs", "ipynb", "jl", "lisp", "lua", "m", "ml", "mli", "mm", "nim", "nix", "pas", "pl", "pm", "proto",
+    "ps1", "psm1", "pyx", "pxd", "r", "R", "res", "rkt", "S", "s", "scala", "scm", "sh", "sol", "sql", "sv",
+    "svelte", "swift", "tcl", "tf", "v", "vb", "vhd", "vim", "vue", "wat", "zig", "zsh",
+];
+
+const DOCUMENTS: &[&str] = &["md", "rst", "txt", "adoc", "textile"];
+
+fn is_unread_language(path: &RepoPath) -> bool {
+    extension(path).is_some_and(|extension| is_one_of(UNREAD, extension))
+}
+
+fn is_document(path: &RepoPath) -> bool {
+    extension(path).is_none_or(|extension| is_one_of(DOCUMENTS, extension))
+}
+
+fn is_one_of(known: &[&str], extension: &[u8]) -> bool {
+    known.iter().any(|known| known.as_bytes() == extension)
+}
+
+/// What follows the last dot of a name that does not begin with it.
+fn extension(path: &RepoPath) -> Option<&[u8]> {
+    let name = path.file_name();
+    let dot = name.iter().rposition(|&byte| byte == b'.').filter(|&dot| dot > 0)?;
+    Some(&name[dot + 1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(settings: &Settings, path: &str) -> Part {
+        let path = RepoPath::parse(path.as_bytes()).expect("a path");
+        Selection::new(settings).expect("sound patterns").part(&path)
+    }
+
+    #[test]
+    fn source_is_read_and_everything_else_has_a_reason() {
+        let settings = Settings {
+            exclude: vec!["old/**".to_owned()],
+            generated: vec!["**/*_pb2.py".to_owned()],
+            ..Settings::default()
+        };
+        let is = |path| part(&settings, path);
+        assert_eq!(is("src/a.py"), Part::Source(Language::Python));
+        assert_eq!(is("old/a.py"), Part::NotRead(Note::Excluded));
+        assert_eq!(is("old/a.swift"), Part::NotRead(Note::Excluded));
+        assert_eq!(is("src/a_pb2.py"), Part::NotRead(Note::Generated));
+        assert_eq!(is("third_party/x/a.c"), Part::NotRead(Note::Generated));
+        assert_eq!(is("src/a.swift"), Part::NotRead(Note::UnknownLanguage));
+        assert_eq!(is("src/a.json"), Part::Asset);
+        assert_eq!(is("README.md"), Part::Document);
+        assert_eq!(is("LICENSE"), Part::Document);
+    }
+
+    #[test]
+    fn a_bad_pattern_is_refused() {
+        let settings = Settings { exclude: vec!["a/[".to_owned()], ..Settings::default() };
+        assert!(Selection::new(&settings).is_err());
+    }
+}

@@ -1,0 +1,203 @@
+//! From a snapshot to the files of an analysis: sources, governance files, and what is left out whole.
+//!
+//! Build outputs of the policy are left out, and so are folders that say themselves that a tool made them: caches
+//! (`CACHEDIR.TAG`), virtual environments (`pyvenv.cfg`), `node_modules`, `__pycache__` and nested repositories'
+//! `.git`. This depends on the tree alone, so two checkouts of one tree are analysed alike.
+
+use analysis::{Identity, Note, Part, RunId, Selection, Settings};
+use canon::Digest;
+use contract::FileClass;
+use paths::{RepoPath, Scope};
+use std::collections::BTreeSet;
+use tree::{Kind, Snapshot};
+
+/// Names of folders that tools fill and nobody keeps.
+const TOOL_FOLDERS: [&[u8]; 3] = [b"node_modules", b"__pycache__", b".git"];
+
+/// Files by which a tool marks a folder as its own.
+const TOOL_MARKS: [&[u8]; 2] = [b"CACHEDIR.TAG", b"pyvenv.cfg"];
+
+/// A source file of the tree.
+#[derive(Debug, Clone)]
+pub(super) struct SourceFile {
+    pub path: RepoPath,
+    pub content: Digest,
+    pub size_bytes: u64,
+    /// Why it is not read, if it is not.
+    pub skip: Option<Note>,
+}
+
+/// The files of a tree, sorted by what they are to an analysis; each list by path.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    pub sources: Vec<SourceFile>,
+    pub governance: Vec<(RepoPath, Digest)>,
+    pub others: BTreeSet<RepoPath>,
+    /// Sources that could not be read.
+    pub unreadable: Vec<RepoPath>,
+    /// Folders that were left out whole.
+    pub left_out: BTreeSet<RepoPath>,
+}
+
+/// One entry of a tree, whether on disk or in git.
+pub(super) struct Seen {
+    pub path: RepoPath,
+    pub content: Option<Digest>,
+    pub size_bytes: u64,
+}
+
+impl Files {
+    /// Sorts the plain files of a snapshot.
+    pub(super) fn of_snapshot(snapshot: &Snapshot, outputs: &Scope, selection: &Selection<'_>) -> Self {
+        let files = snapshot.entries().filter(|entry| entry.kind() == Kind::File);
+        let seen = files.map(|entry| Seen {
+            path: entry.path().clone(),
+            content: entry.digest(),
+            size_bytes: entry.size(),
+        });
+        Self::sort(&seen.collect::<Vec<_>>(), outputs, selection)
+    }
+
+    fn sort(seen: &[Seen], outputs: &Scope, selection: &Selection<'_>) -> Self {
+        let marked: BTreeSet<RepoPath> = seen
+            .iter()
+            .filter(|file| TOOL_MARKS.contains(&file.path.file_name()))
+            .filter_map(|file| file.path.parent())
+            .collect();
+        let mut files = Self::default();
+        for file in seen {
+            match tool_folder(&file.path, &marked) {
+                Some(folder) => {
+                    files.left_out.insert(folder);
+                }
+                None if outputs.lets_in(&file.path) => {
+                    files.left_out.extend(file.path.parent());
+                }
+                None => files.add(file, selection),
+            }
+        }
+        files.left_out = topmost(&files.left_out);
+        files
+    }
+
+    fn add(&mut self, file: &Seen, selection: &Selection<'_>) {
+        let class = contract::classify(file.path.as_bytes());
+        let part = selection.part(&file.path);
+        match (class, part, file.content) {
+            (FileClass::State, ..) => {}
+            (FileClass::Governance, _, Some(content)) => self.governance.push((file.path.clone(), content)),
+            (_, Part::Source(_), Some(content)) => self.add_source(file, content, None),
+            (_, Part::NotRead(note), Some(content)) => self.add_source(file, content, Some(note)),
+            (FileClass::Governance, ..) | (_, Part::Source(_) | Part::NotRead(_), None) => {
+                self.unreadable.push(file.path.clone());
+            }
+            (_, Part::Asset, _) => {
+                self.others.insert(file.path.clone());
+            }
+            (_, Part::Document, _) => {}
+        }
+    }
+
+    fn add_source(&mut self, file: &Seen, content: Digest, skip: Option<Note>) {
+        self.sources.push(SourceFile { path: file.path.clone(), content, size_bytes: file.size_bytes, skip });
+    }
+
+    /// The id of the run of these files, told before any of them is analysed.
+    pub(super) fn run_id(&self, settings: &Settings) -> RunId {
+        let identity = Identity {
+            sources: self.sources.iter().map(|file| (&file.path, file.content)).collect(),
+            governance: self.governance.iter().map(|(path, content)| (path, *content)).collect(),
+            others: self.others.iter().collect(),
+        };
+        identity.id(settings)
+    }
+}
+
+/// The outermost folder above `path` that a tool made, if there is one.
+fn tool_folder(path: &RepoPath, marked: &BTreeSet<RepoPath>) -> Option<RepoPath> {
+    let mut found = None;
+    let mut at = path.parent();
+    while let Some(folder) = at {
+        at = folder.parent();
+        if TOOL_FOLDERS.contains(&folder.file_name()) || marked.contains(&folder) {
+            found = Some(folder);
+        }
+    }
+    found
+}
+
+/// The folders that lie in no other of them.
+fn topmost(folders: &BTreeSet<RepoPath>) -> BTreeSet<RepoPath> {
+    let is_inside = |folder: &RepoPath| {
+        let mut at = folder.parent();
+        while let Some(parent) = at {
+            if folders.contains(&parent) {
+                return true;
+            }
+            at = parent.parent();
+        }
+        false
+    };
+    folders.iter().filter(|folder| !is_inside(folder)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> RepoPath {
+        RepoPath::parse(text.as_bytes()).expect("a path")
+    }
+
+    fn sorted(paths: &[&str], outputs: &[&str]) -> Files {
+        let mut seen: Vec<Seen> = paths
+            .iter()
+            .map(|text| Seen { path: path(text), content: Some(Digest::of(b"x")), size_bytes: 1 })
+            .collect();
+        seen.sort_by(|a, b| a.path.cmp(&b.path));
+        let settings = Settings::default();
+        let selection = Selection::new(&settings).expect("sound patterns");
+        Files::sort(&seen, &Scope::parse(outputs).expect("sound patterns"), &selection)
+    }
+
+    fn sources(files: &Files) -> Vec<String> {
+        files.sources.iter().map(|file| file.path.to_string()).collect()
+    }
+
+    #[test]
+    fn what_tools_made_is_left_out_and_named() {
+        let files = sorted(
+            &[
+                "src/a.rs",
+                "target/CACHEDIR.TAG",
+                "target/debug/build/x.rs",
+                "web/node_modules/x/i.js",
+                "env/pyvenv.cfg",
+                "env/lib/y.py",
+                "gen/out/z.py",
+            ],
+            &["gen/out/**"],
+        );
+        assert_eq!(sources(&files), ["src/a.rs"]);
+        let left_out: Vec<String> = files.left_out.iter().map(ToString::to_string).collect();
+        assert_eq!(left_out, ["env", "gen/out", "target", "web/node_modules"]);
+    }
+
+    #[test]
+    fn every_file_has_one_part() {
+        let files = sorted(
+            &["a.py", "b.swift", "Cargo.toml", "data.json", "README.md", "probity.baseline.json"],
+            &[],
+        );
+        assert_eq!(sources(&files), ["a.py", "b.swift"]);
+        assert_eq!(files.governance[0].0, path("Cargo.toml"));
+        assert_eq!(files.others, BTreeSet::from([path("data.json")]));
+    }
+
+    #[test]
+    fn a_document_does_not_make_another_run_but_an_asset_does() {
+        let id = |paths: &[&str]| sorted(paths, &[]).run_id(&Settings::default());
+        assert_eq!(id(&["a.js"]), id(&["a.js", "README.md", "docs/x.md"]));
+        assert_ne!(id(&["a.js"]), id(&["a.js", "data.json"]));
+    }
+}

@@ -1,0 +1,113 @@
+//! The same tree gives the same bytes, whatever is known, wherever it lies, and however many threads work.
+
+use super::*;
+use std::fs;
+use std::path::PathBuf;
+
+const FILES: [(&str, &str); 6] = [
+    ("pkg/__init__.py", ""),
+    ("pkg/a.py", "from pkg import b\n\n\ndef add(x, y):\n    total = x + y\n    return total\n"),
+    ("pkg/b.py", "from pkg import a\n\n\ndef _unused():\n    return 1\n"),
+    ("web/app.js", "import './missing';\nexport function run(a) { return a ? 1 : 2; }\n"),
+    ("tool.swift", "print(1)\n"),
+    ("pyproject.toml", "[project]\nname = \"pkg\"\n"),
+];
+
+/// A tree with `FILES` in a folder of its own, and the workspace that it is.
+fn tree(dir: &Path, name: &str) -> Workspace {
+    let root = dir.join(name);
+    for (path, text) in FILES {
+        write(&root, path, text);
+    }
+    Workspace::find(Some(&root), Path::new("/")).expect("is found")
+}
+
+fn write(root: &Path, path: &str, text: &str) -> PathBuf {
+    let path = root.join(path);
+    fs::create_dir_all(path.parent().expect("a parent")).expect("creates");
+    fs::write(&path, text).expect("writes");
+    path
+}
+
+fn analyzed(workspace: &Workspace, options: AnalyzeOptions) -> Analyzed {
+    analyze(workspace, &options, &|_| ()).expect("analyses")
+}
+
+fn warm(workspace: &Workspace) -> Analyzed {
+    analyzed(workspace, AnalyzeOptions::default())
+}
+
+#[test]
+fn two_checkouts_in_different_folders_give_identical_bytes() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let [one, other] = ["one", "some/where/else"].map(|name| tree(dir.path(), name));
+    write(&other.root, "target/CACHEDIR.TAG", "");
+    write(&other.root, "target/out.py", "def f(): pass\n");
+    let (first, second) = (warm(&one), analyzed(&other, AnalyzeOptions { n_threads: Some(1), cold: true }));
+    assert_eq!(crate::runs::bytes(&first.run), crate::runs::bytes(&second.run));
+    assert_eq!(first.report_digest, second.report_digest);
+    assert_eq!(second.left_out.iter().map(ToString::to_string).collect::<Vec<_>>(), ["target"]);
+}
+
+#[test]
+fn an_edit_of_one_file_parses_one_file_and_gives_what_a_cold_run_gives() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let workspace = tree(dir.path(), "tree");
+    let first = warm(&workspace);
+    assert_eq!((first.n_parsed, first.is_known), (4, false));
+    let again = warm(&workspace);
+    assert_eq!((again.n_parsed, again.is_known), (0, true));
+    assert_eq!(crate::runs::bytes(&again.run), crate::runs::bytes(&first.run));
+    write(&workspace.root, "pkg/a.py", "def add(x, y, z):\n    return x + y + z\n");
+    let edited = warm(&workspace);
+    assert_eq!((edited.n_parsed, edited.is_known), (1, false));
+    assert_ne!(edited.run.id, first.run.id);
+    let cold = analyzed(&workspace, AnalyzeOptions { cold: true, ..AnalyzeOptions::default() });
+    assert_eq!(cold.n_parsed, 4);
+    assert_eq!(crate::runs::bytes(&cold.run), crate::runs::bytes(&edited.run));
+}
+
+#[test]
+fn damaged_caches_and_runs_change_nothing() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let workspace = tree(dir.path(), "tree");
+    let first = warm(&workspace);
+    for path in [workspace.state.facts(), workspace.state.runs().join(first.run.id.0.to_hex())] {
+        let mut bytes = fs::read(&path).expect("is there");
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0xff;
+        fs::write(&path, bytes).expect("writes");
+    }
+    let again = warm(&workspace);
+    assert!(!again.is_known);
+    assert_eq!(crate::runs::bytes(&again.run), crate::runs::bytes(&first.run));
+    assert_eq!(warm(&workspace).report_digest, first.report_digest);
+}
+
+#[test]
+fn what_is_not_analysed_says_why() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let workspace = tree(dir.path(), "tree");
+    write(&workspace.root, "probity.toml", "[analysis]\nexclude = [\"old/**\"]\nmax_file_bytes = 200\n");
+    write(&workspace.root, "old/x.py", "x = 1\n");
+    write(&workspace.root, "big.py", &"x = 1\n".repeat(100));
+    let run = warm(&workspace).run;
+    let notes: Vec<(String, Vec<Note>)> = run
+        .files
+        .iter()
+        .filter(|file| !file.is_analysed())
+        .map(|file| (file.path.to_string(), file.notes.clone()))
+        .collect();
+    let expected =
+        [("big.py", Note::TooLarge), ("old/x.py", Note::Excluded), ("tool.swift", Note::UnknownLanguage)];
+    assert_eq!(notes, expected.map(|(path, note)| (path.to_owned(), vec![note])));
+}
+
+#[test]
+fn a_setting_that_makes_no_sense_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let workspace = tree(dir.path(), "tree");
+    write(&workspace.root, "probity.toml", "[analysis]\nexclude = [\"a/[\"]\n");
+    let fault = analyze(&workspace, &AnalyzeOptions::default(), &|_| ()).expect_err("is refused");
+    assert_eq!(fault.exit_code(), 2);
+}

@@ -1,0 +1,368 @@
+//! Stored analyses: named by their content, kept while someone needs them, cleared away otherwise.
+//!
+//! ```text
+//! runs/<run id>          a line of JSON about the run, then the run itself, compressed
+//! runs/pins/<run id>/    who needs the run: one file for each holder, with its name
+//! runs/lock              held while runs are pinned or cleared away
+//! ```
+//!
+//! What is read back is held against the digest in its first line. Saving a run again makes it the newest.
+
+use crate::{Fault, Workspace};
+use analysis::{Run, RunId};
+use canon::Digest;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use store::{Lock, StoreError, durable};
+
+/// So many runs that nobody needs are kept by themselves.
+pub const KEPT: usize = 100;
+
+/// The least digits of a run id that name a run.
+const MIN_PREFIX: usize = 4;
+
+/// No stored run is larger than this when it is unpacked.
+const MAX_RUN_BYTES: usize = 2 << 30;
+
+/// Fast, and small enough: a run is text that repeats itself.
+const COMPRESSION: i32 = 1;
+
+/// A run that is stored.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// The run.
+    pub run: Run,
+    /// The digest of its bytes.
+    pub report_digest: Digest,
+}
+
+/// What a list tells of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// The run.
+    pub id: RunId,
+    /// What its first line says.
+    pub about: About,
+    /// When it was last saved, in milliseconds since 1970.
+    pub saved_ms: i64,
+    /// Who needs it, sorted.
+    pub holders: Vec<String>,
+}
+
+/// The first line of a stored run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct About {
+    /// The digest of the run's bytes.
+    pub report_digest: Digest,
+    /// How many bytes it has when it is unpacked.
+    pub size_bytes: u64,
+    /// The analyser that made it.
+    pub analyser: String,
+    /// Its health in thousandths.
+    pub health_milli: u32,
+    /// How many files were analysed.
+    pub n_files: usize,
+    /// How many findings it has.
+    pub n_findings: usize,
+}
+
+/// The stored runs of a repository, shared by all of its worktrees.
+#[derive(Debug, Clone)]
+pub struct Runs {
+    dir: PathBuf,
+}
+
+impl Runs {
+    /// The runs of a workspace. Nothing is created until one is saved.
+    pub fn open(workspace: &Workspace) -> Self {
+        Self { dir: workspace.state.runs() }
+    }
+
+    /// Keeps a run, and clears away the oldest ones that nobody needs.
+    pub fn save(&self, run: Run) -> Result<Stored, Fault> {
+        let bytes = bytes(&run);
+        let (analysed, ..) = run.file_counts();
+        let about = About {
+            report_digest: Digest::of(&bytes),
+            size_bytes: bytes.len() as u64,
+            analyser: run.analyser.clone(),
+            health_milli: run.health.score_milli,
+            n_files: analysed,
+            n_findings: run.findings.len(),
+        };
+        let mut file = serde_json::to_vec(&about).expect("text keys and whole numbers only");
+        file.push(b'\n');
+        let packed =
+            zstd::bulk::compress(&bytes, COMPRESSION).map_err(Fault::system("cannot compress the run"))?;
+        file.extend(packed);
+        durable::write_unsynced(&self.path(run.id), &file)?;
+        self.gc(KEPT)?;
+        Ok(Stored { report_digest: about.report_digest, run })
+    }
+
+    /// The run that a unique beginning of its id names, with or without `sha256:`; `last` is the newest.
+    pub fn load(&self, name: &str) -> Result<Stored, Fault> {
+        self.read(self.find(name)?)?
+            .ok_or_else(|| Fault::NoSuchAnalysis(format!("no stored run is called `{name}`")))
+    }
+
+    /// The run with this very id, if it is there and whole. It is the newest from now on.
+    pub(crate) fn recall(&self, id: RunId) -> Option<Stored> {
+        let stored = self.read(id).ok().flatten()?;
+        // Only the order of the list hangs on it.
+        let _ = File::options()
+            .append(true)
+            .open(self.path(id))
+            .and_then(|file| file.set_modified(SystemTime::now()));
+        Some(stored)
+    }
+
+    /// The id that a unique beginning names.
+    pub fn find(&self, name: &str) -> Result<RunId, Fault> {
+        if name == "last" {
+            let newest = self.dated()?.into_iter().next();
+            return newest
+                .map(|(_, id)| id)
+                .ok_or_else(|| Fault::NoSuchAnalysis("no run is stored yet".into()));
+        }
+        let prefix = name.strip_prefix("sha256:").unwrap_or(name).to_ascii_lowercase();
+        let ids = self.ids()?;
+        let found: Vec<RunId> = ids.into_iter().filter(|id| id.0.to_hex().starts_with(&prefix)).collect();
+        match found.as_slice() {
+            _ if prefix.len() < MIN_PREFIX => Err(Fault::NoSuchAnalysis(format!(
+                "`{name}` is too short: give at least {MIN_PREFIX} digits"
+            ))),
+            [id] => Ok(*id),
+            [] => Err(Fault::NoSuchAnalysis(format!("no stored run is called `{name}`"))),
+            many => Err(Fault::NoSuchAnalysis(format!(
+                "`{name}` names {} stored runs: give more digits",
+                many.len()
+            ))),
+        }
+    }
+
+    /// All runs, the newest first.
+    pub fn list(&self) -> Result<Vec<Listed>, Fault> {
+        let mut listed = Vec::new();
+        for (saved_ms, id) in self.dated()? {
+            // A run that was cleared away a moment ago, or is damaged, is not offered.
+            let Some(about) = about(&self.path(id)) else { continue };
+            listed.push(Listed { id, about, saved_ms, holders: self.holders(id)? });
+        }
+        Ok(listed)
+    }
+
+    /// Keeps a run for `holder` until it is unpinned, and makes sure that it is on disk.
+    pub fn pin(&self, id: RunId, holder: &str) -> Result<(), Fault> {
+        let _lock = self.lock()?;
+        let path = self.path(id);
+        let synced = File::open(&path).and_then(|file| file.sync_all());
+        synced.map_err(|_| Fault::NoSuchAnalysis(format!("run {} is not stored any more", id.short())))?;
+        durable::sync_dir(&self.dir)?;
+        Ok(durable::write(&self.pins(id).join(pin_name(holder)), holder.as_bytes())?)
+    }
+
+    /// Gives up all runs that `holder` needed.
+    pub fn unpin(&self, holder: &str) -> Result<(), Fault> {
+        let _lock = self.lock()?;
+        for id in self.ids()? {
+            durable::remove(&self.pins(id).join(pin_name(holder)))?;
+            // A folder that others still use is not empty and stays.
+            let _ = std::fs::remove_dir(self.pins(id));
+        }
+        Ok(())
+    }
+
+    /// Who needs a run, sorted.
+    pub fn holders(&self, id: RunId) -> Result<Vec<String>, Fault> {
+        let mut holders = Vec::new();
+        for name in names(&self.pins(id))? {
+            let text = durable::read(&self.pins(id).join(name))?.unwrap_or_default();
+            holders.push(String::from_utf8_lossy(&text).into_owned());
+        }
+        holders.sort();
+        Ok(holders)
+    }
+
+    /// Clears away all runs that nobody needs but the `keep` newest of them. Returns what is gone, the newest first.
+    pub fn gc(&self, keep: usize) -> Result<Vec<RunId>, Fault> {
+        if self.ids()?.len() <= keep {
+            return Ok(Vec::new());
+        }
+        let _lock = self.lock()?;
+        let mut free = Vec::new();
+        for (_, id) in self.dated()? {
+            if self.holders(id)?.is_empty() {
+                free.push(id);
+            }
+        }
+        let gone = free.split_off(keep.min(free.len()));
+        for id in &gone {
+            durable::remove(&self.path(*id))?;
+        }
+        Ok(gone)
+    }
+
+    fn read(&self, id: RunId) -> Result<Option<Stored>, Fault> {
+        let path = self.path(id);
+        let Some(file) = durable::read(&path)? else { return Ok(None) };
+        let damaged =
+            || StoreError::Damaged { path: path.clone(), why: "it is not the run that was stored".into() };
+        let stored = unpack(&file).filter(|stored| stored.run.id == id);
+        Ok(Some(stored.ok_or_else(damaged)?))
+    }
+
+    /// All runs with the time when they were last saved, the newest first.
+    fn dated(&self) -> Result<Vec<(i64, RunId)>, Fault> {
+        let dated = self.ids()?.into_iter().filter_map(|id| Some((saved_ms(&self.path(id))?, id)));
+        let mut dated: Vec<(i64, RunId)> = dated.collect();
+        dated.sort_by_key(|&(saved_ms, id)| (std::cmp::Reverse(saved_ms), id));
+        Ok(dated)
+    }
+
+    fn ids(&self) -> Result<Vec<RunId>, Fault> {
+        let id = |name: &String| format!("sha256:{name}").parse().ok().map(RunId);
+        Ok(names(&self.dir)?.iter().filter_map(id).collect())
+    }
+
+    fn lock(&self) -> Result<Lock, Fault> {
+        Ok(Lock::take(&self.dir.join("lock"))?)
+    }
+
+    fn path(&self, id: RunId) -> PathBuf {
+        self.dir.join(id.0.to_hex())
+    }
+
+    fn pins(&self, id: RunId) -> PathBuf {
+        self.dir.join("pins").join(id.0.to_hex())
+    }
+}
+
+/// The bytes of a run: what its report digest is of.
+pub fn bytes(run: &Run) -> Vec<u8> {
+    serde_json::to_vec(run).expect("a run has text keys and whole numbers only")
+}
+
+fn unpack(file: &[u8]) -> Option<Stored> {
+    let line = file.iter().position(|&byte| byte == b'\n')?;
+    let about: About = serde_json::from_slice(&file[..line]).ok()?;
+    let size = usize::try_from(about.size_bytes).ok().filter(|&size| size <= MAX_RUN_BYTES)?;
+    let bytes = zstd::bulk::decompress(&file[line + 1..], size).ok()?;
+    let is_whole = Digest::of(&bytes) == about.report_digest;
+    let run = is_whole.then(|| serde_json::from_slice(&bytes).ok())??;
+    Some(Stored { run, report_digest: about.report_digest })
+}
+
+/// The first line of a stored run.
+fn about(path: &Path) -> Option<About> {
+    let mut line = Vec::new();
+    BufReader::new(File::open(path).ok()?).read_until(b'\n', &mut line).ok()?;
+    serde_json::from_slice(&line).ok()
+}
+
+fn saved_ms(path: &Path) -> Option<i64> {
+    let modified = std::fs::metadata(path).ok()?.modified().ok()?;
+    let since_1970 = modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_1970.as_millis()).ok()
+}
+
+/// A file name for a holder, whatever it is called.
+fn pin_name(holder: &str) -> String {
+    Digest::of(holder.as_bytes()).to_hex()[..32].to_owned()
+}
+
+/// The names in a folder that need not exist.
+fn names(dir: &Path) -> Result<Vec<String>, Fault> {
+    let entries = match std::fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(StoreError::Io { path: dir.to_owned(), source }.into()),
+    };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    // A dot marks what is still being written.
+    Ok(names.filter(|name| !name.contains('.')).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::{Input, Settings, Source, analyse};
+    use paths::RepoPath;
+    use std::collections::BTreeMap;
+
+    fn run(text: &str) -> Run {
+        let path = RepoPath::parse(b"a.py").expect("a path");
+        let sources = BTreeMap::from([(path, Source::Bytes(text.as_bytes()))]);
+        analyse(&Input { sources, ..Input::default() }, &Settings::default()).run
+    }
+
+    fn runs(dir: &Path) -> Runs {
+        Runs { dir: dir.to_owned() }
+    }
+
+    /// Saves runs so that each is older than the next.
+    fn saved(runs: &Runs, texts: &[&str]) -> Vec<RunId> {
+        let save = |(age, text): (u64, &&str)| {
+            let id = runs.save(run(text)).expect("saves").run.id;
+            let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000 + age);
+            File::options()
+                .append(true)
+                .open(runs.path(id))
+                .and_then(|file| file.set_modified(time))
+                .expect("dates");
+            id
+        };
+        (0..).zip(texts).map(save).collect()
+    }
+
+    #[test]
+    fn a_run_comes_back_by_any_unique_beginning_of_its_id() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let runs = runs(dir.path());
+        let stored = runs.save(run("def f(): pass\n")).expect("saves");
+        for name in
+            [stored.run.id.short(), stored.run.id.0.to_hex(), stored.run.id.0.to_string(), "last".into()]
+        {
+            let found = runs.load(&name).expect("is found");
+            assert_eq!((&found.run, found.report_digest), (&stored.run, stored.report_digest), "{name}");
+        }
+        assert!(matches!(runs.load("ffffffff"), Err(Fault::NoSuchAnalysis(_))));
+        assert!(matches!(runs.load(&stored.run.id.short()[..2]), Err(Fault::NoSuchAnalysis(_))));
+    }
+
+    #[test]
+    fn the_newest_comes_first_and_what_is_pinned_stays() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let runs = runs(dir.path());
+        let ids = saved(&runs, &["a = 1\n", "a = 2\n", "a = 3\n"]);
+        let listed: Vec<RunId> = runs.list().expect("lists").iter().map(|listed| listed.id).collect();
+        assert_eq!(listed, [ids[2], ids[1], ids[0]]);
+        runs.pin(ids[0], "intent 1").expect("pins");
+        assert_eq!(runs.gc(1).expect("clears"), [ids[1]]);
+        assert_eq!(runs.holders(ids[0]).expect("lists"), ["intent 1"]);
+        runs.unpin("intent 1").expect("unpins");
+        assert_eq!(runs.gc(0).expect("clears"), [ids[2], ids[0]]);
+        assert!(runs.pin(ids[0], "intent 2").is_err());
+    }
+
+    #[test]
+    fn a_damaged_run_is_told_and_never_believed() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let runs = runs(dir.path());
+        let stored = runs.save(run("a = 1\n")).expect("saves");
+        let path = runs.path(stored.run.id);
+        let whole = std::fs::read(&path).expect("reads");
+        for at in (0..whole.len()).step_by(7) {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x20;
+            std::fs::write(&path, bytes).expect("writes");
+            assert!(runs.recall(stored.run.id).is_none_or(|found| found.run == stored.run), "byte {at}");
+        }
+        std::fs::write(&path, &whole[..whole.len() / 2]).expect("is cut short");
+        assert!(runs.load(&stored.run.id.short()).is_err());
+    }
+}
