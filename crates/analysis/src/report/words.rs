@@ -77,6 +77,7 @@ pub(super) const fn note(note: Note) -> &'static str {
         Note::TooLarge => "larger than the limit",
         Note::Binary => "not text",
         Note::Generated => "generated or vendored",
+        Note::Excluded => "excluded by the settings",
         Note::TooHard => "the parser needed too many steps",
         Note::BadFacts => "its cached facts were damaged",
         Note::NotUtf8 => "read, with bytes that are no UTF-8",
