@@ -10,9 +10,14 @@ use crate::facts::{Span, count};
 use crate::finding::{CloneType, Draft, Family, Severity};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Copies of one piece that together repeat so many tokens are critical.
+const MUCH: u32 = 1_000;
+
 /// Turns everything that was found into findings, the largest first.
 pub(super) fn report(files: &[File], mut groups: Vec<Group>, mut pairs: Vec<Pair>) -> Clones {
-    groups.sort_by_key(|group| (u32::MAX - group.n_tokens, group.key));
+    // A file that is one function has the same tokens, and one statement more: the larger piece comes first.
+    let n_statements = |group: &Group| group.members.first().map_or(0, |member| member.statements.len());
+    groups.sort_by_key(|group| (u32::MAX - group.n_tokens, u32::MAX - n_statements(group), group.key));
     pairs.sort_by_key(|pair| (u32::MAX - pair.n_tokens, pair.first.place(), pair.second.place()));
     let mut reporter = Reporter::new(files);
     for group in &groups {
@@ -115,7 +120,8 @@ impl<'a> Reporter<'a> {
             (Family::CloneBlock, "a block")
         };
         let what = if what.is_empty() { "the file" } else { what };
-        let severity = if number > 3 { Severity::Critical } else { Severity::Warning };
+        let n_repeated = (number - 1).saturating_mul(group.n_tokens);
+        let severity = if n_repeated >= MUCH { Severity::Critical } else { Severity::Warning };
         let kind = clone_type(self.files, original, copy);
         let word = if kind == CloneType::Exact { "repeats" } else { "repeats, with other names," };
         Draft {

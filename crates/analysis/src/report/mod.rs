@@ -3,10 +3,12 @@
 //! Each is a pure function of what it is given: no clock, no host, no order of threads. Lists are bounded, and a list
 //! that was cut says how much is missing. Text from the tree is hostile: every writer escapes it for its format.
 
+mod html;
 mod markdown;
 mod sarif;
 mod words;
 
+pub use html::html;
 pub use markdown::markdown;
 pub use sarif::sarif;
 

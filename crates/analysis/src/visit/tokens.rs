@@ -54,7 +54,9 @@ impl<'tree> Visitor<'tree> {
             first_name: count(self.facts.names.len()),
             idle: false,
         });
-        self.statements.push(OpenStatement { index, is_import: false, has_code: false });
+        // Text that stands alone is documentation, unless it is the value of a branch or block.
+        let has_code = node.kind() != "expression_statement";
+        self.statements.push(OpenStatement { index, is_import: false, has_code });
         frame.opened_statement = true;
     }
 
@@ -62,7 +64,6 @@ impl<'tree> Visitor<'tree> {
         if frame.opened_statement
             && let Some(open) = self.statements.pop()
         {
-            // A statement of nothing but text is documentation.
             self.facts.statements[open.index as usize].idle = open.is_import || !open.has_code;
         }
     }

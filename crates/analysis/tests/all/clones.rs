@@ -163,3 +163,16 @@ fn a_19_line_and_a_20_line_copy_are_one_group() {
     let longer = ORIGINAL.replace("    out = []\n", "    out = [\n\n\n\n    ]\n") + "\nother = 1\n";
     assert_eq!(clone_of(&longer), Some((Family::Clone, Some(CloneType::Exact))));
 }
+
+#[test]
+fn text_that_a_branch_gives_is_code_and_no_documentation() {
+    let arms = |word: &str| {
+        (0..20).map(|n| format!("        Kind::K{n} => \"{word} {n}\",\n")).collect::<Vec<_>>().concat()
+    };
+    let function = |name: &str| {
+        format!("fn {name}(kind: Kind) -> &'static str {{\n    match kind {{\n{}    }}\n}}\n", arms(name))
+    };
+    let run = run(&[("a.rs", &function("one")), ("b.rs", &function("other"))]);
+    let types: Vec<_> = clones(&run).iter().map(|finding| finding.clone_type).collect();
+    assert_eq!(types, [Some(CloneType::Renamed)]);
+}

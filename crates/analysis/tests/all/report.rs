@@ -1,7 +1,7 @@
 //! The documents: SARIF keeps the shape of its specification, and no text from the tree ends up as markup.
 
 use crate::common::run;
-use probity_analysis::report::{markdown, sarif};
+use probity_analysis::report::{html, markdown, sarif};
 use probity_analysis::{Run, compare};
 use serde_json::Value;
 
@@ -106,4 +106,62 @@ fn markdown_of_two_runs_begins_with_what_changed() {
     let text = markdown(&after, Some(&compare(&before, &after)));
     assert!(text.contains("## Regressed: "), "{text}");
     assert!(text.contains("### New") && text.contains("### Breaks of the public interface"), "{text}");
+}
+
+/// The page of the sample, with its code.
+fn page(run: &Run) -> String {
+    html(run, None, &|path| Some(format!("<b>{path}</b>\n{BODY}").into_bytes()))
+}
+
+#[test]
+fn the_page_has_every_part_and_needs_nothing_else() {
+    let page = page(&sample());
+    for id in ["health", "map", "hot-spots", "copies", "findings", "not-analysed"] {
+        assert!(page.contains(&format!("<section id=\"{id}\">")), "{id}");
+    }
+    for outside in ["src=", "http://", "https://", "@import", "url("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert!(page.split("href=\"").skip(1).all(|link| link.starts_with('#')));
+}
+
+#[test]
+fn nothing_of_the_tree_becomes_markup() {
+    let page = page(&sample());
+    assert!(!page.contains("<script>alert") && !page.contains("<b>a b.py"));
+    assert!(page.contains("&lt;script&gt;alert(1)&amp;.py"));
+    assert_eq!(page.matches("<script").count(), 1);
+}
+
+#[test]
+fn the_page_marks_what_differs_in_a_copy() {
+    let original = format!("def one(rows, x):\n{BODY}");
+    let copy = original.replace("one", "two").replace("total", "acc");
+    let run = run(&[("a.py", &original), ("b.py", &copy)]);
+    let page = html(&run, None, &|path| {
+        Some(if path.as_bytes() == b"a.py" { &original } else { &copy }.clone().into_bytes())
+    });
+    assert!(page.contains("<mark>total</mark>") && page.contains("<mark>acc</mark>"));
+    assert!(!page.contains("<mark>rows</mark>"));
+    assert!(html(&run, None, &|_| None).contains("The code is not at hand."));
+}
+
+#[test]
+fn a_page_of_many_findings_stays_small_and_says_what_is_missing() {
+    let function = |n: usize| format!("def f{n}(a, b, c, d, e, f, g, h):\n    return a.m{n}(b)\n\n\n");
+    let text: String = (0..3_000).map(function).collect::<Vec<_>>().concat();
+    let run = run(&[("a.py", &text)]);
+    assert_eq!(run.findings.len(), 3_000);
+    let page = page(&run);
+    assert!(page.contains("and 2,750 more"), "the list is not bounded");
+    assert!(page.len() < 300_000, "{} bytes", page.len());
+}
+
+#[test]
+fn the_page_of_two_runs_begins_with_what_changed() {
+    let busy = format!("def busy(rows, x):\n{BODY}");
+    let before = run(&[("a.py", "def busy():\n    return 1\n")]);
+    let after = run(&[("a.py", &busy)]);
+    let page = html(&after, Some(&compare(&before, &after)), &|_| None);
+    assert!(page.contains("Regressed.") && page.contains(">new</span>") && page.contains("only new"));
 }
