@@ -28,6 +28,7 @@ pub mod keys;
 mod observe;
 pub mod planning;
 mod recover;
+pub mod registry;
 pub mod revert;
 pub mod run;
 pub mod runs;

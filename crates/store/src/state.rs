@@ -12,8 +12,10 @@
 //! cache/<tree>           stat caches; may be deleted at any time
 //! cache/facts            facts of analysed files; may be deleted at any time
 //! runs/                  stored analyses, and who needs them
+//! cache/intents          the fold of the log of intents; may be deleted at any time
 //! keys/                  the signing key, if there is one
 //! locks/<tree>           who works on which tree
+//! locks/intents          who decides on intents
 //! ```
 //!
 //! A tree is named by the beginning of its root's digest. An open run carries it in the name of its folder, so that from
@@ -97,6 +99,16 @@ impl State {
     /// The store, made if there is none yet.
     pub fn store(&self) -> Result<Sqlite, StoreError> {
         Sqlite::open(&self.database())
+    }
+
+    /// The fold of the log of intents; may be deleted at any time.
+    pub fn registry_cache(&self) -> PathBuf {
+        self.dir.join("cache").join("intents")
+    }
+
+    /// Whoever decides on intents holds this lock, so that those who contend do not decide in vain.
+    pub fn registry_turn(&self) -> PathBuf {
+        self.dir.join("locks").join("intents")
     }
 
     /// The objects.
