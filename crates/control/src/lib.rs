@@ -11,6 +11,7 @@
 pub mod agents;
 pub mod amend;
 pub mod analyze;
+mod asked;
 pub mod attest;
 mod before;
 pub mod bundles;

@@ -1,16 +1,18 @@
 //! Undoing the out-of-scope changes of a run, exactly and nothing else.
 //!
 //! A path is undone only if it is still what the run left there; content comes from the before-images or from git, and
-//! is checked against the digest that the start snapshot had. Whatever cannot be undone is said, path by path.
+//! is checked against the digest that the start snapshot had. Whatever cannot be undone is said, path by path. What was
+//! done is evidence of its own: see [`record`].
 
-use crate::attest::DELTA_FILE;
+mod record;
+
+use crate::attest::{Attested, DELTA_FILE};
 use crate::observe::Observer;
-use crate::{Fault, Workspace, before, bundles};
+use crate::{Fault, Workspace, before, bundles, recover, run};
 use canon::{Digest, Reason, json};
 use paths::RepoPath;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use store::{Lock, LockError};
 use tree::restore::{Restorer, Wanted};
 use tree::{Kind, Side, Snapshot};
 
@@ -36,6 +38,8 @@ pub struct RevertReport {
     pub undone: Vec<Undone>,
     /// Protected paths that the run changed: they lie outside of the content, and are left to a person.
     pub left: Vec<RepoPath>,
+    /// The evidence of the revert itself, if anything was to be done.
+    pub attested: Option<Attested>,
 }
 
 /// What was done to a path.
@@ -88,36 +92,45 @@ pub fn revert(
     let run_id = bundles::find(workspace, run)?;
     let bundles::Sound { files, stored } = bundles::sound(workspace, &run_id)?;
     let recorded = read_delta(&files, &run_id)?;
-    let manifest = stored.manifest;
+    let (manifest, stored_hash) = (stored.manifest, stored.run_hash);
     let untracked: BTreeSet<RepoPath> = manifest.untracked().unwrap_or_default().into_iter().collect();
     if let Some(path) = only.iter().find(|path| !untracked.contains(*path)) {
         let detail = format!("`{path}` is no out-of-scope change of run {run_id}");
         return Err(Fault::refused(Reason::PathInvalid, detail));
     }
-    let lock =
-        Lock::try_take(&workspace.state.tree_lock(&workspace.root), &format!("reverting run {run_id}"));
-    let _lock = lock.map_err(|error| match error {
-        LockError::Held { holder } => Fault::Held { holder },
-        LockError::Store(error) => error.into(),
-    })?;
+    let seal = bundles::seal(&files, &run_id)?;
+    let _lock = run::take_tree(workspace, &format!("reverting run {run_id}"))?;
+    recover::close_interrupted(workspace)?;
     let is_meant = |path: &RepoPath| untracked.contains(path) && (only.is_empty() || only.contains(path));
     let mut meant: Vec<&RecordedChange> =
         recorded.changes.iter().filter(|change| is_meant(&change.path)).collect();
     // Additions go first and deepest first, so that what stood in the way of a restored path is gone.
     meant.sort_by_key(|change| (change.before.is_some(), std::cmp::Reverse(change.path.clone())));
     let dir_mode = |path: &RepoPath| u32::from_str_radix(recorded.directories.get(&path_key(path))?, 8).ok();
+    let observer = Observer::new(workspace);
+    let now = observer.content(None)?;
+    let paths: Vec<RepoPath> = meant.iter().map(|change| change.path.clone()).collect();
+    let is_done = !dry_run && !paths.is_empty();
+    let sealed = is_done.then(|| record::Sealed::new(workspace, &seal, &paths, &now)).transpose()?;
     let undoing = Undoing {
         workspace,
-        now: Observer::new(workspace).content(None)?,
+        now,
         restorer: Restorer::open(&workspace.root, &dir_mode)
             .map_err(Fault::system("cannot open the tree"))?,
         dry_run,
     };
     let mut undone: Vec<Undone> = meant.into_iter().map(|change| undoing.undo(change)).collect();
     undone.sort_by(|one, other| one.path.cmp(&other.path));
+    let attested = match sealed {
+        None => None,
+        Some(sealed) => {
+            let after = observer.content(Some(&undoing.now))?;
+            Some(sealed.conclude(workspace, stored_hash, [&undoing.now, &after], &undone)?)
+        }
+    };
     let protected = manifest.details.protected.into_iter().filter_map(|found| found.path);
     let left = protected.filter(|path| !untracked.contains(path)).collect();
-    Ok(RevertReport { run_id, undone, left })
+    Ok(RevertReport { run_id, undone, left, attested })
 }
 
 /// A path as a key of a JSON object: keys are text, so what is no text is escaped.

@@ -6,7 +6,7 @@ use crate::ui;
 use canon::Reason;
 use control::bundles::{self, TreeCheck};
 use control::{Fault, Workspace};
-use evidence::{Check, CheckStatus, Status, Trust, Verdict, Verification};
+use evidence::{Check, CheckStatus, Details, Status, Trust, Verdict};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -51,10 +51,10 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
         };
         let reason = manifest.reasons().first().map_or("", |reason| reason.code());
         let elsewhere = if bundles::is_of(workspace, &stored) { "" } else { "  (another worktree)" };
-        let amends = if manifest.details.amended_from.is_some() { "  (amended)" } else { "" };
+        let story = story(&manifest.details, manifest.amendments.is_empty());
         let changed = manifest.delta.as_ref().map_or_else(|| "?".into(), |delta| delta.len().to_string());
         ui::print(format_args!(
-            "{run_id}  {}  {mark}  {changed:>4} changed  {reason}{amends}{elsewhere}",
+            "{run_id}  {}  {mark}  {changed:>4} changed  {reason}{story}{elsewhere}",
             manifest.created_at
         ));
         runs.push(json!({
@@ -65,6 +65,7 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
             "run_hash": stored.run_hash,
             "prev_run_hash": stored.prev_run_hash,
             "amended_from": manifest.details.amended_from,
+            "reverts": manifest.details.reverts,
             "in_this_tree": bundles::is_of(workspace, &stored),
         }));
     }
@@ -72,6 +73,16 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
         ui::say("no run yet; begin with `probity run --scope 'src/**' -- COMMAND`");
     }
     Ok(Answer::new("evidence-list", Outcome::Ok, json!({ "runs": runs })))
+}
+
+/// What a bundle is, if it is not simply that of a run.
+fn story(details: &Details, is_unamended: bool) -> &'static str {
+    match (details.reverts, details.amended_from) {
+        (Some(_), _) => "  (revert)",
+        (None, Some(_)) if is_unamended => "  (amendment refused)",
+        (None, Some(_)) => "  (amended)",
+        (None, None) => "",
+    }
 }
 
 fn show(workspace: &Workspace, run: &str) -> Result<Answer, Fault> {
@@ -192,7 +203,7 @@ fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<Answer, Fault> {
     let mut codes = std::collections::BTreeSet::new();
     let mut links = Vec::new();
     for link in &report.links {
-        let broken = integrity(&link.verification);
+        let broken: Vec<String> = bundles::flaws(&link.verification).cloned().collect();
         let mark = if broken.is_empty() { ui::good("ok  ") } else { ui::bad("fail") };
         ui::print(format_args!("  {mark} {}  {}", link.run_id, broken.join(", ")));
         links.push(json!({ "run_id": link.run_id, "codes": broken }));
@@ -222,13 +233,6 @@ fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<Answer, Fault> {
         "problems": problems,
     });
     Ok(Answer::new("evidence-chain", if passed { Outcome::Ok } else { Outcome::Failed }, document))
-}
-
-/// The codes that speak against the bundle itself: a run may fail, and its evidence still be sound.
-fn integrity(verification: &Verification) -> Vec<String> {
-    let about_bundle =
-        |code: &&String| ["EVIDENCE.", "JSON.", "SEAL."].iter().any(|family| code.starts_with(family));
-    verification.codes.iter().filter(about_bundle).cloned().collect()
 }
 
 fn export(workspace: &Workspace, run: &str, format: ExportFormat) -> Result<Answer, Fault> {
