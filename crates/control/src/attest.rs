@@ -3,6 +3,7 @@
 //! The order makes a kill harmless: bundle on disk, then head of the chain, then the run's open folder is taken away. A
 //! folder whose bundle exists therefore means that only the chain may be behind, and [`repair_chain`] mends that.
 
+use crate::deed::Did;
 use crate::gates::GateResult;
 use crate::judge::{RefMovement, Severity, Verdict};
 use crate::revert::path_key;
@@ -24,6 +25,9 @@ use tree::{Change, Kind, Side, Snapshot};
 pub const DELTA_FILE: &str = "delta.json";
 /// The file of a bundle that holds the seal.
 pub const SEAL_FILE: &str = "seal.json";
+
+/// The file of a bundle that lists bundles which were removed.
+pub const PRUNED_FILE: &str = "pruned.json";
 
 /// Where the head of the chain is to be looked up.
 #[derive(Debug, Clone)]
@@ -57,8 +61,8 @@ pub struct Record<'a> {
     pub ref_movements: &'a [RefMovement],
     /// The command and its exit code, if it is known.
     pub command: Option<(&'a [OsString], Option<i32>)>,
-    /// The run hash of the bundle whose changes were undone, if that is what was done.
-    pub reverts: Option<Digest>,
+    /// What Probity itself did, if this is no run of somebody else.
+    pub did: Option<Did<'a>>,
     /// What is weaker about the supervision here than it could be.
     pub containment: &'a [String],
     /// The run's folder.
@@ -86,6 +90,12 @@ pub fn attest(workspace: &Workspace, record: &Record<'_>) -> Result<Attested, Fa
     artifacts.insert(SEAL_FILE.into(), record.seal.to_bytes());
     if let Some(start) = record.start {
         artifacts.insert(DELTA_FILE.into(), delta_file(&record.verdict.delta, start));
+    }
+    if let Some(Did::Prune(runs)) = record.did {
+        artifacts.insert(
+            PRUNED_FILE.into(),
+            json::canonical(&json!({ "schema": "probity/pruned/v1", "runs": runs })),
+        );
     }
     let attested = publish(workspace, &manifest, artifacts, record.key, record.head.clone())?;
     // The evidence is safe; a folder that stays is found at the next start.
@@ -275,7 +285,14 @@ fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
         refs: record.ref_movements.iter().map(ref_change).collect(),
         gate_delta_paths: record.verdict.by_gates.clone(),
         tree: Some(store::tree_key(&workspace.root)),
-        reverts: record.reverts,
+        reverts: match record.did {
+            Some(Did::Revert(of)) => Some(of),
+            _ => None,
+        },
+        pruned: match record.did {
+            Some(Did::Prune(runs)) => Some(runs.len() as u64),
+            _ => None,
+        },
         ..Details::default()
     }
 }

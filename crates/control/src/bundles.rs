@@ -4,7 +4,7 @@ use crate::observe::content_options;
 use crate::{Fault, Workspace, attest};
 use canon::{Digest, Reason};
 use evidence::{
-    Check, CheckStatus, Follows, SecretKey, StoredManifest, Trust, Verdict, Verification, bundle,
+    Check, CheckStatus, Details, SecretKey, StoredManifest, Trust, Verdict, Verification, bundle,
 };
 use plan::{Seal, SignatureRule};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,8 +19,9 @@ pub type Files = BTreeMap<Vec<u8>, Vec<u8>>;
 pub fn find(workspace: &Workspace, name: &str) -> Result<String, Fault> {
     let runs = workspace.state.bundles()?;
     if name == "last" {
-        // What undid a run is no run that one would look at, undo or amend: `last` means the one before.
-        let is_meant = |it: &StoredManifest| is_of(workspace, it) && it.manifest.details.reverts.is_none();
+        // What Probity itself did is no run that one would look at, undo or amend: `last` means the one before.
+        let is_deed = |it: &Details| it.reverts.is_some() || it.pruned.is_some();
+        let is_meant = |it: &StoredManifest| is_of(workspace, it) && !is_deed(&it.manifest.details);
         let last = runs.into_iter().rfind(|id| manifest(workspace, id).is_ok_and(|it| is_meant(&it)));
         return last.ok_or_else(|| Fault::NoSuchRun("there is no run in this tree yet".into()));
     }
@@ -186,63 +187,4 @@ pub fn check_tree(files: &Files, tree: &Path) -> Result<TreeCheck, Fault> {
         .and_then(|stored| stored.manifest.after_root);
     let snapshot = Snapshot::take(&workspace.root, &content_options(&workspace), None)?;
     Ok(TreeCheck { recorded, now: snapshot.root() })
-}
-
-/// One bundle of the chain, checked.
-#[derive(Debug)]
-pub struct ChainLink {
-    /// The run.
-    pub run_id: String,
-    /// What the verifier says about its bundle.
-    pub verification: Verification,
-}
-
-/// The whole chain, checked.
-#[derive(Debug)]
-pub struct ChainReport {
-    /// The bundles from the newest to the oldest, as far as the chain leads.
-    pub links: Vec<ChainLink>,
-    /// Where the chain breaks, in words.
-    pub breaks: Vec<String>,
-    /// Bundles that do not hang on the chain.
-    pub loose: Vec<String>,
-}
-
-/// Walks the chain from its head to its first bundle.
-pub fn check_chain(workspace: &Workspace, trust: &Trust) -> Result<ChainReport, Fault> {
-    let mut report = ChainReport { links: Vec::new(), breaks: Vec::new(), loose: Vec::new() };
-    // Held throughout: a bundle that is just being added would look loose or missing.
-    let chain = workspace.state.chain()?;
-    let mut by_hash = BTreeMap::new();
-    for run_id in workspace.state.bundles()? {
-        match manifest(workspace, &run_id) {
-            Ok(stored) => {
-                let is_signed = stored.key_id.is_some();
-                by_hash.insert(stored.run_hash, (run_id, stored.prev_run_hash, is_signed));
-            }
-            Err(fault) => report.breaks.push(format!("{run_id}: {fault}")),
-        }
-    }
-    let mut next = chain.head()?.map(|link| link.run_hash);
-    let mut unsigned = Vec::new();
-    while let Some(hash) = next {
-        let Some((run_id, previous, is_signed)) = by_hash.remove(&hash) else {
-            report.breaks.push(format!("the bundle with run hash {hash} is missing"));
-            break;
-        };
-        let follows = previous.map_or(Follows::Nothing, Follows::Run);
-        let demands = Trust { follows: Some(follows), ..trust.clone() };
-        let (verification, _) = verify(&workspace.state.evidence().join(&run_id), &demands)?;
-        if is_signed && trust.signature != SignatureRule::Ignore {
-            // Once runs are signed, all are: whoever adds one without the key leaves it without a signature.
-            let forged = unsigned.drain(..);
-            report.breaks.extend(forged.map(|id| format!("{id} has no signature, but an earlier one has")));
-        } else if !is_signed {
-            unsigned.push(run_id.clone());
-        }
-        report.links.push(ChainLink { run_id, verification });
-        next = previous;
-    }
-    report.loose = by_hash.into_values().map(|(run_id, ..)| run_id).collect();
-    Ok(report)
 }

@@ -7,6 +7,13 @@ pub(crate) fn now() -> String {
     format!("{now:.3}")
 }
 
+/// The time so long ago, in the same form.
+pub(crate) fn ago(age: std::time::Duration) -> String {
+    let now = jiff::Timestamp::now();
+    let then = jiff::SignedDuration::try_from(age).ok().and_then(|age| now.checked_sub(age).ok());
+    format!("{:.3}", then.unwrap_or(jiff::Timestamp::UNIX_EPOCH))
+}
+
 /// A new run id: sortable by time, unique everywhere.
 pub(crate) fn run_id() -> String {
     uuid::Uuid::now_v7().to_string()

@@ -93,7 +93,7 @@ pub(crate) fn unjudged(
             gate_results: &gates::skip_all(seal, "the run was interrupted"),
             ref_movements: &[],
             command: None,
-            reverts: None,
+            did: None,
             containment: &[],
             folder,
             head,

@@ -86,6 +86,8 @@ pub fn run(
 ) -> Result<RunReport, Fault> {
     let run_id = clock::run_id();
     let _lock = take_tree(workspace, &format!("run {run_id}"))?;
+    // While a run goes on, nobody removes a before-image that it counts on.
+    let _images = Lock::share(&workspace.state.before_lock())?;
     for closed in recover::close_interrupted(workspace)? {
         watch(Event::Closed(&closed));
     }
@@ -271,7 +273,7 @@ fn conclude(
             gate_results: &acted.gate_results,
             ref_movements: &ref_movements,
             command: Some((&request.command, command_exit_code)),
-            reverts: None,
+            did: None,
             containment: &acted.containment,
             folder,
             head: guard.head_to_trust(),

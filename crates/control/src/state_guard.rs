@@ -121,8 +121,10 @@ impl Guard {
             "chain.json" => new_links.is_some(),
             "evidence" => fate == Fate::New && new_links.is_some_and(|links| links.contains(id)),
             // What somebody was just keeping when we first looked is kept under another name now.
-            "objects" if fate == Fate::Gone => path.extension().is_some_and(|extension| extension == "tmp"),
-            "objects" => fate == Fate::New && is_named_by_content(&path),
+            "before" | "objects" if fate == Fate::Gone => {
+                path.extension().is_some_and(|extension| extension == "tmp")
+            }
+            "before" | "objects" => fate == Fate::New && is_named_by_content(&path),
             // A run elsewhere that began, goes on, or ended and took its folder away. No seal is ever rewritten.
             "open" if path.starts_with(&self.run.folder) => false,
             "open" => {
@@ -236,7 +238,7 @@ mod tests {
             fs::create_dir_all(file.parent().expect("a parent")).expect("creates");
             fs::write(file, "mine").expect("writes");
         }
-        state.objects().put(b"before").expect("keeps");
+        state.before_images().put(b"before").expect("keeps");
         (dir, state)
     }
 
@@ -296,10 +298,10 @@ mod tests {
 
     #[test]
     fn before_images_cannot_be_taken_away() {
-        let kept = |state: &State| state.objects().put(b"before").expect("keeps").to_hex();
+        let kept = |state: &State| state.before_images().put(b"before").expect("keeps").to_hex();
         let taken = touched(|state| {
             let name = kept(state);
-            fs::remove_file(state.dir().join("objects").join(&name[..2]).join(&name[2..])).expect("removes");
+            fs::remove_file(state.dir().join("before").join(&name[..2]).join(&name[2..])).expect("removes");
         });
         assert_eq!(taken.len(), 1);
     }
@@ -312,7 +314,7 @@ mod tests {
     #[test]
     fn what_is_only_just_being_written_is_looked_at_again() {
         let found = touched(|state| {
-            let unfinished = state.dir().join("objects/unfinished.tmp");
+            let unfinished = state.dir().join("before/unfinished.tmp");
             fs::write(&unfinished, "x").expect("writes");
             std::thread::spawn(move || {
                 std::thread::sleep(PAUSE * 4);
@@ -334,7 +336,7 @@ mod tests {
 
     #[test]
     fn objects_must_have_their_own_digest() {
-        assert!(touched(|state| drop(state.objects().put(b"another"))).is_empty());
-        assert!(notices(|state| state.dir().join("objects/zz")));
+        assert!(touched(|state| drop(state.before_images().put(b"another"))).is_empty());
+        assert!(notices(|state| state.dir().join("before/zz")));
     }
 }
