@@ -18,6 +18,13 @@ pub(crate) fn rfc3339(seconds: u64) -> String {
     named.unwrap_or(jiff::Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// The time so long ago, in the same form.
+pub(crate) fn ago(age: std::time::Duration) -> String {
+    let now = jiff::Timestamp::now();
+    let then = jiff::SignedDuration::try_from(age).ok().and_then(|age| now.checked_sub(age).ok());
+    format!("{:.3}", then.unwrap_or(jiff::Timestamp::UNIX_EPOCH))
+}
+
 /// A new run id: sortable by time, unique everywhere.
 pub(crate) fn run_id() -> String {
     uuid::Uuid::now_v7().to_string()

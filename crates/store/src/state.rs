@@ -8,7 +8,8 @@
 //! evidence/<run id>/     finished bundles
 //! chain.json             the head of the evidence chain
 //! store.sqlite           the logs, pointers and leases: the registry of intents, the ledger
-//! objects/               before-images, runs, and what the logs refer to
+//! before/                before-images: what runs could have destroyed
+//! objects/               runs, and what the logs refer to
 //! cache/<tree>           stat caches; may be deleted at any time
 //! cache/facts            facts of analysed files; may be deleted at any time
 //! runs/                  stored analyses, and who needs them
@@ -114,6 +115,16 @@ impl State {
     /// The objects.
     pub fn objects(&self) -> Objects {
         Objects::new(self.dir.join("objects"))
+    }
+
+    /// The before-images: apart from the other objects, because they live for as long as the bundles that need them.
+    pub fn before_images(&self) -> Objects {
+        Objects::new(self.dir.join("before"))
+    }
+
+    /// Whoever counts on before-images shares this lock; whoever removes some has it alone.
+    pub fn before_lock(&self) -> PathBuf {
+        self.dir.join("before.lock")
     }
 
     /// The evidence chain, locked for appending.

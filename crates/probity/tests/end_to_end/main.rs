@@ -6,6 +6,7 @@ mod after_a_violation;
 mod attacks;
 mod catalogue;
 mod evidence_always;
+mod gc;
 mod kills;
 mod repo;
 mod schemas;

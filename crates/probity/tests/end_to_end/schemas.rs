@@ -85,6 +85,8 @@ fn every_answer_fits_its_schema() {
         &["revert", "last"],
         &amended,
         &["keys", "generate"],
+        &["evidence", "gc", "--keep", "1"],
+        &["evidence", "chain"],
         &["init", "--dry-run"],
         &["init", "--agent", "claude", "--dry-run"],
         &["completions", "bash"],
