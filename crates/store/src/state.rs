@@ -13,6 +13,7 @@
 //! cache/facts            facts of analysed files; may be deleted at any time
 //! runs/                  stored analyses, and who needs them
 //! keys/                  the signing key, if there is one
+//! ledger/                the log of the ledger, and a snapshot of it that may be deleted at any time
 //! locks/<tree>           who works on which tree
 //! ```
 //!
@@ -107,6 +108,11 @@ impl State {
     /// The evidence chain, locked for appending.
     pub fn chain(&self) -> Result<Chain, StoreError> {
         Chain::lock(self.dir.join("chain.json"))
+    }
+
+    /// The folder of the ledger.
+    pub fn ledger(&self) -> PathBuf {
+        self.dir.join("ledger")
     }
 
     /// The stat cache of the tree at `root`.
