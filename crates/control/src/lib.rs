@@ -6,6 +6,7 @@
 //! * [`analyze`]: a structural analysis of the tree. [`runs`]: where its results are kept.
 //! * [`amend`], [`revert`]: the ways on after a violation. [`explain`]: why a path is in or out.
 //! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence.
+//! * [`ledger`]: what agents know and decided.
 //! * [`judge`]: the verdict, a pure function of what was observed.
 
 pub mod agents;
@@ -25,6 +26,7 @@ pub mod gates;
 pub mod init;
 pub mod judge;
 pub mod keys;
+pub mod ledger;
 mod observe;
 pub mod planning;
 mod recover;

@@ -7,6 +7,7 @@ mod attacks;
 mod catalogue;
 mod evidence_always;
 mod kills;
+mod ledger;
 mod repo;
 mod schemas;
 mod worktrees;
