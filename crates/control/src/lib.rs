@@ -7,6 +7,7 @@
 //! * [`amend`], [`revert`]: the ways on after a violation. [`explain`]: why a path is in or out.
 //! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence. [`prune`]: removing what is old.
 //! * [`deed`]: evidence of what Probity itself does.
+//! * [`ledger`]: what agents know and decided.
 //! * [`judge`]: the verdict, a pure function of what was observed.
 
 pub mod agents;
@@ -29,6 +30,7 @@ pub mod gates;
 pub mod init;
 pub mod judge;
 pub mod keys;
+pub mod ledger;
 mod observe;
 pub mod planning;
 pub mod prune;

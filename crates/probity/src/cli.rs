@@ -105,6 +105,10 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Keys(KeysCommand),
 
+    /// What agents know and decided: propose, ingest, ask, export
+    #[command(subcommand)]
+    Ledger(crate::commands::ledger::LedgerCommand),
+
     /// Say what a reason code means, or what the scope says about a path
     Explain {
         /// A reason code, or a path of the tree

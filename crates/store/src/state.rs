@@ -15,6 +15,7 @@
 //! runs/                  stored analyses, and who needs them
 //! cache/intents          the fold of the log of intents; may be deleted at any time
 //! keys/                  the signing key, if there is one
+//! ledger/                the log of the ledger, and a snapshot of it that may be deleted at any time
 //! locks/<tree>           who works on which tree
 //! locks/intents          who decides on intents
 //! ```
@@ -130,6 +131,11 @@ impl State {
     /// The evidence chain, locked for appending.
     pub fn chain(&self) -> Result<Chain, StoreError> {
         Chain::lock(self.dir.join("chain.json"))
+    }
+
+    /// The folder of the ledger.
+    pub fn ledger(&self) -> PathBuf {
+        self.dir.join("ledger")
     }
 
     /// The stat cache of the tree at `root`.

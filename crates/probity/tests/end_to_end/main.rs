@@ -8,6 +8,7 @@ mod catalogue;
 mod evidence_always;
 mod gc;
 mod kills;
+mod ledger;
 mod repo;
 mod schemas;
 mod worktrees;

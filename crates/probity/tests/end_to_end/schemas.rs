@@ -97,3 +97,36 @@ fn every_answer_fits_its_schema() {
         check(&repo.ask(arguments).json);
     }
 }
+
+#[test]
+fn every_answer_of_the_ledger_fits_its_schema() {
+    let repo = Repo::new();
+    let deltas = serde_json::json!([
+        crate::ledger::decision("a", "Use A"),
+        crate::ledger::decision("b", "Do not use A"),
+        { "kind": "constraint_added", "handle": "c", "summary": "No GPL", "hard": true },
+        { "kind": "constraint_revised", "target": "c", "summary": "No AGPL", "mode": "relaxed" },
+        { "kind": "item_superseded", "target": "a", "reason": "cost", "by": "b" },
+        { "kind": "guess" },
+    ]);
+    check(&crate::ledger::give(&repo, &["propose", "--said", "x"], &deltas.to_string()).json);
+    check(&crate::ledger::give(&repo, &["propose", "--dry-run", "--said", "x"], &deltas.to_string()).json);
+    check(&crate::ledger::give(&repo, &["ingest"], "not json\n{\"text\": \"Use Redis.\"}").json);
+    let answers: [&[&str]; 12] = [
+        &["ledger", "ingest", crate::ledger::CLAUDE_SESSION],
+        &["ledger", "cite", "run-1", "b"],
+        &["ledger", "show", "--all"],
+        &["ledger", "as-of", "2"],
+        &["ledger", "changed", "--since", "0"],
+        &["ledger", "explain", "b"],
+        &["ledger", "history", "c"],
+        &["ledger", "scores"],
+        &["ledger", "replay", "--since", "0"],
+        &["ledger", "export"],
+        &["ledger", "suggest"],
+        &["ledger", "explain", "nothing"],
+    ];
+    for arguments in answers {
+        check(&repo.ask(arguments).json);
+    }
+}
