@@ -318,13 +318,17 @@ pub fn check_outcomes(verdict: &Verdict, scope_check: Option<&ScopeCheck>) -> [(
         Evaluated::Nothing if !verdict.profile.after_run_required => CheckOutcome::NotApplicable,
         Evaluated::Nothing => CheckOutcome::NotReached,
     };
+    let gates = |it: &crate::verify::Evaluation| match (it.gates_compared, it.intent_caused_gate_failure) {
+        (false, _) => CheckOutcome::NotApplicable,
+        (true, failed) => failed_if(failed),
+    };
     let worsened = |empty| if empty { CheckOutcome::Passed } else { CheckOutcome::Reported };
     [
         (Check::ProfileClassification, failed_if(violated(ContractReason::StateArtifactMutation))),
         (Check::ScopeCheck, scope(|check| !check.unexpected_files.is_empty())),
         (Check::ForbiddenPaths, scope(|check| !check.forbidden_touched.is_empty())),
         (Check::StructuralDelta, structural(&|it| failed_if(!it.intent_regressions.is_empty()))),
-        (Check::GateComparison, structural(&|it| failed_if(it.intent_caused_gate_failure))),
+        (Check::GateComparison, structural(&gates)),
         (Check::WorsenedSymbols, structural(&|it| worsened(it.intent_worsened.is_empty()))),
     ]
 }

@@ -72,6 +72,8 @@ pub struct Evaluation {
     pub intent_worsened: BTreeSet<String>,
     /// Symbols outside that got worse.
     pub external_worsened: BTreeSet<String>,
+    /// Whether there are gates on both sides to compare.
+    pub gates_compared: bool,
     /// Whether the gates passed before and fail now.
     pub gate_worsened: bool,
     /// Whether that is this patch's doing.
@@ -292,6 +294,7 @@ fn evaluate(patch: &Patch, before: &Run, after: &Run, profile: Profile) -> Evalu
         external_regressions,
         intent_worsened,
         external_worsened,
+        gates_compared: patch.before_gate.is_some() && patch.after_gate.is_some(),
         gate_worsened,
         intent_caused_gate_failure,
         baseline_triggers: signs

@@ -5,10 +5,12 @@
 //! the bytes: neither the index nor any stat information is asked.
 
 use crate::{Fault, Workspace};
-use exec::{Environment, Limits, capture};
+use exec::{Environment, Limits, capture_from};
 use paths::{RepoPath, Scope};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -122,6 +124,34 @@ pub(crate) fn blob(layout: &GitLayout, id: &str) -> Option<Vec<u8>> {
     ask(&git_command(layout, &["cat-file", "blob", id]))
 }
 
+/// The contents of many blobs by their ids, from one process. A blob that git does not hold is a fault.
+pub(crate) fn blobs(layout: &GitLayout, ids: &[String]) -> Result<BTreeMap<String, Vec<u8>>, Fault> {
+    let unanswered = || Fault::Missing("git does not give the files of the commit".into());
+    if ids.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let mut questions = tempfile::tempfile().map_err(Fault::system("cannot make a temporary file"))?;
+    let asked = questions.write_all((ids.join("\n") + "\n").as_bytes()).and_then(|()| questions.rewind());
+    asked.map_err(Fault::system("cannot write a temporary file"))?;
+    let answer = ask_from(&git_command(layout, &["cat-file", "--batch"]), Some(questions));
+    parse_batch(&answer.ok_or_else(unanswered)?).ok_or_else(unanswered)
+}
+
+/// Reads the answer of `cat-file --batch`: `<id> blob <size>LF<content>LF`, again and again.
+fn parse_batch(mut answer: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
+    let mut blobs = BTreeMap::new();
+    while !answer.is_empty() {
+        let line = answer.iter().position(|&byte| byte == b'\n')?;
+        let mut fields = std::str::from_utf8(&answer[..line]).ok()?.split(' ');
+        let (id, kind, size) = (fields.next()?, fields.next()?, fields.next()?.parse::<usize>().ok()?);
+        let rest = &answer[line + 1..];
+        let content = rest.get(..size).filter(|_| kind == "blob" && rest.get(size) == Some(&b'\n'))?;
+        blobs.insert(id.to_owned(), content.to_vec());
+        answer = &rest[size + 1..];
+    }
+    Some(blobs)
+}
+
 /// Where to look for git: not below the tree or the git directory, where the judged may have put another (law 8).
 fn search_path(argv: &[std::ffi::OsString]) -> std::ffi::OsString {
     let git_dir = argv.iter().skip_while(|word| *word != "--git-dir").nth(1).map(Path::new);
@@ -136,10 +166,15 @@ fn search_path(argv: &[std::ffi::OsString]) -> std::ffi::OsString {
 
 /// Runs a question to git; `None` if it has no answer.
 fn ask(command: &GitCommand) -> Option<Vec<u8>> {
+    ask_from(command, None)
+}
+
+/// The same with questions in a file.
+fn ask_from(command: &GitCommand, questions: Option<File>) -> Option<Vec<u8>> {
     let environment =
         command.env.iter().fold(Environment::empty(), |all, (name, value)| all.with(name, value));
     let environment = environment.with("PATH", search_path(&command.argv));
     let limits = Limits { time: PATIENCE, output_bytes: MAX_LIST_BYTES };
-    let captured = capture(&command.argv, &environment, Path::new("/"), limits).ok()?;
+    let captured = capture_from(&command.argv, &environment, Path::new("/"), limits, questions).ok()?;
     captured.succeeded().then_some(captured.stdout)
 }

@@ -75,6 +75,11 @@ impl Workspace {
 
 type Parse = fn(&[u8]) -> Result<Policy, String>;
 
+/// Reads a policy by the name of its file.
+pub(crate) fn parse_policy(name: &str, bytes: &[u8]) -> Result<Policy, String> {
+    if name == JSON_POLICY_FILE { from_json(bytes) } else { from_toml(bytes) }
+}
+
 fn from_toml(bytes: &[u8]) -> Result<Policy, String> {
     let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
     Policy::from_toml(text).map_err(|error| error.to_string())

@@ -12,6 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -89,11 +90,22 @@ pub fn capture(
     cwd: &Path,
     limits: Limits,
 ) -> Result<Captured, CaptureError> {
+    capture_from(argv, environment, cwd, limits, None)
+}
+
+/// The same for a helper that reads a file from its standard input. A pipe could fill up on both sides; a file cannot.
+pub fn capture_from(
+    argv: &[impl AsRef<OsStr>],
+    environment: &Environment,
+    cwd: &Path,
+    limits: Limits,
+    input: Option<File>,
+) -> Result<Captured, CaptureError> {
     let (program, arguments) = argv.split_first().ok_or(CaptureError::NoCommand)?;
     let program = program.as_ref();
     let mut command = Command::new(program);
     command.args(arguments).current_dir(cwd).env_clear().envs(environment.iter()).process_group(0);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdin(input.map_or_else(Stdio::null, Stdio::from)).stdout(Stdio::piped()).stderr(Stdio::piped());
     let answer = Helper::start(&mut command).map_err(Stop::from).and_then(|helper| listen(helper, limits));
     answer.map_err(|stop| stop.of(program, limits))
 }

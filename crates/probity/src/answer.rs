@@ -48,6 +48,11 @@ impl Answer {
         Self { exit_code: outcome.exit_code(), document }
     }
 
+    /// The same with an exit code of its own: verdicts have more than two.
+    pub(crate) fn with_code(name: &str, exit_code: u8, document: Value) -> Self {
+        Self { exit_code, ..Self::new(name, Outcome::Ok, document) }
+    }
+
     /// The answer of a command that gave no report.
     pub(crate) fn of_fault(fault: &Fault) -> Self {
         let document = json!({

@@ -1,5 +1,7 @@
 //! The command line: what can be said, and the help that goes with it. No behaviour lives here.
 
+use crate::commands::contract::{ClaimsCommand, ContractCommand};
+use crate::commands::receipt::ReceiptCommand;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -100,6 +102,18 @@ pub(crate) enum Command {
     /// List, show, check and export evidence bundles
     #[command(subcommand)]
     Evidence(EvidenceCommand),
+
+    /// Judge a change: what it may cost, and whether it made the code worse
+    #[command(subcommand)]
+    Contract(ContractCommand),
+
+    /// Check what an author says about a change
+    #[command(subcommand)]
+    Claims(ClaimsCommand),
+
+    /// List, show and check the receipts of changes
+    #[command(subcommand)]
+    Receipt(ReceiptCommand),
 
     /// Make and show the key that signs evidence
     #[command(subcommand)]

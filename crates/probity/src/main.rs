@@ -48,6 +48,9 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
             commands::revert::revert(&workspace()?, &run, paths, dry_run)
         }
         Command::Evidence(command) => commands::evidence::evidence(workspace, command),
+        Command::Contract(command) => commands::contract::contract(&workspace()?, command),
+        Command::Claims(command) => commands::contract::claims(&workspace()?, command),
+        Command::Receipt(command) => commands::receipt::receipt(workspace, command),
         Command::Keys(command) => commands::keys::keys(&workspace()?, &command),
         Command::Ledger(command) => commands::ledger::ledger(&workspace()?, command),
         Command::Explain { what, run } => commands::explain::explain(workspace, &what, &run),

@@ -4,7 +4,10 @@
 //! files whose content was never seen are read. Either way the run is the same, byte by byte.
 
 mod cache;
+mod commit;
 mod files;
+
+pub use commit::analyze_commit;
 
 use crate::observe::Observer;
 use crate::runs::{Runs, Stored};
@@ -14,11 +17,11 @@ use cache::Facts;
 use canon::{Digest, Reason};
 use files::{Files, SourceFile};
 use paths::RepoPath;
+use plan::Policy;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -70,21 +73,47 @@ pub fn analyze(
     options: &AnalyzeOptions,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Analyzed, Fault> {
+    analyze_with(workspace, &workspace.policy()?, options, progress)
+}
+
+/// The same under a policy that does not come from the tree: one that judges it.
+pub fn analyze_with(
+    workspace: &Workspace,
+    policy: &Policy,
+    options: &AnalyzeOptions,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Analyzed, Fault> {
+    with_work(workspace, policy, options, progress, &BTreeMap::new(), tree_as_it_is)
+}
+
+fn tree_as_it_is(work: &Work<'_>) -> Result<Analyzed, Fault> {
+    work.run()
+}
+
+/// Does work on threads of its own. `committed` is content that is not on disk.
+fn with_work(
+    workspace: &Workspace,
+    policy: &Policy,
+    options: &AnalyzeOptions,
+    progress: &(dyn Fn(Progress) + Sync),
+    committed: &BTreeMap<RepoPath, Vec<u8>>,
+    job: impl FnOnce(&Work<'_>) -> Result<Analyzed, Fault> + Send,
+) -> Result<Analyzed, Fault> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.n_threads.unwrap_or(0)).build();
     let pool = pool.map_err(|error| Fault::System {
         what: "cannot start threads".into(),
         source: std::io::Error::other(error),
     })?;
-    let rules = workspace.policy()?;
-    let settings = settings(&rules.analysis)?;
+    let settings = settings(&policy.analysis)?;
     let work = Work {
         workspace,
         options,
         settings: &settings,
-        outputs: rules.workspace.build_outputs.to_scope()?,
+        outputs: policy.workspace.build_outputs.to_scope()?,
         progress,
+        committed,
     };
-    pool.install(|| work.run())
+    pool.install(|| job(&work))
 }
 
 /// The settings of an analysis: those of the policy, and the analyser's own where the policy is silent.
@@ -102,6 +131,8 @@ struct Work<'a> {
     settings: &'a Settings,
     outputs: paths::Scope,
     progress: &'a (dyn Fn(Progress) + Sync),
+    /// Content that is not on disk, because it is of a commit.
+    committed: &'a BTreeMap<RepoPath, Vec<u8>>,
 }
 
 /// A file is no longer what the snapshot saw.
@@ -185,15 +216,22 @@ impl Work<'_> {
         if let Some(facts) = key.and_then(|key| cache.get(&key)) {
             return Ok(Read { key, facts, is_new: false });
         }
-        let bytes = content(&self.workspace.root, &file.path, file.content)?;
+        let bytes = self.content(&file.path, file.content)?;
         let facts = analysis::read(facts_key.language, &bytes, self.settings.max_file_bytes);
         Ok(Read { key, facts: Arc::new(facts), is_new: true })
     }
 
+    /// The bytes of a file. They are held against the digest that they must have, so that nothing else can slip in.
+    fn content(&self, path: &RepoPath, digest: Digest) -> Result<Vec<u8>, Changed> {
+        if let Some(bytes) = self.committed.get(path) {
+            return Ok(bytes.clone());
+        }
+        let bytes = std::fs::read(self.workspace.root.join(OsStr::from_bytes(path.as_bytes())));
+        bytes.ok().filter(|bytes| Digest::of(bytes) == digest).ok_or_else(|| Changed(path.clone()))
+    }
+
     fn governance(&self, files: &Files) -> Result<BTreeMap<RepoPath, Vec<u8>>, Changed> {
-        let read = |(path, digest): &(RepoPath, Digest)| {
-            Ok((path.clone(), content(&self.workspace.root, path, *digest)?))
-        };
+        let read = |(path, digest): &(RepoPath, Digest)| Ok((path.clone(), self.content(path, *digest)?));
         files.governance.par_iter().map(read).collect()
     }
 }
@@ -212,12 +250,6 @@ fn source(file: &SourceFile, read: &Read) -> Source<'static> {
         Some(note) => Source::Skipped { content: file.content, note },
         None => Source::Known { content: file.content, facts: Arc::clone(&read.facts) },
     }
-}
-
-/// The bytes of a file. They are held against the digest of the snapshot, so that nothing else can slip in.
-fn content(root: &Path, path: &RepoPath, digest: Digest) -> Result<Vec<u8>, Changed> {
-    let bytes = std::fs::read(root.join(OsStr::from_bytes(path.as_bytes())));
-    bytes.ok().filter(|bytes| Digest::of(bytes) == digest).ok_or_else(|| Changed(path.clone()))
 }
 
 fn analyzed(stored: Stored, files: Files, n_parsed: usize, is_known: bool) -> Analyzed {

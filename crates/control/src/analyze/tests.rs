@@ -2,7 +2,7 @@
 
 use super::*;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const FILES: [(&str, &str); 6] = [
     ("pkg/__init__.py", ""),

@@ -1,12 +1,17 @@
 //! The patch contract on real runs: what crate `contract` decides, from what crate `analysis` found.
 //!
-//! [`verify`] is a pure function from a [`Request`] to an [`Answer`]; nothing is read, and nothing is kept. [`receipts`]
-//! keeps what a finished change leaves.
+//! [`verify`] is a pure function from a [`Request`] to an [`Answer`]; nothing is read, and nothing is kept. [`present`]
+//! verifies the tree as it is now; [`receipts`] keeps what a finished change leaves.
 
 mod convert;
 mod json;
+pub mod present;
+mod receipt;
 pub mod receipts;
 mod review;
+
+pub use present::Verified;
+pub use receipt::{Circumstances, keep};
 
 use analysis::{Comparison, Run, RunId};
 use canon::Digest;

@@ -62,10 +62,10 @@ impl Receipts {
         let last = self.numbers()?.last().copied();
         let previous = last.map(|number| self.read(number)).transpose()?;
         let document = make(previous.as_ref().map(|kept| kept.digest));
-        let digest = receipt::verify_receipt(&document).map_err(unfit)?;
+        let digest = receipt::verify_receipt(&document).map_err(|error| unfit(&error))?;
         let number = last.unwrap_or(0) + 1;
         if let Some(key) = &key {
-            let statement = receipt::statement(&document).map_err(unfit)?;
+            let statement = receipt::statement(&document).map_err(|error| unfit(&error))?;
             durable::write(&self.envelope_path(number), &evidence::attest::seal_statement(&statement, key))?;
         }
         let path = self.path(number);
@@ -159,6 +159,30 @@ impl Receipts {
     fn envelope_path(&self, number: u64) -> PathBuf {
         self.dir.join(format!("{number:08}.dsse.json"))
     }
+}
+
+/// A receipt as an attestation: its signed envelope, or the statement alone if nobody signed it.
+pub fn attestation(kept: &Kept) -> Result<Value, Fault> {
+    match &kept.envelope {
+        None => receipt::statement(&kept.document).map_err(|error| unfit(&error)),
+        Some(_) => json::parse(&bytes(kept)?)
+            .map_err(|error| Fault::refused(error.reason, format!("its envelope: {error}"))),
+    }
+}
+
+/// The bytes to check: the envelope if there is one, else the receipt.
+pub fn bytes(kept: &Kept) -> Result<Vec<u8>, Fault> {
+    let path = kept.envelope.as_ref().unwrap_or(&kept.path);
+    durable::read(path)?.ok_or_else(|| missing(&format!("{} is gone", path.display())))
+}
+
+/// Whether the receipts of a repository hang together.
+pub fn chain_check(receipts: &Receipts) -> Result<ReceiptCheck, Fault> {
+    let broken = receipts.broken_links()?;
+    Ok(match broken.as_slice() {
+        [] => passed("chain", "every receipt names the one before it".into()),
+        _ => failed("chain", Reason::EvidenceChainBroken, broken.join("; ")),
+    })
 }
 
 /// One question that was put to a receipt.
@@ -306,8 +330,8 @@ const fn reason(error: &ReceiptError) -> Reason {
     }
 }
 
-fn unfit(error: ReceiptError) -> Fault {
-    Fault::refused(reason(&error), error.to_string())
+fn unfit(error: &ReceiptError) -> Fault {
+    Fault::refused(reason(error), error.to_string())
 }
 
 fn missing(what: &str) -> Fault {

@@ -2,12 +2,14 @@
 
 pub(crate) mod amend;
 pub(crate) mod conformance;
+pub(crate) mod contract;
 pub(crate) mod evidence;
 pub(crate) mod explain;
 pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod ledger;
 pub(crate) mod plan;
+pub(crate) mod receipt;
 pub(crate) mod revert;
 pub(crate) mod run;
 pub(crate) mod shell;

@@ -130,3 +130,26 @@ fn every_answer_of_the_ledger_fits_its_schema() {
         check(&repo.ask(arguments).json);
     }
 }
+
+#[test]
+fn every_answer_about_a_contract_fits_its_schema() {
+    let repo = Repo::new();
+    repo.sh("sed -i s/a/b/ src/a.py");
+    let verify = ["contract", "verify"];
+    let answers: [&[&str]; 9] = [
+        &["contract", "budget"],
+        &[&verify[..], &["--receipt", "--allow", "src/a.py", "--claim", "docs_only"]].concat(),
+        &[&verify[..], &["--after", "ffffffff"]].concat(),
+        &[&verify[..], &["--allow", "src/b.py", "--strictness", "strict", "--severity-floor", "error"]]
+            .concat(),
+        &["claims", "check", "--claim", "no_regressions"],
+        &["receipt", "list"],
+        &["receipt", "show"],
+        &["receipt", "show", "--attestation"],
+        &["receipt", "verify"],
+    ];
+    for arguments in answers {
+        check(&repo.ask(arguments).json);
+    }
+    check(&repo.ask(&["receipt", "show"]).json["receipt"]);
+}

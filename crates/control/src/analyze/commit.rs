@@ -1,0 +1,87 @@
+//! The run of a commit, without checking it out: its files are read from git by their ids.
+//!
+//! Files that no commit speaks for (ignored ones, nested repositories) are in the tree whatever commit is meant, so they
+//! count as they are now. Otherwise everything ignored would seem to be new.
+
+use super::files::{Files, Seen};
+use super::{AnalyzeOptions, Analyzed, Changed, Progress, Work, analyzed, with_work};
+use crate::change::Look;
+use crate::runs::Runs;
+use crate::{Fault, Workspace, before};
+use analysis::Selection;
+use canon::{Digest, Reason};
+use paths::RepoPath;
+use plan::Policy;
+use std::collections::BTreeMap;
+use tree::Kind;
+use tree::git::HeadTree;
+
+/// The modes of plain files in a commit.
+const PLAIN: [u32; 2] = [0o100_644, 0o100_755];
+
+/// Analyses the tree of a commit under a policy, and keeps the run.
+pub fn analyze_commit(
+    workspace: &Workspace,
+    revision: &str,
+    policy: &Policy,
+    options: &AnalyzeOptions,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Analyzed, Fault> {
+    let unknown = || Fault::Missing(format!("git does not give the tree of {revision}"));
+    let tree = before::tree_of(workspace, revision).ok_or_else(unknown)?;
+    let look = Look::take(workspace)?;
+    let fetched = fetch(workspace, &tree, &look)?;
+    let seen = seen(&tree, &look, &fetched);
+    with_work(workspace, policy, options, progress, &fetched, |work| run(work, &seen))
+}
+
+fn run(work: &Work<'_>, seen: &[Seen]) -> Result<Analyzed, Fault> {
+    let runs = Runs::open(work.workspace);
+    let files = Files::sort(seen, &work.outputs, &Selection::new(work.settings)?);
+    if let Some(stored) = runs.recall(files.run_id(work.settings)).filter(|_| !work.options.cold) {
+        return Ok(analyzed(stored, files, 0, true));
+    }
+    let (run, n_parsed) = work.analysis(&files).map_err(|Changed(path)| {
+        Fault::refused(Reason::TreeUnstable, format!("`{path}` changes while the tree is analysed"))
+    })?;
+    (work.progress)(Progress::Storing);
+    Ok(analyzed(runs.save(run)?, files, n_parsed, false))
+}
+
+/// The contents of the commit that are not in the tree now.
+fn fetch(workspace: &Workspace, tree: &HeadTree, look: &Look) -> Result<BTreeMap<RepoPath, Vec<u8>>, Fault> {
+    let is_here = |path: &RepoPath| here(tree, look, path).is_some();
+    let missing: Vec<(&RepoPath, String)> = tree
+        .iter()
+        .filter(|(path, (mode, _))| PLAIN.contains(mode) && !is_here(path))
+        .map(|(path, (_, id))| (path, id.to_string()))
+        .collect();
+    let Some(git) = &workspace.git else { return Ok(BTreeMap::new()) };
+    let ids: Vec<String> = missing.iter().map(|(_, id)| id.clone()).collect();
+    let blobs = before::blobs(git, &ids)?;
+    Ok(missing.into_iter().filter_map(|(path, id)| Some((path.clone(), blobs.get(&id)?.clone()))).collect())
+}
+
+/// The content and size of a committed file, if the tree has the same at its place.
+fn here(tree: &HeadTree, look: &Look, path: &RepoPath) -> Option<(Digest, u64)> {
+    let (_, id) = tree.get(path)?;
+    let entry = look.snapshot.get(path).filter(|entry| entry.kind() == Kind::File)?;
+    (entry.git_id()? == *id).then_some(())?;
+    Some((entry.digest()?, entry.size()))
+}
+
+/// Every file of the commit, and every file that no commit speaks for; sorted by path.
+fn seen(tree: &HeadTree, look: &Look, fetched: &BTreeMap<RepoPath, Vec<u8>>) -> Vec<Seen> {
+    let committed = tree.iter().filter(|(_, (mode, _))| PLAIN.contains(mode)).map(|(path, _)| {
+        let known = fetched.get(path).map(|bytes| (Digest::of(bytes), bytes.len() as u64));
+        let (content, size_bytes) = known.or_else(|| here(tree, look, path)).unzip();
+        Seen { path: path.clone(), content, size_bytes: size_bytes.unwrap_or(0) }
+    });
+    let aside = look.state.aside.keys().filter(|path| !tree.contains_key(path)).filter_map(|path| {
+        let entry = look.snapshot.get(path).filter(|entry| entry.kind() == Kind::File)?;
+        Some(Seen { path: path.clone(), content: entry.digest(), size_bytes: entry.size() })
+    });
+    let mut all: Vec<Seen> = committed.chain(aside).collect();
+    all.sort_by(|a, b| a.path.cmp(&b.path));
+    all
+}

@@ -1,0 +1,328 @@
+//! The contract of the tree as it is now: against a commit, or against a stored run.
+//!
+//! What the tree under judgement says about how it is judged is not asked: the policy is the one of the commit that the
+//! change starts from (law 8).
+
+use super::{Answer, Request, Side, verify};
+use crate::analyze::{self, AnalyzeOptions, Progress};
+use crate::change::Look;
+use crate::runs::Runs;
+use crate::{Fault, Workspace, before, workspace};
+use canon::{Digest, Reason};
+use contract::claims::Claim;
+use contract::receipt::DeltaEntry;
+use contract::{IntentState, PatchIntent, Rules, Severity, StrictnessProfile};
+use intent::{Entries, Entry, IntentId, IntentScope};
+use paths::RepoPath;
+use plan::Policy;
+use std::collections::{BTreeMap, BTreeSet};
+use tree::git::HeadTree;
+
+/// The baseline of a tree.
+const BASELINE: &str = "probity.baseline.json";
+
+/// What the tree is held against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Against {
+    /// A commit.
+    Revision(String),
+    /// A stored run.
+    Run(String),
+}
+
+/// How the tree is verified.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What it is held against; `None`: the last commit.
+    pub against: Option<Against>,
+    /// A stored run of the tree; `None`: it is analysed now.
+    pub after: Option<String>,
+    /// What the change declared; `None`: nothing, so everything counts.
+    pub scope: Option<IntentScope>,
+    /// Whether others work in the tree too: then what lies outside the declared scope is theirs, not this change's.
+    pub shared: bool,
+    /// The digest of the report that the change was declared on, if it must still be that one.
+    pub report_digest: Option<String>,
+    /// What the author claims.
+    pub claims: Vec<Claim>,
+    /// What the author writes.
+    pub text: Option<String>,
+    /// How strictly to take the verdict, where the caller decides and not the policy.
+    pub strictness: Option<StrictnessProfile>,
+    /// The severity below which new findings do not block, where the caller decides.
+    pub severity_floor: Option<Severity>,
+}
+
+/// A verdict on the tree as it is now.
+#[derive(Debug)]
+pub struct Verified {
+    /// The verdict.
+    pub answer: Answer,
+    /// The run after, for forms that show all of it.
+    pub after: Option<Side>,
+    /// D with the content of both sides.
+    pub delta: Vec<DeltaEntry>,
+    /// What the change declared.
+    pub scope: Option<IntentScope>,
+    /// The commit that the change is held against, if it is one.
+    pub revision: Option<String>,
+    /// What the reader should know besides.
+    pub notes: Vec<String>,
+}
+
+type Watch<'a> = &'a (dyn Fn(Progress) + Sync);
+
+/// Verifies the tree of a workspace.
+pub fn verify_tree(workspace: &Workspace, options: &Options, progress: Watch<'_>) -> Result<Verified, Fault> {
+    let ground = Ground::find(workspace, options)?;
+    let now = analyze::analyze_with(workspace, &ground.policy, &AnalyzeOptions::default(), progress)?;
+    let tree_run = now.run.id;
+    let before = ground.before(options, progress)?;
+    let after = match &options.after {
+        None => Some((now.run, now.report_digest)),
+        Some(name) => stored(workspace, name)?,
+    };
+    let after =
+        after.map(|(run, report_digest)| Side { run, report_digest, baseline: baseline_now(workspace) });
+    let look = Look::take(workspace)?;
+    let mut changed = ground.changed(options, &look, before.as_ref(), after.as_ref())?;
+    if let Some(scope) = options.scope.as_ref().filter(|_| options.shared) {
+        changed.retain(|path| is_spoken_of(scope, path));
+    }
+    let entries: Entries = changed.iter().map(Entry::from).collect();
+    let answer = verify(&Request {
+        intent: options.scope.as_ref().map(|scope| declared(scope, options, before.as_ref())),
+        scope_check: options.scope.as_ref().map(|scope| intent::scope_check(scope, &entries)),
+        changed: changed.clone(),
+        before: before.as_ref(),
+        after: after.as_ref(),
+        tree_run: Some(tree_run),
+        gates: Vec::new(),
+        claims: options.claims.clone(),
+        text: options.text.as_deref(),
+        rules: rules(&ground.policy, options),
+    });
+    Ok(Verified {
+        delta: ground.delta(&look, &changed)?,
+        answer,
+        after,
+        scope: options.scope.clone(),
+        revision: ground.revision,
+        notes: ground.notes,
+    })
+}
+
+impl Verified {
+    /// All findings as SARIF, each saying whether it is new. Without a run after there are none.
+    pub fn sarif(&self) -> String {
+        let after = self.after.as_ref().map(|side| &side.run);
+        after.map(|run| analysis::report::sarif(run, self.answer.comparison.as_ref())).unwrap_or_default()
+    }
+}
+
+/// What a change may cost that starts from a stored run, or from the tree as it is now; and notes about the policy.
+pub fn budget_of(
+    workspace: &Workspace,
+    run: Option<&str>,
+    progress: Watch<'_>,
+) -> Result<(contract::Budget, Vec<String>), Fault> {
+    let ground = Ground::find(workspace, &Options::default())?;
+    let (run, report_digest) = if let Some(name) = run {
+        let stored = Runs::open(workspace).load(name)?;
+        (stored.run, stored.report_digest)
+    } else {
+        let now = analyze::analyze_with(workspace, &ground.policy, &AnalyzeOptions::default(), progress)?;
+        (now.run, now.report_digest)
+    };
+    let side = Side { run, report_digest, baseline: baseline_now(workspace) };
+    Ok((super::budget(&side, &ground.policy.contract), ground.notes))
+}
+
+/// What a change starts from.
+struct Ground<'a> {
+    workspace: &'a Workspace,
+    /// The commit; `None` without git or without a commit.
+    revision: Option<String>,
+    tree: HeadTree,
+    policy: Policy,
+    notes: Vec<String>,
+}
+
+impl<'a> Ground<'a> {
+    fn find(workspace: &'a Workspace, options: &Options) -> Result<Self, Fault> {
+        let revision = match &options.against {
+            Some(Against::Revision(name)) => Some(
+                before::commit_id(workspace, name)
+                    .ok_or_else(|| Fault::Missing(format!("git knows no commit `{name}` here")))?,
+            ),
+            Some(Against::Run(_)) | None => before::head(workspace),
+        };
+        let Some(commit) = &revision else {
+            let notes = vec!["there is no commit: the policy of the tree itself was used".to_owned()];
+            let policy = workspace.policy()?;
+            return Ok(Self { workspace, revision, tree: HeadTree::new(), policy, notes });
+        };
+        let tree = before::tree_of(workspace, commit)
+            .ok_or_else(|| Fault::Missing(format!("git does not give the tree of {commit}")))?;
+        let mut ground = Self { workspace, revision, tree, policy: Policy::default(), notes: Vec::new() };
+        ground.read_policy()?;
+        Ok(ground)
+    }
+
+    fn read_policy(&mut self) -> Result<(), Fault> {
+        let committed = self.file(workspace::POLICY_FILE).map(|bytes| (workspace::POLICY_FILE, bytes));
+        let committed = committed
+            .or_else(|| self.file(workspace::JSON_POLICY_FILE).map(|it| (workspace::JSON_POLICY_FILE, it)));
+        let differs = |name: &str, bytes: &[u8]| {
+            std::fs::read(self.workspace.root.join(name)).ok().as_deref() != Some(bytes)
+        };
+        match &committed {
+            Some((name, bytes)) if differs(name, bytes) => {
+                self.notes.push(format!("{name} differs from the commit; the committed one judges"));
+            }
+            None if self.workspace.root.join(workspace::POLICY_FILE).exists() => {
+                self.notes.push(format!("{} is not committed, so it judges nothing", workspace::POLICY_FILE));
+            }
+            _ => {}
+        }
+        if let Some((name, bytes)) = committed {
+            self.policy = workspace::parse_policy(name, &bytes)
+                .map_err(|detail| Fault::Policy { path: name.into(), detail })?;
+        }
+        Ok(())
+    }
+
+    /// A file of the commit.
+    fn file(&self, name: &str) -> Option<Vec<u8>> {
+        let path = RepoPath::parse(name.as_bytes()).ok()?;
+        let (_, id) = self.tree.get(&path)?;
+        before::blob(self.workspace.git.as_ref()?, &id.to_string())
+    }
+
+    /// The run before; `None` if it is not known.
+    fn before(&self, options: &Options, progress: Watch<'_>) -> Result<Option<Side>, Fault> {
+        let run = match (&options.against, &self.revision) {
+            (Some(Against::Run(name)), _) => stored(self.workspace, name)?,
+            (_, Some(revision)) => {
+                let options = AnalyzeOptions::default();
+                let made =
+                    analyze::analyze_commit(self.workspace, revision, &self.policy, &options, progress)?;
+                Some((made.run, made.report_digest))
+            }
+            (_, None) => None,
+        };
+        let baseline = self.file(BASELINE).map(|bytes| Digest::of(&bytes));
+        // Without a commit nobody knows what the baseline was: it is taken not to have moved.
+        let baseline = if self.revision.is_some() { baseline } else { baseline_now(self.workspace) };
+        Ok(run.map(|(run, report_digest)| Side { run, report_digest, baseline }))
+    }
+
+    /// D: what differs from the commit; between two stored runs, what differs between them.
+    fn changed(
+        &self,
+        options: &Options,
+        look: &Look,
+        before: Option<&Side>,
+        after: Option<&Side>,
+    ) -> Result<BTreeSet<RepoPath>, Fault> {
+        if matches!(options.against, Some(Against::Run(_))) {
+            return Ok(before.zip(after).map(|(before, after)| between(before, after)).unwrap_or_default());
+        }
+        let Some(revision) = &self.revision else { return Ok(look.dirty_paths()) };
+        look.differing_from(self.workspace, revision)
+            .ok_or_else(|| Fault::Missing(format!("git does not give the tree of {revision}")))
+    }
+
+    /// D with the content of both sides.
+    fn delta(&self, look: &Look, changed: &BTreeSet<RepoPath>) -> Result<Vec<DeltaEntry>, Fault> {
+        let ids: Vec<String> =
+            changed.iter().filter_map(|path| Some(self.tree.get(path)?.1.to_string())).collect();
+        let old = match &self.workspace.git {
+            Some(git) => before::blobs(git, &ids)?,
+            None => BTreeMap::new(),
+        };
+        let entry = |path: &RepoPath| DeltaEntry {
+            path: path.clone(),
+            before: self.tree.get(path).and_then(|(_, id)| old.get(&id.to_string())).map(|it| Digest::of(it)),
+            after: look.snapshot.get(path).and_then(|entry| entry.digest()),
+        };
+        Ok(changed.iter().map(entry).collect())
+    }
+}
+
+/// The rules of the policy, with what the caller decides.
+fn rules(policy: &Policy, options: &Options) -> Rules {
+    let mut rules = policy.contract.clone();
+    rules.strictness = options.strictness.unwrap_or(rules.strictness);
+    rules.severity_floor = options.severity_floor.or(rules.severity_floor);
+    rules
+}
+
+/// A stored run; `None` if there is none of that name.
+fn stored(workspace: &Workspace, name: &str) -> Result<Option<(analysis::Run, Digest)>, Fault> {
+    match Runs::open(workspace).load(name) {
+        Ok(stored) => Ok(Some((stored.run, stored.report_digest))),
+        Err(Fault::NoSuchAnalysis(_)) => Ok(None),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// The intent of a change that was declared on the command line and nowhere else.
+fn declared(scope: &IntentScope, options: &Options, before: Option<&Side>) -> PatchIntent {
+    PatchIntent {
+        intent_id: IntentId::parse("declared").expect("the word is a valid id"),
+        status: IntentState::Active,
+        report_digest: options
+            .report_digest
+            .clone()
+            .or_else(|| before.map(|side| side.report_digest.to_string())),
+        scope: scope.clone(),
+    }
+}
+
+/// Whether a scope says anything about a path: that it may be touched, or that it must not.
+fn is_spoken_of(scope: &IntentScope, path: &RepoPath) -> bool {
+    let name = path.as_bytes();
+    scope.allowed_files.contains(name) || scope.allowed_related.contains(name) || scope.forbids(name)
+}
+
+/// The files that differ between two runs.
+fn between(before: &Side, after: &Side) -> BTreeSet<RepoPath> {
+    let files = |side: &Side| -> BTreeSet<(RepoPath, Digest)> {
+        let sources = side.run.files.iter().map(|file| (file.path.clone(), file.content));
+        let governance = side.run.governance.iter();
+        let governance = governance.filter_map(|(name, content)| Some((parse_key(name)?, *content)));
+        sources.chain(governance).collect()
+    };
+    let (old, new) = (files(before), files(after));
+    old.symmetric_difference(&new).map(|(path, _)| path.clone()).collect()
+}
+
+fn parse_key(name: &str) -> Option<RepoPath> {
+    RepoPath::parse(name.as_bytes()).ok()
+}
+
+fn baseline_now(workspace: &Workspace) -> Option<Digest> {
+    std::fs::read(workspace.root.join(BASELINE)).ok().map(|bytes| Digest::of(&bytes))
+}
+
+/// The scope that a caller declares; `None` if none is.
+pub fn scope(
+    allowed: &[Vec<u8>],
+    related: &[Vec<u8>],
+    forbidden: &[Vec<u8>],
+) -> Result<Option<IntentScope>, Fault> {
+    if allowed.is_empty() {
+        if related.is_empty() && forbidden.is_empty() {
+            return Ok(None);
+        }
+        let detail = "a scope needs at least one allowed file";
+        return Err(Fault::refused(Reason::ScopeEmptyScope, detail));
+    }
+    let entries = |list: &[Vec<u8>]| -> Entries { list.iter().map(Entry::new).collect() };
+    Ok(Some(IntentScope {
+        allowed_files: entries(allowed),
+        allowed_related: entries(related),
+        forbidden: entries(forbidden),
+    }))
+}

@@ -1,0 +1,389 @@
+//! `probity contract` and `probity claims`: what a change may cost, and whether it kept its word.
+
+use crate::answer::{Answer, path_json};
+use crate::ui;
+use clap::{Args, Subcommand, ValueEnum};
+use contract::claims::Claim;
+use contract::outputs::{self, Review};
+use contract::receipt::CheckOutcome;
+use contract::{ContractStatus, Severity, StrictnessProfile};
+use control::contract::present::{self, Against, Options};
+use control::contract::{self as patch, Verified};
+use control::{Fault, Workspace};
+use serde_json::json;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ContractCommand {
+    /// Say what headroom a change has before it starts
+    Budget {
+        /// The stored run to start from [default: the tree as it is now]
+        #[arg(long, value_name = "RUN")]
+        run: Option<String>,
+    },
+
+    /// Judge the tree as it is now: did this change make the code worse, inside its scope?
+    ///
+    /// Without options the tree is held against the last commit, so that uncommitted work is judged. On a pull request
+    /// name the branch it goes to. The policy is always that of the commit, never that of the tree under judgement.
+    #[command(after_help = "Examples:\n  probity contract verify\n  \
+                            probity contract verify --base origin/main --github --sarif probity.sarif\n  \
+                            probity contract verify --allow src/auth.py --text review.md")]
+    Verify(Box<VerifyArgs>),
+}
+
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    ground: Ground,
+
+    /// What the change was declared to touch: a path, or a pattern for attribution (may be given several times)
+    #[arg(long, value_name = "PATH")]
+    allow: Vec<OsString>,
+
+    /// What it may touch along the way
+    #[arg(long, value_name = "PATH")]
+    related: Vec<OsString>,
+
+    /// What it must not touch (a pattern; `*` crosses `/`)
+    #[arg(long, value_name = "PATTERN")]
+    forbid: Vec<OsString>,
+
+    /// Others work in this tree too: what lies outside the declared scope is theirs, and is told apart
+    #[arg(long, requires = "allow")]
+    shared: bool,
+
+    /// The digest of the before-run's report when the change was declared; if it is another now, the answer is `expired`
+    #[arg(long, value_name = "SHA256", requires = "allow")]
+    report_digest: Option<String>,
+
+    /// How strictly to take the verdict [default: what the policy says]
+    #[arg(long, value_enum)]
+    strictness: Option<StrictnessWord>,
+
+    /// New findings below this severity do not block
+    #[arg(long, value_enum)]
+    severity_floor: Option<SeverityWord>,
+
+    /// Keep a receipt
+    #[arg(long)]
+    receipt: bool,
+
+    /// Print annotations for a GitHub workflow, and append the summary to `$GITHUB_STEP_SUMMARY`
+    #[arg(long)]
+    github: bool,
+
+    /// Print the summary as Markdown
+    #[arg(long)]
+    markdown: bool,
+
+    /// Write all findings as SARIF, each with its baselineState
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
+
+    /// Write checks and new findings as `JUnit` XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
+    /// Write new findings as a GitLab code quality report
+    #[arg(long, value_name = "FILE")]
+    gitlab: Option<PathBuf>,
+}
+
+/// What the tree is held against, and what is said about it.
+#[derive(Debug, Args)]
+pub(crate) struct Ground {
+    /// Hold the tree against this commit or branch [default: the last commit]
+    #[arg(long, value_name = "REF", conflicts_with = "before")]
+    base: Option<String>,
+
+    /// Hold the tree against this stored run
+    #[arg(long, value_name = "RUN")]
+    before: Option<String>,
+
+    /// Take this stored run for the tree; it must describe the tree as it is now
+    #[arg(long, value_name = "RUN")]
+    after: Option<String>,
+
+    /// A claim to check: its word, as `no_regressions`, or the whole of it as JSON
+    #[arg(long, value_name = "CLAIM")]
+    claim: Vec<String>,
+
+    /// A text whose claims are to be checked: a file, or `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    text: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ClaimsCommand {
+    /// Check what an author says about the change in the tree
+    ///
+    /// Claims come structured (--claim) or are found in a text. What is not recognised as a claim is counted as unchecked.
+    #[command(after_help = "Examples:\n  probity claims check --text review.md --base origin/main\n  \
+                            echo 'No regressions, docs only.' | probity claims check --text -\n  \
+                            probity claims check --claim no_api_change\n  \
+                            probity claims check --claim '{\"claim\": \"only_touched\", \"paths\": [\"src/a.py\"]}'")]
+    Check(Box<Ground>),
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum StrictnessWord {
+    /// What the contract says
+    Ci,
+    /// Also lower health and worse symbols
+    Strict,
+    /// New findings are reported and do not block
+    Relaxed,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum SeverityWord {
+    Info,
+    Warning,
+    Error,
+    Critical,
+}
+
+impl From<StrictnessWord> for StrictnessProfile {
+    fn from(word: StrictnessWord) -> Self {
+        match word {
+            StrictnessWord::Ci => Self::Ci,
+            StrictnessWord::Strict => Self::Strict,
+            StrictnessWord::Relaxed => Self::Relaxed,
+        }
+    }
+}
+
+impl From<SeverityWord> for Severity {
+    fn from(word: SeverityWord) -> Self {
+        match word {
+            SeverityWord::Info => Self::Info,
+            SeverityWord::Warning => Self::Warning,
+            SeverityWord::Error => Self::Error,
+            SeverityWord::Critical => Self::Critical,
+        }
+    }
+}
+
+/// Answers `probity contract`.
+pub(crate) fn contract(workspace: &Workspace, command: ContractCommand) -> Result<Answer, Fault> {
+    match command {
+        ContractCommand::Budget { run } => budget(workspace, run.as_deref()),
+        ContractCommand::Verify(arguments) => verify(workspace, *arguments),
+    }
+}
+
+fn budget(workspace: &Workspace, run: Option<&str>) -> Result<Answer, Fault> {
+    let (budget, notes) = present::budget_of(workspace, run, &|_| ())?;
+    let limit = |most: Option<u64>| most.map_or_else(|| "any number".to_owned(), |most| most.to_string());
+    ui::print_row("run", budget.run_id.trim_start_matches("sha256:").get(..8).unwrap_or_default());
+    ui::print_row("health", budget.current.health.map_or_else(|| "not known".into(), |it| it.to_string()));
+    for (severity, most) in &budget.new_findings {
+        let now = budget.current.findings.get(severity).copied().unwrap_or(0);
+        ui::print_row(&severity.to_string(), format_args!("{now} now, {} more allowed", limit(*most)));
+    }
+    let loss = budget.health_loss.map_or_else(|| "is reported".into(), |most| format!("at most {most}"));
+    ui::print_row("loss", loss);
+    let gate = match budget.gate_fails_already {
+        Some(true) => "fails already; that is not held against a change",
+        Some(false) => "passes",
+        None => "there is none in the policy",
+    };
+    ui::print_row("gate", gate);
+    show_notes(&notes);
+    let mut document = json!(budget);
+    document["mode"] = json!("budget");
+    document["notes"] = json!(notes);
+    Ok(Answer::with_code("contract-budget", 0, document))
+}
+
+fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<Answer, Fault> {
+    let options = Options {
+        scope: present::scope(
+            &crate::bytes(arguments.allow),
+            &crate::bytes(arguments.related),
+            &crate::bytes(arguments.forbid),
+        )?,
+        shared: arguments.shared,
+        report_digest: arguments.report_digest,
+        strictness: arguments.strictness.map(Into::into),
+        severity_floor: arguments.severity_floor.map(Into::into),
+        ..options(arguments.ground)?
+    };
+    let verified = present::verify_tree(workspace, &options, &|_| ())?;
+    let review = verified.answer.review();
+    let receipt = arguments.receipt.then(|| patch::keep(workspace, &verified)).transpose()?;
+    let forms = [
+        (&arguments.junit, outputs::junit as fn(&Review) -> String),
+        (&arguments.gitlab, outputs::gitlab as fn(&Review) -> String),
+    ];
+    for (file, form) in forms {
+        write(file.as_deref(), || form(&review))?;
+    }
+    write(arguments.sarif.as_deref(), || verified.sarif())?;
+    if arguments.github {
+        ui::print(outputs::github_annotations(&review).trim_end());
+        append_summary(&outputs::github_summary(&review))?;
+    } else if arguments.markdown {
+        ui::print(outputs::github_summary(&review).trim_end());
+    } else {
+        show(&review, &verified);
+    }
+    show_notes(&verified.notes);
+    let mut document = verified.answer.to_json();
+    document["base"] = json!(verified.revision);
+    document["notes"] = json!(verified.notes);
+    document["receipt"] = json!(receipt.as_ref().map(|kept| json!({
+        "number": kept.number,
+        "digest": kept.digest,
+        "path": path_json(&kept.path),
+        "signed": kept.envelope.is_some(),
+    })));
+    if let Some(kept) = &receipt {
+        ui::print_row("receipt", format_args!("{} {}", kept.number, kept.digest));
+    }
+    Ok(Answer::with_code("contract-verify", review.status.exit_code(), document))
+}
+
+/// Answers `probity claims`.
+pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<Answer, Fault> {
+    let ClaimsCommand::Check(ground) = command;
+    let verified = present::verify_tree(workspace, &options(*ground)?, &|_| ())?;
+    let answer = &verified.answer;
+    for claim in &answer.claims {
+        let word = claim.word();
+        let objections: Vec<&str> = answer
+            .judgement
+            .violations
+            .iter()
+            .filter(|it| it.claim == word)
+            .map(|it| it.code.word())
+            .collect();
+        let warnings: Vec<&str> =
+            answer.judgement.warnings.iter().filter(|it| it.claim == word).map(|it| it.code.word()).collect();
+        let mark = if objections.is_empty() { ui::good("true ") } else { ui::bad("false") };
+        ui::print(format_args!(
+            "  {mark} {word}  {} {}",
+            objections.join(", "),
+            ui::warn(warnings.join(", "))
+        ));
+    }
+    if answer.claims.is_empty() {
+        ui::print("  nothing was claimed that could be checked");
+    }
+    if answer.unchecked_sentences > 0 {
+        ui::print_row("unchecked", ui::count(answer.unchecked_sentences, "sentence"));
+    }
+    if !answer.judgement.is_valid() {
+        ui::row("next", contract::Blocking::FalseClaim.next_step());
+    }
+    show_notes(&verified.notes);
+    let mut document = answer.claims_json();
+    document["status"] = json!(answer.verdict.status);
+    document["notes"] = json!(verified.notes);
+    let code = u8::from(!answer.judgement.is_valid());
+    Ok(Answer::with_code("claims-check", code, document))
+}
+
+fn options(ground: Ground) -> Result<Options, Fault> {
+    let against = ground.base.map(Against::Revision).or(ground.before.map(Against::Run));
+    let claims = ground.claim.iter().map(|text| claim(text)).collect::<Result<_, _>>()?;
+    let text = ground.text.as_deref().map(read_text).transpose()?;
+    Ok(Options { against, after: ground.after, claims, text, ..Options::default() })
+}
+
+/// A claim as a person types it: its word, or the whole of it as JSON.
+fn claim(text: &str) -> Result<Claim, Fault> {
+    let value = if text.trim_start().starts_with('{') {
+        serde_json::from_str(text)
+    } else {
+        serde_json::from_value(json!({ "claim": text }))
+    };
+    value.map_err(|error| {
+        Fault::Missing(format!("`{text}` is no claim ({error}); known are {}", Claim::WORDS.join(", ")))
+    })
+}
+
+fn read_text(path: &Path) -> Result<String, Fault> {
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    let bytes = bytes.map_err(|error| Fault::Missing(format!("cannot read {}: {error}", path.display())))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn write(path: Option<&Path>, content: impl FnOnce() -> String) -> Result<(), Fault> {
+    let Some(path) = path else { return Ok(()) };
+    let what = format!("cannot write {}", path.display());
+    std::fs::write(path, content()).map_err(|source| Fault::System { what, source })
+}
+
+/// GitHub shows what is appended to the file that it names.
+fn append_summary(page: &str) -> Result<(), Fault> {
+    let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
+        return Ok(());
+    };
+    let opened = std::fs::OpenOptions::new().append(true).create(true).open(&path);
+    let written = opened.and_then(|mut file| std::io::Write::write_all(&mut file, page.as_bytes()));
+    let what = format!("cannot write {}", Path::new(&path).display());
+    written.map_err(|source| Fault::System { what, source })
+}
+
+/// The most lines of a list on a terminal.
+const SHOWN: usize = 12;
+
+fn show(review: &Review, verified: &Verified) {
+    let word = review.status.word();
+    let word = match review.status {
+        ContractStatus::Accepted | ContractStatus::AcceptedWithExternalChanges => ui::good(word),
+        ContractStatus::Violated => ui::bad(word),
+        ContractStatus::Unverified | ContractStatus::Expired => ui::warn(word),
+    };
+    let because = review.reason.as_ref().map_or_else(String::new, |reason| format!("  {reason}"));
+    ui::print(format_args!("{word}{because}"));
+    ui::print_row("profile", &review.profile);
+    ui::print_row("changed", ui::count(verified.answer.changed.len(), "path"));
+    if let (Some(before), Some(after)) = review.health {
+        ui::print_row("health", format_args!("{before} → {after}"));
+    }
+    for (check, outcome) in &review.checks {
+        let word = match outcome {
+            CheckOutcome::Passed => ui::good(outcome.word()),
+            CheckOutcome::Failed => ui::bad(outcome.word()),
+            CheckOutcome::Reported | CheckOutcome::NotReached => ui::warn(outcome.word()),
+            CheckOutcome::NotApplicable => ui::dim(outcome.word()),
+        };
+        ui::print(format_args!("  {:<24}{word}", check.word()));
+    }
+    for finding in review.findings.iter().take(SHOWN) {
+        let whose = if finding.is_ours { ui::bad("new") } else { ui::dim("new, outside") };
+        let place = finding.path.as_ref().map_or_else(String::new, |it| format!("{it}:{}", finding.lines.0));
+        ui::print(format_args!("  {whose} {} {place}  {}", finding.severity, finding.message));
+    }
+    if review.findings.len() > SHOWN {
+        ui::print(format_args!("  and {} more (--sarif has all)", review.findings.len() - SHOWN));
+    }
+    for path in review.out_of_scope.iter().take(SHOWN) {
+        ui::print(format_args!("  {} {path}", ui::bad("not declared")));
+    }
+    for claim in &review.false_claims {
+        ui::print(format_args!("  {} {}: {}", ui::bad("false claim"), claim.claim, claim.code.word()));
+    }
+    for what in &review.let_through {
+        ui::print(format_args!("  {} {what}", ui::warn("let through")));
+    }
+    if let Some(step) = review.next_step {
+        ui::row("next", step);
+    }
+}
+
+fn show_notes(notes: &[String]) {
+    for note in notes {
+        ui::row("note", note);
+    }
+}
