@@ -18,6 +18,17 @@ pub(crate) fn rfc3339(seconds: u64) -> String {
     named.unwrap_or(jiff::Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// The time now, in milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+/// A time in milliseconds as RFC 3339; the number itself where the calendar has no name for it.
+pub(crate) fn text_of_ms(time_ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(time_ms)
+        .map_or_else(|_| time_ms.to_string(), |time| format!("{time:.3}"))
+}
+
 /// A new run id: sortable by time, unique everywhere.
 pub(crate) fn run_id() -> String {
     uuid::Uuid::now_v7().to_string()
@@ -31,6 +42,12 @@ mod tests {
     fn seconds_have_a_name() {
         assert_eq!(rfc3339(0), "1970-01-01T00:00:00Z");
         assert_eq!(rfc3339(u64::MAX), rfc3339(u64::MAX - 1));
+    }
+
+    #[test]
+    fn milliseconds_have_a_name() {
+        assert_eq!(text_of_ms(1001), "1970-01-01T00:00:01.001Z");
+        assert_eq!(text_of_ms(i64::MAX), i64::MAX.to_string());
     }
 
     #[test]

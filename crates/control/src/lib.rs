@@ -6,6 +6,7 @@
 //! * [`analyze`]: a structural analysis of the tree. [`runs`]: where its results are kept.
 //! * [`amend`], [`revert`]: the ways on after a violation. [`explain`]: why a path is in or out.
 //! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence.
+//! * [`commits`]: the store of typed documents, what merges of it lost, and decisions about that.
 //! * [`judge`]: the verdict, a pure function of what was observed.
 
 pub mod agents;
@@ -17,6 +18,7 @@ pub mod bundles;
 pub mod change;
 mod channel;
 mod clock;
+pub mod commits;
 pub mod contract;
 pub mod explain;
 pub mod export;
