@@ -50,6 +50,11 @@ impl<'c, C: Commits + ?Sized> Engine<'c, C> {
         Reader::new(self.commits).since(locate(self.commits, commit)?)
     }
 
+    /// How many commits are replayed for the state of a commit: none when the store keeps it.
+    pub fn replay_length(&self, commit: &CommitId) -> Result<usize, HistoryError> {
+        Reader::new(self.commits).length(locate(self.commits, commit)?)
+    }
+
     /// The linear order of a commit, oldest first, and whether each commit is on.
     pub fn linear(&self, commit: &CommitId) -> Result<Vec<(CommitId, bool)>, HistoryError> {
         let tail = linear::tail(self.commits, locate(self.commits, commit)?, None)?;

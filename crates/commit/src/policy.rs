@@ -11,11 +11,13 @@ use crate::codec;
 use crate::commit::CommitId;
 use crate::group::{Group, GroupDecision};
 use crate::history::{Commits, HistoryError, Seq, locate};
-use crate::invariant::Invariant;
+use crate::invariant::{Invariant, check_invariants};
 use crate::loss;
 use crate::op::DocumentId;
 use crate::path::{self, Path};
 use crate::reconcile::{Chosen, MergeResolution};
+use crate::schema::Schema;
+use crate::state::State;
 use crate::types::Type;
 use crate::value::{Text, Value};
 use serde::{Deserialize, Serialize};
@@ -173,6 +175,22 @@ impl Rulings {
 }
 
 impl Policy {
+    /// Says what in the policy does not fit a schema.
+    pub fn check(&self, schema: &Schema) -> Result<(), String> {
+        for (index, rule) in self.rules.iter().enumerate() {
+            if rule.attachment != "*" && schema.document_type(&rule.attachment).is_none() {
+                return Err(format!("rule {index}: no attachment `{}`", rule.attachment));
+            }
+        }
+        for (index, group) in self.groups.iter().enumerate() {
+            if group.paths.is_empty() || group.loci(schema).is_none() {
+                return Err(format!("group {index}: the schema has no such parts of `{}`", group.attachment));
+            }
+        }
+        let checked = check_invariants(schema, &State::default(), &self.invariants);
+        checked.map(drop).map_err(|error| error.to_string())
+    }
+
     /// The first rule that speaks about a conflict.
     fn rule_for(&self, conflict: &MergeConflict) -> Option<usize> {
         self.rules.iter().position(|rule| rule.matches(conflict))

@@ -193,6 +193,11 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         Ok(Since { below, changed })
     }
 
+    /// How many commits the state of a commit takes to replay.
+    pub(crate) fn length(&self, top: Seq) -> Result<usize, HistoryError> {
+        Ok(self.plan(top)?.1.len())
+    }
+
     /// Some documents of the state that a replay begins with.
     fn part(&self, start: Start, documents: &BTreeSet<DocumentId>) -> Result<State, HistoryError> {
         match start {

@@ -25,6 +25,17 @@ pub(crate) fn ago(age: std::time::Duration) -> String {
     format!("{:.3}", then.unwrap_or(jiff::Timestamp::UNIX_EPOCH))
 }
 
+/// The time now, in milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+/// A time in milliseconds as RFC 3339; the number itself where the calendar has no name for it.
+pub(crate) fn text_of_ms(time_ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(time_ms)
+        .map_or_else(|_| time_ms.to_string(), |time| format!("{time:.3}"))
+}
+
 /// A new run id: sortable by time, unique everywhere.
 pub(crate) fn run_id() -> String {
     uuid::Uuid::now_v7().to_string()
@@ -38,6 +49,12 @@ mod tests {
     fn seconds_have_a_name() {
         assert_eq!(rfc3339(0), "1970-01-01T00:00:00Z");
         assert_eq!(rfc3339(u64::MAX), rfc3339(u64::MAX - 1));
+    }
+
+    #[test]
+    fn milliseconds_have_a_name() {
+        assert_eq!(text_of_ms(1001), "1970-01-01T00:00:01.001Z");
+        assert_eq!(text_of_ms(i64::MAX), i64::MAX.to_string());
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence. [`prune`]: removing what is old.
 //! * [`deed`]: evidence of what Probity itself does.
 //! * [`ledger`]: what agents know and decided.
+//! * [`commits`]: the store of typed documents, what merges of it lost, and decisions about that.
 //! * [`judge`]: the verdict, a pure function of what was observed.
 
 pub mod agents;
@@ -21,6 +22,7 @@ pub mod chain;
 pub mod change;
 mod channel;
 mod clock;
+pub mod commits;
 pub mod contract;
 pub mod deed;
 pub mod explain;

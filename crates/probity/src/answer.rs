@@ -20,6 +20,8 @@ pub(crate) enum Outcome {
     Ok,
     /// With a verdict that fails.
     Failed,
+    /// With conflicts that nobody has decided.
+    Conflict,
 }
 
 impl Outcome {
@@ -28,6 +30,7 @@ impl Outcome {
         match self {
             Self::Ok => 0,
             Self::Failed => 1,
+            Self::Conflict => 5,
         }
     }
 }

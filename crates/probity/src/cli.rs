@@ -123,6 +123,12 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Ledger(crate::commands::ledger::LedgerCommand),
 
+    /// Keep typed documents with their whole history: write, read, merge, synchronise
+    Commits(crate::commands::commits::CommitsArgs),
+
+    /// Find what a merge of documents lost, and decide about it
+    Merge(crate::commands::merge::MergeArgs),
+
     /// Say what a reason code means, or what the scope says about a path
     Explain {
         /// A reason code, or a path of the tree

@@ -3,6 +3,7 @@
 mod answer;
 mod cli;
 mod commands;
+mod review;
 mod ui;
 
 use answer::Answer;
@@ -53,6 +54,8 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
         Command::Receipt(command) => commands::receipt::receipt(workspace, command),
         Command::Keys(command) => commands::keys::keys(&workspace()?, &command),
         Command::Ledger(command) => commands::ledger::ledger(&workspace()?, command),
+        Command::Commits(arguments) => commands::commits::commits(workspace, arguments),
+        Command::Merge(arguments) => commands::merge::merge(workspace, arguments, cli.json),
         Command::Explain { what, run } => commands::explain::explain(workspace, &what, &run),
         Command::Init { dry_run, agent: None, .. } => commands::init::init(&workspace()?, dry_run),
         Command::Init { dry_run, agent: Some(agent), uninstall } => {

@@ -29,6 +29,11 @@ pub(crate) fn keep_stdout_for_json() {
     STDOUT_IS_DATA.store(true, Ordering::Relaxed);
 }
 
+/// Whether stdout is kept for one JSON document.
+pub(crate) fn stdout_is_for_json() -> bool {
+    STDOUT_IS_DATA.load(Ordering::Relaxed)
+}
+
 /// Writes a line of the answer to stdout; nothing when a JSON document says the same.
 pub(crate) fn print(line: impl Display) {
     if !STDOUT_IS_DATA.load(Ordering::Relaxed) {

@@ -2,6 +2,7 @@
 //!
 //! * [`ports`]: the four things that the rules ask of a database; [`memory`] and [`sqlite`] are its engines, and
 //!   [`conformance`] holds every engine to the same promises.
+//! * [`commits`]: the storage of typed documents and their history, in a file of its own.
 //! * [`State`]: where everything lies, for one repository and all of its worktrees.
 //! * [`Objects`]: content-addressed bytes (before-images, runs). What is read back is checked against its digest.
 //! * [`Lock`]: held by at most one living process; the system frees it when the process dies.
@@ -13,7 +14,9 @@
 
 pub mod boot;
 mod chain;
+pub mod commits;
 pub mod conformance;
+mod database;
 pub mod durable;
 pub mod journal;
 mod local;

@@ -1,6 +1,7 @@
 //! One module a command: what it asks `control`, and how the answer is shown.
 
 pub(crate) mod amend;
+pub(crate) mod commits;
 pub(crate) mod conformance;
 pub(crate) mod contract;
 pub(crate) mod evidence;
@@ -8,6 +9,7 @@ pub(crate) mod explain;
 pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod ledger;
+pub(crate) mod merge;
 pub(crate) mod plan;
 pub(crate) mod receipt;
 pub(crate) mod revert;

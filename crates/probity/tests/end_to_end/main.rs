@@ -5,6 +5,7 @@
 mod after_a_violation;
 mod attacks;
 mod catalogue;
+mod commits;
 mod contract;
 mod evidence_always;
 mod gc;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Holds a document against the schema that it names.
-fn check(document: &Value) {
+pub(crate) fn check(document: &Value) {
     let name = document["schema"].as_str().expect("a schema");
     let file = name.strip_prefix("probity/").and_then(|name| name.strip_suffix("/v1")).expect("a version");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/schemas/{file}.v1.json"));

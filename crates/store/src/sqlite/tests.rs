@@ -3,6 +3,8 @@
 use super::*;
 use crate::conformance;
 use crate::ports::{Appended, Store};
+use crate::{Lock, LockError};
+use std::time::Duration;
 
 fn temporary() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().expect("a directory");
@@ -134,11 +136,11 @@ fn migrations_go_on_where_they_stopped_and_all_or_none() {
     let version = |db: &Connection| -> i64 {
         db.pragma_query_value(None, "user_version", |row| row.get(0)).expect("has one")
     };
-    schema::migrate(&mut db, &["CREATE TABLE a (x)"]).expect("migrates");
-    schema::migrate(&mut db, &["CREATE TABLE a (x)", "CREATE TABLE b (x)"]).expect("migrates on");
+    database::migrate(&mut db, &["CREATE TABLE a (x)"]).expect("migrates");
+    database::migrate(&mut db, &["CREATE TABLE a (x)", "CREATE TABLE b (x)"]).expect("migrates on");
     assert_eq!(version(&db), 2);
     let broken = ["", "", "CREATE TABLE c (x)", "nonsense"];
-    schema::migrate(&mut db, &broken).expect_err("is refused");
+    database::migrate(&mut db, &broken).expect_err("is refused");
     assert_eq!(version(&db), 2);
     assert!(db.prepare("SELECT * FROM c").is_err());
 }

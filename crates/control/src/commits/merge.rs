@@ -1,0 +1,477 @@
+//! What a merge lost, what the policy says about it, and making decisions survive.
+//!
+//! The policy of the store speaks before a person is asked; what was decided before is shown again; invariants are
+//! reported apart from conflicts. Whoever decides, the decision is recorded with the survival commit, in one write.
+
+use super::{By, commit_of, resolve};
+use crate::{Fault, clock};
+use canon::Reason;
+use commit::{
+    Chosen, Commit, CommitId, DecisionRecord, Decisions, Engine, GroupDecision, MergeAnalysis, MergeAnalyzer,
+    MergeConflict, MergeResolution, Overlay, Policy, ReconcileError, Reconciliation, Rulings, Stamp, Verdict,
+    Violation, check_invariants, path_text, reduce_heads,
+};
+use serde_json::{Value as Json, json};
+use store::commits::{CommitStore, View};
+
+/// Which merge is meant.
+#[derive(Debug, Clone)]
+pub enum Which {
+    /// One that was written.
+    Written(String),
+    /// One that could be: nothing is written.
+    Virtual {
+        /// The parent.
+        ours: String,
+        /// The target, whose opcodes replay last.
+        theirs: String,
+    },
+}
+
+/// What is known about a merge.
+#[derive(Debug, Clone)]
+pub struct Analyzed {
+    /// What it lost.
+    pub analysis: MergeAnalysis,
+    /// Whether it is in the store.
+    pub written: bool,
+    /// What the policy says.
+    pub rulings: Rulings,
+    /// The policy.
+    pub policy: Policy,
+    /// The documents that break an invariant in the merged state.
+    pub violations: Vec<Violation>,
+    /// For every conflict: what was decided about it, and what it overrides.
+    pub histories: Vec<History>,
+    /// For every conflict: the authors of the commits whose intent was lost.
+    pub authors: Vec<Vec<String>>,
+}
+
+/// What was decided about a conflict before.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    /// The record that decided this very conflict.
+    pub resolved_by: Option<DecisionRecord>,
+    /// What was decided the last time the same values met there.
+    pub proposal: Option<Chosen>,
+    /// Records whose decisions this merge has overridden.
+    pub overrides: Vec<DecisionRecord>,
+}
+
+impl Analyzed {
+    /// How many questions are left for a person: neither the policy nor an earlier decision answers them.
+    pub fn n_open(&self) -> usize {
+        let open = |(ruling, history): (&commit::Ruling, &History)| {
+            ruling.group.is_none() && ruling.verdict == Verdict::Review && history.resolved_by.is_none()
+        };
+        let conflicts = self.rulings.conflicts.iter().zip(&self.histories).filter(|pair| open(*pair)).count();
+        conflicts + self.rulings.groups.iter().filter(|ruling| ruling.verdict == Verdict::Review).count()
+    }
+
+    /// The answer for programs.
+    pub fn to_json(&self) -> Json {
+        let analysis = &self.analysis;
+        let details = self.rulings.conflicts.iter().zip(&self.histories).zip(&self.authors);
+        let conflicts = analysis.conflicts().iter().zip(details);
+        let conflicts: Vec<Json> = conflicts
+            .map(|(conflict, ((ruling, history), authors))| {
+                let mut json = json!(conflict);
+                json["place"] = path_text(&conflict.path).into();
+                json["authors"] = json!(authors);
+                json["verdict"] = verdict_json(&ruling.verdict);
+                json["rule"] = json!(ruling.rule);
+                json["group"] = json!(ruling.group);
+                json["resolved_by"] = json!(history.resolved_by.as_ref().map(record_summary));
+                json["proposal"] = json!(history.proposal);
+                json["overrides"] = history.overrides.iter().map(record_summary).collect();
+                json
+            })
+            .collect();
+        json!({
+            "merge": analysis.merge(),
+            "ours": analysis.ours(),
+            "theirs": analysis.theirs(),
+            "base": analysis.base(),
+            "two_way": analysis.two_way(),
+            "written": self.written,
+            "documents": analysis.documents(),
+            "conflicts": conflicts,
+            "groups": self.rulings.groups.iter().map(|ruling| {
+                let mut json = json!(ruling);
+                json["verdict"] = verdict_json(&ruling.verdict);
+                json
+            }).collect::<Vec<_>>(),
+            "violations": self.violations,
+            "open": self.n_open(),
+            "refused": self.rulings.is_refused(),
+        })
+    }
+}
+
+fn verdict_json(verdict: &Verdict) -> Json {
+    match verdict {
+        Verdict::Decided(chosen) => json!({ "status": "decided", "choose": chosen }),
+        Verdict::Review => json!({ "status": "review", "choose": null }),
+        Verdict::Refused => json!({ "status": "refused", "choose": null }),
+    }
+}
+
+fn record_summary(record: &DecisionRecord) -> Json {
+    json!({
+        "by": record.by,
+        "at": clock::text_of_ms(record.at_ms),
+        "why": record.why,
+        "survival": record.survival,
+        "decisions": record.decisions.len(),
+    })
+}
+
+/// Finds what a merge lost, or would lose.
+pub fn analyze(store: &CommitStore, which: &Which) -> Result<Analyzed, Fault> {
+    store.read(|view| match which {
+        Which::Written(name) => {
+            let id = resolve(view, name)?;
+            let analysis = MergeAnalyzer::new(view.schema(), view).analyze_merge(&id)?;
+            examine(view, view, analysis, true)
+        }
+        Which::Virtual { ours, theirs } => {
+            let (ours, theirs) = (resolve(view, ours)?, resolve(view, theirs)?);
+            let merge = Commit::merge(ours, theirs, By::default().stamp("merge")?);
+            let mut overlay = Overlay::new(view);
+            let id = overlay.append(merge).map_err(commit::AnalyzeError::from)?;
+            let analysis = MergeAnalyzer::new(view.schema(), &overlay).analyze_merge(&id)?;
+            examine(view, &overlay, analysis, false)
+        }
+    })?
+}
+
+/// Finds what reducing the heads to one would lose: one report a merge of the fold, each loss where it happens.
+pub fn analyze_heads(store: &CommitStore) -> Result<Vec<Analyzed>, Fault> {
+    store.read(|view| {
+        let mut heads = Vec::new();
+        for id in view.heads()? {
+            heads.push((&*commit_of(view, &id)?).into());
+        }
+        let mut overlay = Overlay::new(view);
+        let merges = reduce_heads(&heads);
+        for merge in &merges {
+            overlay.append(merge.clone()).map_err(commit::AnalyzeError::from)?;
+        }
+        let analyzer = MergeAnalyzer::new(view.schema(), &overlay);
+        let examined = |merge: &Commit| examine(view, &overlay, analyzer.analyze_merge(&merge.id())?, false);
+        merges.iter().map(examined).collect()
+    })?
+}
+
+/// The reports of merges that were just written.
+pub fn analyze_all(store: &CommitStore, merges: &[CommitId]) -> Result<Vec<Analyzed>, Fault> {
+    merges.iter().map(|id| analyze(store, &Which::Written(id.to_string()))).collect()
+}
+
+fn examine<C: commit::Commits>(
+    view: &View<'_>,
+    commits: &C,
+    analysis: MergeAnalysis,
+    written: bool,
+) -> Result<Analyzed, Fault> {
+    let policy = view.policy()?;
+    let rulings = MergeAnalyzer::new(view.schema(), commits).apply_policy(&analysis, &policy)?;
+    let records = view.decisions()?;
+    let decisions = Decisions::new(&records);
+    let history = |conflict: &MergeConflict| History {
+        resolved_by: decisions.resolved_by(conflict).cloned(),
+        proposal: decisions.proposal(conflict),
+        overrides: decisions.overridden(conflict).into_iter().cloned().collect(),
+    };
+    let histories = analysis.conflicts().iter().map(history).collect();
+    let mut authors = Vec::new();
+    for conflict in analysis.conflicts() {
+        authors.push(authors_of(view, conflict)?);
+    }
+    let violations = if policy.invariants.is_empty() {
+        Vec::new()
+    } else {
+        let state = Engine::new(commits).state(&analysis.merge())?;
+        violations(view, &policy, &state)?
+    };
+    Ok(Analyzed { analysis, written, rulings, policy, violations, histories, authors })
+}
+
+fn authors_of(view: &View<'_>, conflict: &MergeConflict) -> Result<Vec<String>, Fault> {
+    let mut authors = Vec::new();
+    for cause in &conflict.causes {
+        let author = commit_of(view, cause)?.stamp().author().to_owned();
+        if !authors.contains(&author) {
+            authors.push(author);
+        }
+    }
+    Ok(authors)
+}
+
+fn violations(view: &View<'_>, policy: &Policy, state: &commit::State) -> Result<Vec<Violation>, Fault> {
+    check_invariants(view.schema(), state, &policy.invariants)
+        .map_err(|error| Fault::refused(Reason::MergePolicyInvalid, error.to_string()))
+}
+
+/// Decisions about a merge.
+#[derive(Debug, Clone, Default)]
+pub struct ReconcileRequest {
+    /// The merge.
+    pub merge: String,
+    /// Resolutions: `{"conflict": id, "choose": …}`, or the locus as in `{"attachment", "key", "path", "choose"}`.
+    pub resolutions: Vec<Json>,
+    /// What is chosen for every conflict that nothing else decides.
+    pub rest: Option<Chosen>,
+    /// Whether what was decided before about the same values decides again.
+    pub repeat: bool,
+    /// Whether conflicts that the policy refuses may be decided all the same.
+    pub override_policy: bool,
+    /// Say what would be written, and write nothing.
+    pub dry_run: bool,
+    /// Who decides, and what the survival commit is called.
+    pub by: By,
+    /// Why, in words.
+    pub why: String,
+}
+
+/// What deciding came to.
+#[derive(Debug, Clone)]
+pub struct Reconciled {
+    /// The merge.
+    pub merge: CommitId,
+    /// The survival commit; none when the merge stands as it is.
+    pub survival: Option<CommitId>,
+    /// Its opcodes.
+    pub ops: Vec<Json>,
+    /// Each conflict that was decided, what was chosen, and by whom.
+    pub decided: Vec<(MergeConflict, Chosen, String)>,
+    /// The conflicts that nothing decided; they stay as merged.
+    pub open: Vec<MergeConflict>,
+    /// The documents that break an invariant afterwards.
+    pub violations: Vec<Violation>,
+    /// Names the record of the decisions.
+    pub record: Option<canon::Digest>,
+    /// Whether anything was written.
+    pub written: bool,
+}
+
+impl Reconciled {
+    /// The answer for programs.
+    pub fn to_json(&self) -> Json {
+        let decided = |(conflict, chosen, by): &(MergeConflict, Chosen, String)| {
+            json!({
+                "conflict": conflict.id,
+                "attachment": conflict.attachment,
+                "key": conflict.key,
+                "place": path_text(&conflict.path),
+                "choose": chosen,
+                "by": by,
+            })
+        };
+        json!({
+            "merge": self.merge,
+            "result": if self.survival.is_some() { "survival" } else { "merge-stands" },
+            "survival": self.survival,
+            "ops": self.ops,
+            "decided": self.decided.iter().map(decided).collect::<Vec<_>>(),
+            "open": self.open.iter().map(|conflict| &conflict.id).collect::<Vec<_>>(),
+            "violations": self.violations,
+            "record": self.record,
+            "written": self.written,
+        })
+    }
+}
+
+/// Decides conflicts of a merge: what is given first, then the policy, then earlier decisions, then the rest.
+pub fn reconcile(store: &CommitStore, request: &ReconcileRequest) -> Result<Reconciled, Fault> {
+    let found = analyze(store, &Which::Written(request.merge.clone()))?;
+    let plan = Plan::new(&found, request)?;
+    let merge = found.analysis.merge();
+    let stamp = request.by.stamp("survival of decisions")?;
+    let made = store.read(|view| make(view, &found, &plan, stamp.clone()))??;
+    let (outcome, mut reconciled) = made;
+    let record = DecisionRecord::new(
+        &found.analysis,
+        &plan.resolutions(),
+        &outcome,
+        stamp.author(),
+        stamp.timestamp_ms(),
+        &request.why,
+    );
+    if request.dry_run || (record.decisions.is_empty() && outcome.survival.is_none()) {
+        return Ok(reconciled);
+    }
+    store.write(|writing| {
+        if let Some(survival) = outcome.survival {
+            writing.append(survival)?;
+        }
+        writing.record(&record)
+    })?;
+    reconciled.record = Some(record.id());
+    reconciled.written = true;
+    debug_assert_eq!(reconciled.merge, merge);
+    Ok(reconciled)
+}
+
+fn make(
+    view: &View<'_>,
+    found: &Analyzed,
+    plan: &Plan,
+    stamp: Stamp,
+) -> Result<(Reconciliation, Reconciled), Fault> {
+    let merge = found.analysis.merge();
+    let analyzer = MergeAnalyzer::new(view.schema(), view);
+    let outcome =
+        analyzer.reconcile_groups(&merge, &plan.resolutions(), &plan.groups, stamp).map_err(refused)?;
+    let ops = outcome.survival.iter().flat_map(|commit| commit.ops());
+    let reconciled = Reconciled {
+        merge,
+        survival: outcome.survival.as_ref().map(Commit::id),
+        ops: ops.map(|op| op.to_json(view.schema())).collect(),
+        decided: plan
+            .decided
+            .iter()
+            .map(|(conflict, chosen, by, _)| (conflict.clone(), chosen.clone(), by.clone()))
+            .collect(),
+        open: plan.open.clone(),
+        violations: violations(view, &found.policy, &outcome.state)?,
+        record: None,
+        written: false,
+    };
+    Ok((outcome, reconciled))
+}
+
+fn refused(error: ReconcileError) -> Fault {
+    match error {
+        ReconcileError::NotAMerge(_) => Fault::refused(Reason::MergeNone, error.to_string()),
+        ReconcileError::History(error) => error.into(),
+        other => {
+            let code = other.code().unwrap_or_default();
+            Fault::refused(Reason::MergeResolutionRefused, format!("{code}: {other}"))
+        }
+    }
+}
+
+/// Which conflicts are decided how, and by whom.
+struct Plan {
+    decided: Vec<(MergeConflict, Chosen, String, MergeResolution)>,
+    groups: Vec<GroupDecision>,
+    open: Vec<MergeConflict>,
+}
+
+impl Plan {
+    fn new(found: &Analyzed, request: &ReconcileRequest) -> Result<Self, Fault> {
+        let given = given(found, &request.resolutions)?;
+        let mut plan = Self { decided: Vec::new(), groups: Vec::new(), open: Vec::new() };
+        // What names no conflict stays in the list: reconciliation says what is wrong with it.
+        let about =
+            |conflict: &MergeConflict| given.iter().filter(|one| one.is_about(conflict)).collect::<Vec<_>>();
+        let strays = given.iter().filter(|one| !found.analysis.conflicts().iter().any(|c| one.is_about(c)));
+        if let Some(stray) = strays.into_iter().next() {
+            let named = json!(stray);
+            let why = format!("unknown_conflict: the merge has no conflict at {named}");
+            return Err(Fault::refused(Reason::MergeResolutionRefused, why));
+        }
+        for (index, conflict) in found.analysis.conflicts().iter().enumerate() {
+            let ruling = &found.rulings.conflicts[index];
+            let given = about(conflict);
+            if ruling.verdict == Verdict::Refused && !(request.override_policy && !given.is_empty()) {
+                let place = format!("{}/{} {}", conflict.attachment, conflict.key, path_text(&conflict.path));
+                return Err(Fault::refused(
+                    Reason::MergeRefused,
+                    format!("the policy refuses the merge at {place}"),
+                ));
+            }
+            if !given.is_empty() {
+                for one in given {
+                    plan.decided.push((conflict.clone(), one.chosen().clone(), "given".into(), one.clone()));
+                }
+                continue;
+            }
+            match decide(found, request, index) {
+                Some((chosen, by)) => {
+                    let resolution = MergeResolution::new(conflict, chosen.clone());
+                    plan.decided.push((conflict.clone(), chosen, by, resolution));
+                }
+                None => plan.open.push(conflict.clone()),
+            }
+        }
+        plan.groups = found.rulings.group_decisions(&found.policy);
+        // A group that somebody decided part by part is theirs to keep together.
+        let is_given = |group: &GroupDecision| {
+            plan.decided.iter().any(|(conflict, _, by, _)| {
+                by == "given" && (&conflict.attachment, &conflict.key) == (&group.attachment, &group.key)
+            })
+        };
+        let free: Vec<GroupDecision> = plan.groups.iter().filter(|group| !is_given(group)).cloned().collect();
+        plan.groups = free;
+        Ok(plan)
+    }
+
+    fn resolutions(&self) -> Vec<MergeResolution> {
+        self.decided.iter().map(|(_, _, _, resolution)| resolution.clone()).collect()
+    }
+}
+
+/// What decides a conflict that nobody decided by hand.
+fn decide(found: &Analyzed, request: &ReconcileRequest, index: usize) -> Option<(Chosen, String)> {
+    let (ruling, history) = (&found.rulings.conflicts[index], &found.histories[index]);
+    if let Verdict::Decided(chosen) = &ruling.verdict {
+        let by = match (ruling.rule, ruling.group) {
+            (_, Some(group)) => format!("policy group {group}"),
+            (Some(rule), None) => format!("policy rule {rule}"),
+            (None, None) => "policy".into(),
+        };
+        return Some((chosen.clone(), by));
+    }
+    let repeated =
+        history.proposal.clone().filter(|_| request.repeat).map(|chosen| (chosen, "repeated".into()));
+    repeated.or_else(|| request.rest.clone().map(|chosen| (chosen, "all".into())))
+}
+
+fn given(found: &Analyzed, resolutions: &[Json]) -> Result<Vec<MergeResolution>, Fault> {
+    let wrong = |why: String| Fault::refused(Reason::MergeResolutionRefused, why);
+    let read = |json: &Json| match json.get("conflict").and_then(Json::as_str) {
+        Some(id) => {
+            let mut named = found.analysis.conflicts().iter().filter(|conflict| conflict.id.starts_with(id));
+            let conflict = named.next().filter(|_| !id.is_empty() && named.next().is_none());
+            let conflict = conflict
+                .ok_or_else(|| wrong(format!("unknown_conflict: `{id}` names no conflict, or several")))?;
+            Ok(MergeResolution::new(conflict, Chosen::from(json["choose"].clone())))
+        }
+        None => serde_json::from_value(json.clone())
+            .map_err(|error| wrong(format!("invalid_choice: this is no resolution: {error}"))),
+    };
+    resolutions.iter().map(read).collect()
+}
+
+/// The policy for merges.
+pub fn policy(store: &CommitStore) -> Result<Policy, Fault> {
+    Ok(store.read(|view| view.policy())??)
+}
+
+/// Sets the policy for merges, if it fits the schema.
+pub fn set_policy(store: &CommitStore, json: &[u8]) -> Result<Policy, Fault> {
+    let invalid = |why: String| Fault::refused(Reason::MergePolicyInvalid, why);
+    let json = canon::json::parse(json).map_err(|error| invalid(error.to_string()))?;
+    let policy: Policy = serde_json::from_value(json).map_err(|error| invalid(error.to_string()))?;
+    policy.check(store.schema()).map_err(invalid)?;
+    store.write(|writing| writing.set_policy(&policy))?;
+    Ok(policy)
+}
+
+/// The recorded decisions, oldest first; of one merge where one is named.
+pub fn decisions(store: &CommitStore, merge: Option<&str>) -> Result<Json, Fault> {
+    store.read(|view| {
+        let merge = merge.map(|name| resolve(view, name)).transpose()?;
+        let records = view.decisions()?;
+        let wanted = records.iter().filter(|record| merge.is_none_or(|merge| record.merge == merge));
+        let answer = |record: &DecisionRecord| {
+            let mut json = json!(record);
+            json["id"] = json!(record.id());
+            json["at"] = clock::text_of_ms(record.at_ms).into();
+            json
+        };
+        Ok(json!({ "decisions": wanted.map(answer).collect::<Vec<_>>() }))
+    })?
+}

@@ -1,0 +1,214 @@
+//! The store of commits, as surfaces use it: plain requests, plain answers.
+//!
+//! * [`write`]: making a store, writing documents, merging, reducing, masking, refs, blobs, the schema.
+//! * [`read`]: log, single commits, heads, differences, states, and why an opcode had no effect.
+//! * [`exchange`]: synchronising, bundles, flattening, checking.
+//! * [`merge`]: what a merge lost, what the policy says about it, and making decisions survive.
+//!
+//! A commit is named by its id, the beginning of it (at least four digits), a ref, or `@` for the only head.
+
+pub mod exchange;
+pub mod merge;
+pub mod read;
+pub mod write;
+
+use crate::{Fault, Workspace, clock};
+use canon::Reason;
+use commit::{
+    AnalyzeError, BadTime, Commit, CommitId, Commits, HistoryError, RefName, SchemaError, Stamp, path_text,
+};
+use serde_json::{Value as Json, json};
+use std::path::{Path, PathBuf};
+use store::StoreError;
+pub use store::commits::{CommitStore, Direction};
+use store::commits::{CommitsError, View};
+
+/// How many digits of an id name a commit at least.
+const LEAST_DIGITS: usize = 4;
+
+/// Who makes a commit and what they call it; the time is now.
+#[derive(Debug, Clone, Default)]
+pub struct By {
+    /// Who; the user where nobody is named.
+    pub author: Option<String>,
+    /// What it is called; each kind of commit has its own default.
+    pub label: Option<String>,
+}
+
+impl By {
+    fn stamp(&self, default_label: &str) -> Result<Stamp, Fault> {
+        let author = self.author();
+        let label = self.label.as_deref().unwrap_or(default_label);
+        Stamp::new(&author, label, clock::now_ms()).map_err(|BadTime(time)| {
+            Fault::refused(Reason::CommitMisfit, format!("the clock says {time} ms"))
+        })
+    }
+
+    fn author(&self) -> String {
+        self.author.clone().unwrap_or_else(crate::user)
+    }
+}
+
+/// Where a store lies: at a given path, or in the state directory of the tree.
+pub fn locate(
+    workspace: impl Fn() -> Result<Workspace, Fault>,
+    given: Option<&Path>,
+) -> Result<PathBuf, Fault> {
+    match given {
+        Some(path) => Ok(path.to_owned()),
+        None => Ok(workspace()?.state.dir().join("commits.db")),
+    }
+}
+
+/// Opens the store at a path.
+pub fn open(path: &Path) -> Result<CommitStore, Fault> {
+    if std::fs::symlink_metadata(path).is_err() {
+        return Err(Fault::refused(
+            Reason::CommitNoStore,
+            format!("there is no commit store at {}", path.display()),
+        ));
+    }
+    Ok(CommitStore::open(path)?)
+}
+
+/// The commit that a name means.
+pub fn resolve(view: &View<'_>, name: &str) -> Result<CommitId, Fault> {
+    let unknown = |why: String| Fault::refused(Reason::CommitUnknown, why);
+    if name == "@" {
+        return only_head(view)?.ok_or_else(|| unknown("the store has no commit yet".into()));
+    }
+    if let Ok(name) = name.parse::<RefName>()
+        && let Some(id) = view.resolve(&name)?
+    {
+        return Ok(id);
+    }
+    if name.len() < LEAST_DIGITS || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(unknown(format!("`{name}` is neither a ref nor the beginning of a commit id")));
+    }
+    match view.with_prefix(&name.to_ascii_lowercase())?.as_slice() {
+        [id] => Ok(*id),
+        [] => Err(unknown(format!("no commit begins with `{name}`"))),
+        _ => Err(unknown(format!("several commits begin with `{name}`"))),
+    }
+}
+
+/// The head, where there is only one; none in an empty store.
+fn only_head(view: &View<'_>) -> Result<Option<CommitId>, Fault> {
+    match view.heads()?.as_slice() {
+        [] => Ok(None),
+        [head] => Ok(Some(*head)),
+        several => {
+            let names: Vec<String> = several.iter().map(short).collect();
+            let why = format!("the store has {} heads: {}", names.len(), names.join(", "));
+            Err(Fault::refused(Reason::CommitSeveralHeads, why))
+        }
+    }
+}
+
+/// The commit to build on: the one that is named, or the only head; none in an empty store.
+fn parent(view: &View<'_>, on: Option<&str>) -> Result<Option<CommitId>, Fault> {
+    match on {
+        Some(name) => resolve(view, name).map(Some),
+        None => only_head(view),
+    }
+}
+
+/// A commit that is there.
+fn commit_of(view: &View<'_>, id: &CommitId) -> Result<std::sync::Arc<Commit>, Fault> {
+    let seq = view.find(id)?.ok_or(HistoryError::Unknown(*id))?;
+    Ok(view.commit(seq)?)
+}
+
+/// The first digits of an id, for people.
+pub fn short(id: &CommitId) -> String {
+    id.to_string()[..10].to_owned()
+}
+
+/// A commit without its opcodes.
+fn summary(commit: &Commit) -> Json {
+    let stamp = commit.stamp();
+    json!({
+        "id": commit.id(),
+        "type": commit.kind().name(),
+        "parent": commit.parent(),
+        "target": commit.target(),
+        "author": stamp.author(),
+        "label": stamp.label(),
+        "timestamp": stamp.timestamp_ms(),
+        "time": clock::text_of_ms(stamp.timestamp_ms()),
+        "documents": commit.documents().iter().map(|id| format!("{}/{}", id.attachment, id.key)).collect::<Vec<_>>(),
+    })
+}
+
+/// An opcode in one line, for people.
+pub fn op_text(op: &Json) -> String {
+    let text = |name: &str| op[name].as_str().unwrap_or_default();
+    let path = path_text(&op["path"]);
+    let value = op.get("value").map(|value| format!(" {value}")).unwrap_or_default();
+    let position = op.get("position").and_then(Json::as_str).map(|p| format!(" <{p}>")).unwrap_or_default();
+    let before =
+        op.get("before").and_then(Json::as_str).map(|b| format!(" before <{b}>")).unwrap_or_default();
+    let place = if path.is_empty() { String::new() } else { format!(" {path}") };
+    format!("{} {}/{}{place}{position}{before}{value}", text("op"), text("attachment"), text("key"))
+}
+
+impl From<HistoryError> for Fault {
+    fn from(error: HistoryError) -> Self {
+        match error {
+            HistoryError::Unknown(id) => {
+                Self::refused(Reason::CommitUnknown, format!("there is no commit {id}"))
+            }
+            HistoryError::Damaged { id, why } => {
+                Self::refused(Reason::CommitDamaged, format!("commit {id} is damaged: {why}"))
+            }
+            HistoryError::Store(error) => match error.downcast::<StoreError>() {
+                Ok(error) => Self::Store(*error),
+                Err(error) => Self::refused(Reason::CommitDamaged, error.to_string()),
+            },
+        }
+    }
+}
+
+impl From<CommitsError> for Fault {
+    fn from(error: CommitsError) -> Self {
+        let reason = match error {
+            CommitsError::Store(error) => return error.into(),
+            CommitsError::History(error) => return error.into(),
+            CommitsError::Exists(_) => Reason::CommitStoreExists,
+            CommitsError::Schema(_) | CommitsError::SchemaMoved { .. } => Reason::CommitSchema,
+            CommitsError::Name(_) | CommitsError::Misfit(_) => Reason::CommitMisfit,
+            CommitsError::RefMoved { .. } => Reason::CommitRefMoved,
+            CommitsError::Bundle { .. } => Reason::CommitBundle,
+            CommitsError::Append(_) | CommitsError::MissingBlob { .. } => Reason::CommitNotAppended,
+            CommitsError::Unknown => Reason::CommitOutcomeUnknown,
+        };
+        Self::refused(reason, error.to_string())
+    }
+}
+
+impl From<SchemaError> for Fault {
+    fn from(error: SchemaError) -> Self {
+        Self::refused(Reason::CommitSchema, error.to_string())
+    }
+}
+
+impl From<commit::Misfit> for Fault {
+    fn from(error: commit::Misfit) -> Self {
+        Self::refused(Reason::CommitMisfit, error.to_string())
+    }
+}
+
+impl From<AnalyzeError> for Fault {
+    fn from(error: AnalyzeError) -> Self {
+        match error {
+            AnalyzeError::NotAMerge(id) => {
+                Self::refused(Reason::MergeNone, format!("commit {id} is no merge"))
+            }
+            AnalyzeError::Append(error) => CommitsError::from(error).into(),
+            AnalyzeError::History(error) => error.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! Reading: log, single commits, heads, differences, states, and why an opcode had no effect.
+
+use super::{commit_of, only_head, resolve, summary};
+use crate::Fault;
+use canon::Reason;
+use commit::{CommitId, Commits, DocumentId, Engine, Seq, State, diff};
+use serde_json::{Map, Value as Json, json};
+use std::collections::{BTreeMap, BTreeSet};
+use store::commits::{CommitStore, View};
+
+/// What a log shows.
+#[derive(Debug, Clone, Default)]
+pub struct LogRequest {
+    /// Only what this commit reaches.
+    pub from: Option<String>,
+    /// Only what writes this document, as `attachment/key`.
+    pub document: Option<String>,
+    /// How many commits at most.
+    pub limit: usize,
+}
+
+/// Commits, newest first: each before those that it names.
+pub fn log(store: &CommitStore, request: &LogRequest) -> Result<Json, Fault> {
+    store.read(|view| {
+        let refs = refs_of(view)?;
+        let heads: BTreeSet<CommitId> = view.heads()?.into_iter().collect();
+        let wanted = wanted(view, request)?;
+        let mut commits = Vec::new();
+        let mut is_cut = false;
+        for seq in wanted {
+            if commits.len() == request.limit {
+                is_cut = true;
+                break;
+            }
+            let commit = view.commit(seq)?;
+            let mut entry = summary(&commit);
+            entry["head"] = heads.contains(&commit.id()).into();
+            entry["refs"] = json!(refs.get(&commit.id()).cloned().unwrap_or_default());
+            commits.push(entry);
+        }
+        Ok(json!({ "commits": commits, "total": view.n_commits(), "more": is_cut }))
+    })?
+}
+
+/// The numbers of the commits that a log is about, newest first.
+fn wanted(view: &View<'_>, request: &LogRequest) -> Result<Box<dyn Iterator<Item = Seq>>, Fault> {
+    let numbers: Box<dyn Iterator<Item = Seq>> = match &request.document {
+        Some(document) => {
+            let mut writers = view.writers(&document_id(document)?, Seq(0))?;
+            writers.reverse();
+            Box::new(writers.into_iter())
+        }
+        None => Box::new((0..view.n_commits()).rev().map(Seq)),
+    };
+    let Some(from) = &request.from else { return Ok(numbers) };
+    let reached: BTreeSet<Seq> = reached(view, &resolve(view, from)?)?;
+    Ok(Box::new(numbers.filter(move |seq| reached.contains(seq))))
+}
+
+fn reached(view: &View<'_>, top: &CommitId) -> Result<BTreeSet<Seq>, Fault> {
+    let mut reached = BTreeSet::new();
+    let mut queue: Vec<Seq> = view.find(top)?.into_iter().collect();
+    while let Some(seq) = queue.pop() {
+        if reached.insert(seq) {
+            queue.extend(view.node(seq)?.edges());
+        }
+    }
+    Ok(reached)
+}
+
+fn refs_of(view: &View<'_>) -> Result<BTreeMap<CommitId, Vec<String>>, Fault> {
+    let mut refs: BTreeMap<CommitId, Vec<String>> = BTreeMap::new();
+    for (name, id) in view.refs()? {
+        refs.entry(id).or_default().push(name.to_string());
+    }
+    Ok(refs)
+}
+
+/// One commit with its opcodes, and the decisions that it carries.
+pub fn show(store: &CommitStore, name: &str) -> Result<Json, Fault> {
+    store.read(|view| {
+        let commit = commit_of(view, &resolve(view, name)?)?;
+        let mut answer = summary(&commit);
+        answer["ops"] = commit.ops().iter().map(|op| op.to_json(view.schema())).collect();
+        answer["refs"] = json!(refs_of(view)?.remove(&commit.id()).unwrap_or_default());
+        let decisions = view.decisions()?;
+        let about = decisions
+            .iter()
+            .filter(|record| record.survival == Some(commit.id()) || record.merge == commit.id());
+        answer["decisions"] = about.map(|record| json!(record)).collect();
+        Ok(answer)
+    })?
+}
+
+/// The heads.
+pub fn heads(store: &CommitStore) -> Result<Json, Fault> {
+    store.read(|view| {
+        let mut heads = Vec::new();
+        for id in view.heads()? {
+            heads.push(summary(&*commit_of(view, &id)?));
+        }
+        Ok(json!({ "heads": heads, "total": view.n_commits() }))
+    })?
+}
+
+/// The opcodes that turn the state of one commit into that of another.
+pub fn difference(store: &CommitStore, from: &str, to: &str) -> Result<Json, Fault> {
+    store.read(|view| {
+        let (from, to) = (resolve(view, from)?, resolve(view, to)?);
+        let engine = Engine::new(view);
+        let (before, after) = (engine.state(&from)?, engine.state(&to)?);
+        let ops: Vec<Json> = diff(&before, &after).iter().map(|op| op.to_json(view.schema())).collect();
+        let gone: Vec<String> =
+            names(&before).filter(|(id, _)| after.document(id).is_none()).map(|(_, n)| n).collect();
+        Ok(json!({ "from": from, "to": to, "ops": ops, "gone": gone }))
+    })?
+}
+
+fn names(state: &State) -> impl Iterator<Item = (&DocumentId, String)> {
+    state.documents().map(|(id, _)| (id, format!("{}/{}", id.attachment, id.key)))
+}
+
+/// The state of a commit, or of the only head; or one document of it.
+pub fn state(store: &CommitStore, name: Option<&str>, document: Option<&str>) -> Result<Json, Fault> {
+    store.read(|view| {
+        let id = match name {
+            Some(name) => Some(resolve(view, name)?),
+            None => only_head(view)?,
+        };
+        let Some(id) = id else { return Ok(json!({ "commit": null, "state": {} })) };
+        let engine = Engine::new(view);
+        let Some(document) = document else {
+            return Ok(json!({ "commit": id, "state": engine.state(&id)?.to_json(view.schema()) }));
+        };
+        let document = document_id(document)?;
+        let Some(value) = engine.document(&id, &document)? else {
+            let name = format!("{}/{}", document.attachment, document.key);
+            return Err(Fault::Missing(format!("there is no document `{name}` at {id}")));
+        };
+        let json = view.schema().write_document(&document.attachment, &value)?;
+        let mut keys = Map::new();
+        keys.insert(document.key.to_string(), json);
+        let mut attachments = Map::new();
+        attachments.insert(document.attachment.to_string(), Json::Object(keys));
+        Ok(json!({ "commit": id, "state": attachments }))
+    })?
+}
+
+/// What became of every opcode on a document in the replay of a commit, and why some had no effect.
+pub fn trace(store: &CommitStore, name: &str, document: &str) -> Result<Json, Fault> {
+    store.read(|view| {
+        let id = resolve(view, name)?;
+        let document = document_id(document)?;
+        let mut traced = Vec::new();
+        for entry in Engine::new(view).trace(&id, &document)? {
+            let commit = commit_of(view, &entry.commit)?;
+            traced.push(json!({
+                "commit": entry.commit,
+                "author": commit.stamp().author(),
+                "on": entry.on,
+                "op": commit.ops()[entry.op].to_json(view.schema()),
+                "skipped": entry.skipped,
+            }));
+        }
+        let name = format!("{}/{}", document.attachment, document.key);
+        Ok(json!({ "commit": id, "document": name, "trace": traced }))
+    })?
+}
+
+/// Reads `attachment/key`; the key may have further slashes.
+pub(super) fn document_id(text: &str) -> Result<DocumentId, Fault> {
+    let (attachment, key) = text.split_once('/').ok_or_else(|| {
+        Fault::refused(Reason::CommitMisfit, format!("`{text}` is no document: write `attachment/key`"))
+    })?;
+    Ok(DocumentId::new(attachment, key))
+}

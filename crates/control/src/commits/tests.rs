@@ -1,0 +1,190 @@
+//! The life of a store as a surface drives it: write apart, merge, find what was lost, decide, find it decided.
+
+use super::merge::{ReconcileRequest, Which};
+use super::write::Write;
+use super::*;
+use commit::Chosen;
+use tempfile::TempDir;
+
+const SCHEMA: &str = "struct Ticket {\n title: string\n rank: int64\n labels: set<string> = []\n}\n\
+                      attachment ticket: Ticket";
+
+fn fresh() -> (TempDir, CommitStore) {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("c.db");
+    write::init(&path, SCHEMA.as_bytes()).expect("makes");
+    let store = open(&path).expect("opens");
+    (folder, store)
+}
+
+fn by(author: &str) -> By {
+    By { author: Some(author.into()), label: None }
+}
+
+fn rank(store: &CommitStore, on: &str, author: &str, rank: i64) -> String {
+    let update = Write::Update {
+        op: "document_update".into(),
+        attachment: "ticket".into(),
+        key: "t1".into(),
+        path: "rank".into(),
+        value: json!(rank),
+    };
+    let answer = write::write(store, Some(on), &update, &by(author)).expect("writes");
+    answer["commit"]["id"].as_str().expect("an id").to_owned()
+}
+
+/// A store in which two writers changed the same field, and their merge.
+fn merged() -> (TempDir, CommitStore, String) {
+    let (folder, store) = fresh();
+    let put = Write::Put {
+        attachment: "ticket".into(),
+        key: "t1".into(),
+        value: json!({"title": "one", "rank": 0}),
+    };
+    write::write(&store, None, &put, &by("cy")).expect("writes");
+    write::set_ref(&store, "start", Some("@")).expect("names");
+    let (ours, theirs) = (rank(&store, "start", "ann", 1), rank(&store, "start", "bo", 2));
+    let merge = write::merge(&store, &ours, &theirs, &by("dee")).expect("merges").to_string();
+    (folder, store, merge)
+}
+
+fn decide(merge: &str, rest: Option<Chosen>) -> ReconcileRequest {
+    ReconcileRequest {
+        merge: merge.into(),
+        rest,
+        by: by("dee"),
+        why: "ann was first".into(),
+        ..ReconcileRequest::default()
+    }
+}
+
+fn code(result: Result<impl std::fmt::Debug, Fault>) -> Option<Reason> {
+    result.expect_err("is refused").reason()
+}
+
+#[test]
+fn a_lost_intent_is_found_decided_and_found_decided_again() {
+    let (_folder, store, id) = merged();
+    let found = merge::analyze(&store, &Which::Written(id.clone())).expect("analyses");
+    assert_eq!((found.n_open(), found.authors[0].as_slice()), (1, &["ann".to_owned()][..]));
+    let done = merge::reconcile(&store, &decide(&id, Some(Chosen::Ours))).expect("decides");
+    assert!(done.written && done.survival.is_some());
+    let state = read::state(&store, None, Some("ticket/t1")).expect("reads");
+    assert_eq!(state["state"]["ticket"]["t1"]["rank"], 1);
+    let again = merge::analyze(&store, &Which::Written(id.clone())).expect("analyses");
+    let record = again.histories[0].resolved_by.as_ref().expect("is resolved");
+    assert_eq!((record.by.as_str(), record.why.as_str(), again.n_open()), ("dee", "ann was first", 0));
+    let shown = merge::decisions(&store, Some(&id)).expect("reads");
+    assert_eq!(shown["decisions"][0]["decisions"][0]["conflict"]["theirs"], json!({"some": 2}));
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let (_folder, store, id) = merged();
+    let request = ReconcileRequest { dry_run: true, ..decide(&id, Some(Chosen::Ours)) };
+    let done = merge::reconcile(&store, &request).expect("decides");
+    assert!(!done.written && done.survival.is_some());
+    assert_eq!(store.heads().expect("reads")[0].to_string(), id);
+    assert_eq!(merge::decisions(&store, None).expect("reads")["decisions"], json!([]));
+}
+
+#[test]
+fn resolutions_are_given_by_id_or_by_place() {
+    let (_folder, store, id) = merged();
+    let found = merge::analyze(&store, &Which::Written(id.clone())).expect("analyses");
+    let conflict = &found.analysis.conflicts()[0];
+    for resolution in [
+        json!({"conflict": conflict.id, "choose": {"value": {"some": 7}}}),
+        json!({"attachment": "ticket", "key": "t1", "path": [{"field": "rank"}], "choose": {"value": {"some": 7}}}),
+    ] {
+        let request = ReconcileRequest { resolutions: vec![resolution], dry_run: true, ..decide(&id, None) };
+        let done = merge::reconcile(&store, &request).expect("decides");
+        assert_eq!(done.ops[0]["value"], 7);
+    }
+    for bad in [
+        json!({"conflict": "ffff", "choose": "ours"}),
+        json!({"conflict": conflict.id, "choose": "mine"}),
+        json!({"conflict": conflict.id, "choose": {"value": {"some": "seven"}}}),
+        json!({"attachment": "ticket", "key": "t9", "path": [], "choose": "ours"}),
+        json!(7),
+    ] {
+        let request = ReconcileRequest { resolutions: vec![bad.clone()], ..decide(&id, None) };
+        let refused = code(merge::reconcile(&store, &request));
+        assert_eq!(refused, Some(Reason::MergeResolutionRefused), "{bad}");
+    }
+}
+
+#[test]
+fn the_policy_speaks_before_a_person_is_asked() {
+    let (_folder, store, id) = merged();
+    let policy = json!({
+        "rules": [{"attachment": "ticket", "path": [{"field": "rank"}], "decide": "max"}],
+        "invariants": [{"range": {"attachment": "ticket", "path": [{"field": "rank"}], "max": 1}}],
+    });
+    merge::set_policy(&store, policy.to_string().as_bytes()).expect("sets");
+    let found = merge::analyze(&store, &Which::Written(id.clone())).expect("analyses");
+    assert_eq!((found.n_open(), found.violations.len()), (0, 1));
+    let done = merge::reconcile(&store, &decide(&id, None)).expect("decides");
+    assert_eq!((done.decided[0].1.clone(), done.decided[0].2.as_str()), (Chosen::Theirs, "policy rule 0"));
+    let refuse = json!({"rules": [{"attachment": "*", "decide": "refuse"}]});
+    merge::set_policy(&store, refuse.to_string().as_bytes()).expect("sets");
+    assert_eq!(code(merge::reconcile(&store, &decide(&id, Some(Chosen::Ours)))), Some(Reason::MergeRefused));
+    for bad in [json!({"rules": [{"attachment": "x", "decide": "ours"}]}), json!({"rule": []}), json!([])] {
+        assert_eq!(
+            code(merge::set_policy(&store, bad.to_string().as_bytes())),
+            Some(Reason::MergePolicyInvalid)
+        );
+    }
+}
+
+#[test]
+fn commits_are_named_by_ref_beginning_or_as_the_only_head() {
+    let (_folder, store, id) = merged();
+    let resolve = |name: &str| store.read(|view| resolve(view, name)).expect("reads");
+    assert_eq!(resolve("@").expect("one head").to_string(), id);
+    assert_eq!(resolve(&id[..12]).expect("a beginning").to_string(), id);
+    assert!(resolve("start").is_ok());
+    for unknown in ["0", "zz", "00000000", "", "no/such"] {
+        assert_eq!(code(resolve(unknown)), Some(Reason::CommitUnknown), "{unknown}");
+    }
+    rank(&store, "start", "eve", 3);
+    assert_eq!(code(resolve("@")), Some(Reason::CommitSeveralHeads));
+}
+
+#[test]
+fn heads_are_analysed_before_and_after_they_are_reduced() {
+    let (_folder, store, id) = merged();
+    rank(&store, "start", "eve", 3);
+    let before = merge::analyze_heads(&store).expect("analyses");
+    let merges = write::reduce(&store).expect("reduces");
+    let after = merge::analyze_all(&store, &merges).expect("analyses");
+    assert_eq!(before.len(), 1);
+    assert_eq!(before[0].analysis, after[0].analysis);
+    assert_ne!(merges[0].to_string(), id);
+}
+
+#[test]
+fn says_why_an_opcode_had_no_effect() {
+    let (_folder, store) = fresh();
+    let update = json!({"op": "document_update", "attachment": "ticket", "key": "t1", "path": [{"field": "rank"}], "value": 1});
+    write::write(&store, None, &Write::Ops(vec![update]), &by("ann")).expect("writes");
+    let traced = read::trace(&store, "@", "ticket/t1").expect("traces");
+    assert_eq!(traced["trace"][0]["skipped"], "document_absent");
+    let wrong =
+        Write::Put { attachment: "ticket".into(), key: "t1".into(), value: json!({"title": 1, "rank": 0}) };
+    let fault = write::write(&store, None, &wrong, &by("ann")).expect_err("is refused");
+    assert!(fault.to_string().contains("value.title"), "{fault}");
+}
+
+#[test]
+fn a_flat_store_has_the_state_and_no_history() {
+    let (folder, store, _) = merged();
+    let into = folder.path().join("flat.db");
+    exchange::flatten(&store, "@", &into, &by("ann")).expect("flattens");
+    let flat = open(&into).expect("opens");
+    let state = |store: &CommitStore| read::state(store, None, None).expect("reads")["state"].clone();
+    assert_eq!(state(&flat), state(&store));
+    let log =
+        read::log(&flat, &read::LogRequest { limit: 10, ..read::LogRequest::default() }).expect("lists");
+    assert_eq!(log["total"], 1);
+}

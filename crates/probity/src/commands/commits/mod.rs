@@ -1,0 +1,284 @@
+//! `probity commits`: the versioned store of typed documents.
+
+mod args;
+mod show;
+
+pub(crate) use args::{CommitsArgs, Place, Signed};
+pub(crate) use show::{chosen_text, losses};
+
+use crate::answer::{Answer, Outcome};
+use crate::ui;
+use args::CommitsCommand;
+use control::commits::write::Write;
+use control::commits::{CommitStore, Direction, exchange, locate, merge, open, read, write};
+use control::{Fault, Workspace};
+use serde_json::{Value, json};
+use std::io::{Read, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Answers a question about commits, or writes some.
+pub(crate) fn commits(
+    workspace: impl Fn() -> Result<Workspace, Fault>,
+    arguments: CommitsArgs,
+) -> Result<Answer, Fault> {
+    let given = arguments.place.store;
+    if let CommitsCommand::Init { path, schema } = arguments.command {
+        let path = locate(workspace, path.or(given).as_deref())?;
+        let answer = write::init(&path, &input(&schema)?)?;
+        ui::print(format_args!("{} a commit store at {}", ui::good("made"), crate::shown(&path).display()));
+        return Ok(ok("commits-schema", answer));
+    }
+    let mut store = open(&locate(workspace, given.as_deref())?)?;
+    match arguments.command {
+        CommitsCommand::Schema { set: Some(file) } => {
+            let answer = write::evolve(&mut store, &input(&file)?)?;
+            ui::print(answer["text"].as_str().unwrap_or_default().trim_end());
+            Ok(ok("commits-schema", answer))
+        }
+        command => answer(&store, command),
+    }
+}
+
+fn answer(store: &CommitStore, command: CommitsCommand) -> Result<Answer, Fault> {
+    match command {
+        CommitsCommand::Log { from, document, limit } => {
+            let answer = read::log(store, &read::LogRequest { from, document, limit })?;
+            show::log(&answer);
+            Ok(ok("commits-log", answer))
+        }
+        CommitsCommand::Show { commit } => {
+            let answer = read::show(store, &commit)?;
+            show::commit(&answer);
+            Ok(ok("commits-show", answer))
+        }
+        CommitsCommand::Heads => {
+            let answer = read::heads(store)?;
+            show::heads(&answer);
+            Ok(ok("commits-heads", answer))
+        }
+        CommitsCommand::Diff { from, to } => {
+            let answer = read::difference(store, &from, &to)?;
+            show::difference(&answer);
+            Ok(ok("commits-diff", answer))
+        }
+        CommitsCommand::State { commit, document: Some(document), why: true } => {
+            let answer = read::trace(store, commit.as_deref().unwrap_or("@"), &document)?;
+            show::trace(&answer);
+            Ok(ok("commits-trace", answer))
+        }
+        CommitsCommand::State { commit, document, .. } => {
+            let answer = read::state(store, commit.as_deref(), document.as_deref())?;
+            show::state(&answer);
+            Ok(ok("commits-state", answer))
+        }
+        CommitsCommand::Merge { ours, theirs, dry_run, signed } => {
+            merge_two(store, ours, theirs, dry_run, signed)
+        }
+        CommitsCommand::Reduce { dry_run } => reduce(store, dry_run),
+        CommitsCommand::Ref { name, commit, delete } => {
+            let answer = match name {
+                Some(name) if delete => write::set_ref(store, &name, None)?,
+                Some(name) => write::set_ref(store, &name, Some(commit.as_deref().unwrap_or("@")))?,
+                None => write::refs(store)?,
+            };
+            show::refs(&answer);
+            Ok(ok("commits-refs", answer))
+        }
+        CommitsCommand::Schema { .. } => {
+            let answer = write::schema(store);
+            ui::print(answer["text"].as_str().unwrap_or_default().trim_end());
+            Ok(ok("commits-schema", answer))
+        }
+        CommitsCommand::Blob { what } => blob(store, &what),
+        other => change(store, other),
+    }
+}
+
+/// The commands that write commits, or move them.
+fn change(store: &CommitStore, command: CommitsCommand) -> Result<Answer, Fault> {
+    match command {
+        CommitsCommand::Put { document, value, on, signed } => {
+            let (attachment, key) = name(&document)?;
+            let value = match value {
+                Some(text) => json_of(text.as_bytes())?,
+                None => json_of(&input(Path::new("-"))?)?,
+            };
+            written(write::write(
+                store,
+                on.as_deref(),
+                &Write::Put { attachment, key, value },
+                &signed.into(),
+            )?)
+        }
+        CommitsCommand::Update { document, path, value, op, ops, on, signed } => {
+            let what = match (ops, document) {
+                (Some(file), _) => Write::Ops(list_of(&input(&file)?)?),
+                (None, document) => {
+                    let (attachment, key) = name(&document.unwrap_or_default())?;
+                    let value = json_of(value.unwrap_or_default().as_bytes())?;
+                    Write::Update { op, attachment, key, path: path.unwrap_or_default(), value }
+                }
+            };
+            written(write::write(store, on.as_deref(), &what, &signed.into())?)
+        }
+        CommitsCommand::Disable { commit, on, signed } => {
+            written(write::mask(store, &commit, on.as_deref(), false, &signed.into())?)
+        }
+        CommitsCommand::Enable { commit, on, signed } => {
+            written(write::mask(store, &commit, on.as_deref(), true, &signed.into())?)
+        }
+        CommitsCommand::Sync { other, pull, push } => {
+            let direction = match (pull, push) {
+                (true, _) => Direction::Pull,
+                (_, true) => Direction::Push,
+                _ => Direction::Both,
+            };
+            let answer = exchange::sync(store, &other, direction)?;
+            show::sync(&answer);
+            Ok(ok("commits-sync", answer))
+        }
+        CommitsCommand::Export { file } => moved(exchange::export(store, &file)?, "written to"),
+        CommitsCommand::Import { file } => moved(exchange::import(store, &file)?, "taken from"),
+        CommitsCommand::Flatten { commit, into, signed } => {
+            let answer = exchange::flatten(store, &commit, &into, &signed.into())?;
+            ui::print(format_args!(
+                "{} {} documents into {}",
+                ui::good("flattened"),
+                answer["documents"],
+                into.display()
+            ));
+            Ok(ok("commits-flatten", answer))
+        }
+        _ => check(store),
+    }
+}
+
+fn merge_two(
+    store: &CommitStore,
+    ours: String,
+    theirs: String,
+    dry_run: bool,
+    signed: Signed,
+) -> Result<Answer, Fault> {
+    let which = if dry_run {
+        merge::Which::Virtual { ours, theirs }
+    } else {
+        merge::Which::Written(write::merge(store, &ours, &theirs, &signed.into())?.to_string())
+    };
+    let found = merge::analyze(store, &which)?;
+    show::merged(&found);
+    Ok(ok("merge-analysis", found.to_json()))
+}
+
+fn reduce(store: &CommitStore, dry_run: bool) -> Result<Answer, Fault> {
+    let found = if dry_run {
+        merge::analyze_heads(store)?
+    } else {
+        merge::analyze_all(store, &write::reduce(store)?)?
+    };
+    if found.is_empty() {
+        ui::print("one head, or none: there is nothing to reduce");
+    }
+    found.iter().for_each(show::merged);
+    let merges: Vec<Value> = found.iter().map(merge::Analyzed::to_json).collect();
+    let open: usize = found.iter().map(merge::Analyzed::n_open).sum();
+    Ok(ok("merge-heads", json!({ "written": !dry_run, "merges": merges, "open": open })))
+}
+
+fn written(answer: Value) -> Result<Answer, Fault> {
+    let commit = &answer["commit"];
+    ui::print(format_args!(
+        "{} {}",
+        ui::code(show::short(&commit["id"])),
+        commit["label"].as_str().unwrap_or_default()
+    ));
+    Ok(ok("commits-commit", answer))
+}
+
+fn moved(answer: Value, words: &str) -> Result<Answer, Fault> {
+    let moved = &answer["moved"];
+    let known = moved["known"].as_u64().unwrap_or(0);
+    let known = if known > 0 { format!(" ({known} were there already)") } else { String::new() };
+    ui::print(format_args!(
+        "{} commits, {} blobs, {} decisions {words} {}{known}",
+        moved["commits"],
+        moved["blobs"],
+        moved["decisions"],
+        answer["file"].as_str().unwrap_or_default()
+    ));
+    Ok(ok("commits-bundle", answer))
+}
+
+fn blob(store: &CommitStore, what: &Path) -> Result<Answer, Fault> {
+    let named = what.to_str().filter(|text| text.starts_with("sha256:"));
+    let Some(digest) = named else {
+        let answer = write::put_blob(store, &input(what)?)?;
+        ui::print(answer["blob"].as_str().unwrap_or_default());
+        return Ok(ok("commits-blob", answer));
+    };
+    let bytes = write::get_blob(store, digest)?;
+    if !ui::stdout_is_for_json() {
+        let _ = std::io::stdout().write_all(&bytes);
+    }
+    Ok(ok("commits-blob", json!({ "blob": digest, "size_bytes": bytes.len() })))
+}
+
+fn check(store: &CommitStore) -> Result<Answer, Fault> {
+    let answer = exchange::check(store)?;
+    let sound = answer["sound"] == true;
+    show::survey(&answer);
+    Ok(Answer::new("commits-check", if sound { Outcome::Ok } else { Outcome::Failed }, answer))
+}
+
+fn ok(name: &str, document: Value) -> Answer {
+    Answer::new(name, Outcome::Ok, document)
+}
+
+/// The bytes of a file, or of stdin.
+pub(crate) fn input(file: &Path) -> Result<Vec<u8>, Fault> {
+    let missing = |error: std::io::Error| Fault::Missing(format!("cannot read {}: {error}", file.display()));
+    if file == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).map_err(missing)?;
+        return Ok(bytes);
+    }
+    std::fs::read(file).map_err(missing)
+}
+
+/// Strict JSON from an argument or a file.
+pub(crate) fn json_of(bytes: &[u8]) -> Result<Value, Fault> {
+    canon::json::parse(bytes).map_err(|error| {
+        let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
+        Fault::refused(
+            error.reason,
+            format!("`{shown}` is no JSON (byte {}); text needs quotes: '\"text\"'", error.at),
+        )
+    })
+}
+
+/// A list in JSON.
+pub(crate) fn list_of(bytes: &[u8]) -> Result<Vec<Value>, Fault> {
+    match json_of(bytes)? {
+        Value::Array(items) => Ok(items),
+        _ => Err(Fault::refused(canon::Reason::CommitMisfit, "a list is expected: [ … ]")),
+    }
+}
+
+fn name(document: &str) -> Result<(String, String), Fault> {
+    document.split_once('/').map(|(attachment, key)| (attachment.to_owned(), key.to_owned())).ok_or_else(
+        || {
+            Fault::refused(
+                canon::Reason::CommitMisfit,
+                format!("`{document}` is no document: write `attachment/key`"),
+            )
+        },
+    )
+}
+
+/// Where the store of `probity merge` lies.
+pub(crate) fn open_at(
+    workspace: impl Fn() -> Result<Workspace, Fault>,
+    given: Option<PathBuf>,
+) -> Result<CommitStore, Fault> {
+    open(&locate(workspace, given.as_deref())?)
+}

@@ -1,0 +1,301 @@
+//! What a person sees of commits.
+
+use crate::ui;
+use commit::{Chosen, MergeConflict, Reading, Side, Verdict, path_text};
+use control::commits::merge::Analyzed;
+use control::commits::op_text;
+use serde_json::Value;
+
+/// How much of a value one line shows.
+const WIDTH: usize = 48;
+
+/// The first digits of an id.
+pub(crate) fn short(id: &Value) -> &str {
+    let id = id.as_str().unwrap_or("-");
+    &id[..id.len().min(10)]
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value[name].as_str().unwrap_or_default()
+}
+
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// A table of commits.
+pub(super) fn log(answer: &Value) {
+    for commit in items(&answer["commits"]) {
+        let refs: Vec<&str> = items(&commit["refs"]).filter_map(Value::as_str).collect();
+        let marks = match (commit["head"] == true, refs.is_empty()) {
+            (false, true) => String::new(),
+            (true, true) => ui::good(" (head)"),
+            (false, false) => ui::warn(format_args!(" ({})", refs.join(", "))),
+            (true, false) => ui::good(format_args!(" (head, {})", refs.join(", "))),
+        };
+        line(commit, &marks);
+    }
+    if answer["more"] == true {
+        ui::say(format_args!("{} commits in all; `--limit` shows more", answer["total"]));
+    } else if answer["total"] == 0 {
+        ui::say("no commit yet; begin with `probity commits put ATTACHMENT/KEY VALUE`");
+    }
+}
+
+fn line(commit: &Value, marks: &str) {
+    ui::print(format_args!(
+        "{}  {}  {:<9}  {:<12}  {}{marks}",
+        ui::code(short(&commit["id"])),
+        ui::dim(text(commit, "time")),
+        text(commit, "type"),
+        text(commit, "author"),
+        text(commit, "label"),
+    ));
+}
+
+/// The heads, one a line.
+pub(super) fn heads(answer: &Value) {
+    let all: Vec<&Value> = items(&answer["heads"]).collect();
+    all.iter().for_each(|commit| line(commit, ""));
+    if all.len() > 1 {
+        ui::row("next", "`probity commits reduce --dry-run` says what merging them would lose");
+    }
+}
+
+/// One commit.
+pub(super) fn commit(answer: &Value) {
+    ui::print_row("commit", ui::code(text(answer, "id")));
+    ui::print_row("type", text(answer, "type"));
+    for edge in ["parent", "target"] {
+        if let Some(id) = answer[edge].as_str() {
+            ui::print_row(edge, id);
+        }
+    }
+    ui::print_row("author", text(answer, "author"));
+    ui::print_row("time", text(answer, "time"));
+    ui::print_row("label", text(answer, "label"));
+    items(&answer["ops"]).for_each(|op| ui::print_row("op", op_text(op)));
+    for record in items(&answer["decisions"]) {
+        let n_decided = record["decisions"].as_array().map_or(0, Vec::len);
+        let why = text(record, "why");
+        ui::print_row(
+            "decided",
+            format_args!("{} by {}: {why}", ui::count(n_decided, "conflict"), text(record, "by")),
+        );
+    }
+}
+
+/// Opcodes, one a line.
+pub(super) fn difference(answer: &Value) {
+    items(&answer["ops"]).for_each(|op| ui::print(op_text(op)));
+    for gone in items(&answer["gone"]).filter_map(Value::as_str) {
+        ui::print(format_args!("{} {gone}", ui::warn("not there:")));
+    }
+    if items(&answer["ops"]).next().is_none() && items(&answer["gone"]).next().is_none() {
+        ui::say("no difference");
+    }
+}
+
+/// Documents, one a line.
+pub(super) fn state(answer: &Value) {
+    for (attachment, keys) in answer["state"].as_object().into_iter().flatten() {
+        for (key, document) in keys.as_object().into_iter().flatten() {
+            ui::print(format_args!("{} {document}", ui::bold(format_args!("{attachment}/{key}"))));
+        }
+    }
+}
+
+/// What became of every opcode.
+pub(super) fn trace(answer: &Value) {
+    for entry in items(&answer["trace"]) {
+        let mark = match (entry["skipped"].as_str(), entry["on"] == true) {
+            (None, true) => ui::good("applied"),
+            (None, false) => ui::warn("listed as disabled"),
+            (Some(reason), _) => ui::warn(format_args!("skipped: {}", reason.replace('_', " "))),
+        };
+        ui::print(format_args!("{}  {}  {mark}", ui::code(short(&entry["commit"])), op_text(&entry["op"])));
+    }
+}
+
+/// Refs, one a line.
+pub(super) fn refs(answer: &Value) {
+    for one in items(&answer["refs"]) {
+        ui::print(format_args!("{}  {}", ui::code(short(&one["commit"])), text(one, "name")));
+    }
+}
+
+/// What went which way.
+pub(super) fn sync(answer: &Value) {
+    for way in ["pulled", "pushed"] {
+        let moved = &answer[way];
+        ui::print(format_args!(
+            "{way:<7} {} commits, {} blobs, {} decisions",
+            moved["commits"], moved["blobs"], moved["decisions"]
+        ));
+    }
+    let heads = answer["heads"].as_array().map_or(0, Vec::len);
+    if heads > 1 {
+        ui::row("next", format_args!("{heads} heads: `probity commits reduce` merges them"));
+    }
+}
+
+/// What a check found.
+pub(super) fn survey(answer: &Value) {
+    let counts =
+        format!("{} commits, {} kept states, {} blobs", answer["commits"], answer["states"], answer["blobs"]);
+    if answer["sound"] == true {
+        ui::print(format_args!("{} {counts}: everything is as it was written", ui::good("sound")));
+        return;
+    }
+    ui::print(format_args!("{} {counts}", ui::bad("damaged")));
+    for finding in items(&answer["findings"]) {
+        let place = finding["commit"].as_str().map(|id| format!("commit {id}: ")).unwrap_or_default();
+        ui::print(format_args!("  {place}{}", text(finding, "why")));
+    }
+    ui::row(
+        "next",
+        "make a new store and fill it from a replica: `probity commits init`, then `probity commits sync`",
+    );
+}
+
+/// One merge: what it joins, and what it lost.
+pub(super) fn merged(found: &Analyzed) {
+    let analysis = &found.analysis;
+    let id = |id: commit::CommitId| ui::code(control::commits::short(&id));
+    let would = if found.written { "merge" } else { "would merge" };
+    ui::print(format_args!(
+        "{would} {} = {} + {}",
+        id(analysis.merge()),
+        id(analysis.ours()),
+        id(analysis.theirs())
+    ));
+    losses(found);
+}
+
+/// What a merge lost, conflict by conflict.
+pub(crate) fn losses(found: &Analyzed) {
+    let analysis = &found.analysis;
+    if analysis.two_way() {
+        ui::print_row("base", ui::dim("there is no single one"));
+    }
+    for (index, conflict) in analysis.conflicts().iter().enumerate() {
+        one_loss(found, index, conflict);
+    }
+    for ruling in &found.rulings.groups {
+        let torn = if ruling.torn { "torn, " } else { "" };
+        let words = format!(
+            "{}/{}: group {} is {torn}{}",
+            ruling.attachment,
+            ruling.key,
+            ruling.group,
+            verdict(&ruling.verdict)
+        );
+        ui::print_row("group", words);
+    }
+    for violation in &found.violations {
+        let words = format!("{}/{} {}", violation.attachment, violation.key, violation.why);
+        ui::print_row("violates", ui::bad(words));
+    }
+    summary(found);
+}
+
+fn one_loss(found: &Analyzed, index: usize, conflict: &MergeConflict) {
+    let lost: Vec<&str> = conflict.lost.iter().map(|side| side_name(*side)).collect();
+    let place = format!("{}/{} {}", conflict.attachment, conflict.key, path_text(&conflict.path));
+    let authors = &found.authors[index];
+    let by = if authors.is_empty() { String::new() } else { format!(" ({})", authors.join(", ")) };
+    ui::print(format_args!(
+        "  {} {} lost {}{by}",
+        ui::code(&conflict.id[..8]),
+        ui::bold(place),
+        lost.join(" and ")
+    ));
+    for (name, reading) in readings(conflict) {
+        ui::print(format_args!("      {} {}", ui::dim(format_args!("{name:<7}")), shown(reading)));
+    }
+    let (ruling, history) = (&found.rulings.conflicts[index], &found.histories[index]);
+    match &history.resolved_by {
+        Some(record) => {
+            ui::print(format_args!("      {} by {}: {}", ui::good("resolved"), record.by, record.why))
+        }
+        None if ruling.verdict != Verdict::Review => {
+            ui::print(format_args!("      {} {}", ui::dim("policy "), verdict(&ruling.verdict)));
+        }
+        None => {}
+    }
+    for record in &history.overrides {
+        ui::print(format_args!(
+            "      {} a decision by {}: {}",
+            ui::warn("overrides"),
+            record.by,
+            record.why
+        ));
+    }
+    if let (Some(proposal), None) = (&history.proposal, &history.resolved_by) {
+        ui::print(format_args!("      {} {}", ui::dim("before "), chosen_text(proposal)));
+    }
+}
+
+fn summary(found: &Analyzed) {
+    let (n_conflicts, n_open) = (found.analysis.conflicts().len(), found.n_open());
+    if n_conflicts == 0 && found.violations.is_empty() && found.rulings.groups.is_empty() {
+        ui::print(format_args!("  {} every intent survived", ui::good("ok")));
+        return;
+    }
+    ui::print(format_args!("  {}, {} open", ui::count(n_conflicts, "conflict"), n_open));
+    if n_open > 0 && found.written {
+        let id = control::commits::short(&found.analysis.merge());
+        ui::row(
+            "next",
+            format_args!("`probity merge reconcile {id}` decides them; without it the merge stands as it is"),
+        );
+    }
+}
+
+/// The four values of a conflict, with their names.
+pub(crate) fn readings(conflict: &MergeConflict) -> [(&'static str, &Reading); 4] {
+    [
+        ("base", &conflict.base),
+        ("ours", &conflict.ours),
+        ("theirs", &conflict.theirs),
+        ("merged", &conflict.merged),
+    ]
+}
+
+/// A value in one line.
+pub(crate) fn shown(reading: &Reading) -> String {
+    let Some(value) = &reading.0 else { return "absent".into() };
+    let text = value.to_string();
+    match text.char_indices().nth(WIDTH) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// What was chosen, in words.
+pub(crate) fn chosen_text(chosen: &Chosen) -> String {
+    match chosen {
+        Chosen::Ours => "ours".into(),
+        Chosen::Theirs => "theirs".into(),
+        Chosen::Base => "base".into(),
+        Chosen::Merged => "as merged".into(),
+        Chosen::Value(value) if value.is_null() => "absent".into(),
+        Chosen::Value(value) => format!("the value {}", value.get("some").unwrap_or(value)),
+        Chosen::Unknown(json) => json.to_string(),
+    }
+}
+
+fn verdict(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Decided(chosen) => format!("decides {}", chosen_text(chosen)),
+        Verdict::Review => "for a person to decide".into(),
+        Verdict::Refused => "refuses the merge".into(),
+    }
+}
+
+fn side_name(side: Side) -> &'static str {
+    match side {
+        Side::Ours => "ours",
+        Side::Theirs => "theirs",
+    }
+}

@@ -1,0 +1,273 @@
+//! Drawing the review: the list above, the four values side by side, what is known, and the keys. It fits 80×24.
+
+use super::screen::{Item, Mode, Screen};
+use crate::commands::commits::chosen_text;
+use commit::{Chosen, Reading};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span, Text};
+use ratatui::widgets::{Block, Clear, List, ListItem, ListState, Paragraph, Wrap};
+
+/// How many lines of a value are shown.
+const MAX_VALUE_LINES: usize = 200;
+
+/// Draws the whole screen.
+pub(crate) fn draw(frame: &mut Frame<'_>, screen: &Screen, colour: bool) {
+    let paint = Paint { colour };
+    let rows = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Fill(2),
+        Constraint::Fill(3),
+        Constraint::Length(2),
+        Constraint::Length(2),
+    ]);
+    let [title, list, values, about, keys] = rows.areas(frame.area());
+    let counts = format!("{} conflicts, {} open", screen.items.len(), screen.n_open());
+    let heading = Line::from(vec![
+        Span::styled(screen.title.clone(), Style::new().add_modifier(Modifier::BOLD)),
+        Span::raw("  "),
+        Span::styled(counts, paint.dim()),
+    ]);
+    frame.render_widget(heading, title);
+    draw_list(frame, list, screen, paint);
+    if let Some(item) = screen.present() {
+        draw_values(frame, values, item, paint);
+        draw_about(frame, about, screen, item, paint);
+    }
+    draw_keys(frame, keys, screen, paint);
+    draw_over(frame, screen, paint);
+}
+
+#[derive(Clone, Copy)]
+struct Paint {
+    colour: bool,
+}
+
+impl Paint {
+    fn of(self, colour: Color) -> Style {
+        if self.colour { Style::new().fg(colour) } else { Style::new() }
+    }
+
+    fn dim(self) -> Style {
+        self.of(Color::DarkGray).add_modifier(if self.colour { Modifier::empty() } else { Modifier::DIM })
+    }
+
+    fn good(self) -> Style {
+        self.of(Color::Green).add_modifier(Modifier::BOLD)
+    }
+
+    fn warn(self) -> Style {
+        self.of(Color::Yellow)
+    }
+}
+
+fn draw_list(frame: &mut Frame<'_>, area: Rect, screen: &Screen, paint: Paint) {
+    let rows = screen.items.iter().map(|item| {
+        let (mark, style) = mark(item, paint);
+        ListItem::new(Line::from(vec![
+            Span::styled(format!("{mark:<8}"), style),
+            Span::raw(item.place.clone()),
+            Span::styled(format!("  lost {}", item.lost), paint.dim()),
+        ]))
+    });
+    let list = List::new(rows)
+        .block(Block::bordered().title(" what the merge lost "))
+        .highlight_style(Style::new().add_modifier(Modifier::REVERSED));
+    let mut state = ListState::default().with_selected(Some(screen.at));
+    frame.render_stateful_widget(list, area, &mut state);
+}
+
+/// What is chosen for a conflict, in one word.
+fn mark(item: &Item, paint: Paint) -> (&'static str, Style) {
+    let word = |chosen: &Chosen| match chosen {
+        Chosen::Ours => "ours",
+        Chosen::Theirs => "theirs",
+        Chosen::Base => "base",
+        Chosen::Merged => "merged",
+        Chosen::Value(value) if value.is_null() => "absent",
+        Chosen::Value(_) | Chosen::Unknown(_) => "value",
+    };
+    match (&item.chosen, &item.ruled) {
+        (Some(chosen), _) => (word(chosen), paint.good()),
+        (None, Some(_)) => ("policy", paint.of(Color::Cyan)),
+        (None, None) => ("·", paint.warn()),
+    }
+}
+
+fn draw_values(frame: &mut Frame<'_>, area: Rect, item: &Item, paint: Paint) {
+    let columns: [Rect; 4] = Layout::horizontal([Constraint::Fill(1); 4]).areas(area);
+    let conflict = &item.conflict;
+    let effective = item.chosen.as_ref().or(item.ruled.as_ref());
+    let values = [
+        ("base", &conflict.base, Chosen::Base),
+        ("ours", &conflict.ours, Chosen::Ours),
+        ("theirs", &conflict.theirs, Chosen::Theirs),
+        ("merged", &conflict.merged, Chosen::Merged),
+    ];
+    for (column, (name, reading, choice)) in columns.into_iter().zip(values) {
+        let is_chosen = effective == Some(&choice);
+        let title = if is_chosen { format!(" ✓ {name} ") } else { format!(" {name} ") };
+        let style = if is_chosen { paint.good() } else { Style::new() };
+        let block = Block::bordered().title(title).border_style(style);
+        let differs = choice != Chosen::Merged && reading != &conflict.merged;
+        let text = value_text(reading, if differs { paint.warn() } else { Style::new() }, paint);
+        frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: false }).block(block), column);
+    }
+}
+
+fn value_text(reading: &Reading, style: Style, paint: Paint) -> Text<'static> {
+    let Some(value) = &reading.0 else {
+        return Text::styled("absent", paint.dim());
+    };
+    let pretty = serde_json::to_string_pretty(value).unwrap_or_default();
+    let lines: Vec<Line<'static>> =
+        pretty.lines().take(MAX_VALUE_LINES).map(|line| Line::styled(line.to_owned(), style)).collect();
+    Text::from(lines)
+}
+
+fn draw_about(frame: &mut Frame<'_>, area: Rect, screen: &Screen, item: &Item, paint: Paint) {
+    let chosen = match (&item.chosen, &item.ruled) {
+        (Some(chosen), _) => Span::styled(format!("will be {}", chosen_text(chosen)), paint.good()),
+        (None, Some(ruled)) => {
+            Span::styled(format!("the policy decides {}", chosen_text(ruled)), paint.of(Color::Cyan))
+        }
+        (None, None) => Span::styled("open: stays as merged", paint.warn()),
+    };
+    let mut first = vec![chosen];
+    if let Some(note) = &item.note {
+        first.push(Span::styled(format!(" · {note}"), paint.dim()));
+    }
+    let second = Span::styled(screen.message.clone(), paint.warn());
+    frame.render_widget(Paragraph::new(vec![Line::from(first), Line::from(second)]), area);
+}
+
+fn draw_keys(frame: &mut Frame<'_>, area: Rect, screen: &Screen, paint: Paint) {
+    let lines: [&str; 2] = match screen.mode {
+        Mode::Choosing => [
+            "o ours  t theirs  b base  m merged  v value  x absent  u undo  r as before",
+            "O T B M for all open  ↑↓ move  Tab next open  p preview  w write  q leave",
+        ],
+        Mode::Typing { .. } => ["type a JSON value", "Enter take it  Esc back"],
+        Mode::Preview { .. } => ["this is what would be written", "↑↓ scroll  w write  Esc back"],
+        Mode::Signing { .. } => {
+            ["the decision is recorded with its reason", "Tab other line  Enter write  Esc back"]
+        }
+        Mode::Leaving => ["your choices are not written yet", "y leave all the same  any other key back"],
+    };
+    let lines: Vec<Line<'_>> = lines.into_iter().map(|line| Line::styled(line, paint.dim())).collect();
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// Whatever stands over the list: typing, the preview, signing.
+fn draw_over(frame: &mut Frame<'_>, screen: &Screen, paint: Paint) {
+    let (title, lines) = match &screen.mode {
+        Mode::Choosing => return,
+        Mode::Leaving => (" leave? ", vec![Line::raw("Leave without writing? y / n")]),
+        Mode::Typing { text } => (" value ", vec![Line::raw(format!("{text}▏"))]),
+        Mode::Preview { lines, top } => {
+            (" what would be written ", lines.iter().skip(*top).map(|line| Line::raw(line.clone())).collect())
+        }
+        Mode::Signing { label, why, in_why } => {
+            let field = |name: &str, text: &str, is_here: bool| {
+                let cursor = if is_here { "▏" } else { "" };
+                Line::from(vec![
+                    Span::styled(format!("{name:<6} "), paint.dim()),
+                    Span::raw(format!("{text}{cursor}")),
+                ])
+            };
+            (" write ", vec![field("label", label, !in_why), field("why", why, *in_why)])
+        }
+    };
+    let area = over(frame.area(), &screen.mode);
+    frame.render_widget(Clear, area);
+    let block = Block::bordered().title(title).border_style(paint.good());
+    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }).block(block), area);
+}
+
+/// A box in the middle, as high as its content needs.
+fn over(area: Rect, mode: &Mode) -> Rect {
+    let height = match mode {
+        Mode::Preview { .. } => area.height.saturating_sub(6),
+        Mode::Typing { .. } => 6,
+        _ => 4,
+    };
+    let height = height.min(area.height);
+    let width = area.width.saturating_sub(8);
+    Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::screen::Key;
+    use super::super::screen::tests::screen;
+    use super::*;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    fn drawn(screen: &Screen, width: u16, height: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
+        terminal.draw(|frame| draw(frame, screen, false)).expect("draws");
+        let buffer = terminal.backend().buffer();
+        let line = |y: u16| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+        (0..height).map(|y| line(y) + "\n").collect()
+    }
+
+    #[test]
+    fn everything_is_there_on_a_small_terminal() {
+        let mut screen = screen(12);
+        screen.press(Key::Char('o'));
+        let text = drawn(&screen, 80, 24);
+        for part in [
+            "merge 1",
+            "12 conflicts, 11 open",
+            "ours    ticket/t0 rank",
+            "lost ours (ann)",
+            "base",
+            "✓ ours",
+            "theirs",
+            "merged",
+            "11",
+            "12",
+            "will be ours",
+            "o ours",
+            "O T B M for all open",
+            "w write",
+            "q leave",
+        ] {
+            assert!(text.contains(part), "`{part}` is missing in\n{text}");
+        }
+    }
+
+    #[test]
+    fn the_present_conflict_is_always_in_sight() {
+        let mut screen = screen(100);
+        screen.press(Key::End);
+        assert!(drawn(&screen, 80, 24).contains("ticket/t99 rank"));
+    }
+
+    #[test]
+    fn the_reason_is_asked_for_in_a_box() {
+        let mut screen = screen(1);
+        for key in [Key::Char('t'), Key::Char('w'), Key::Char('h'), Key::Char('i')] {
+            screen.press(key);
+        }
+        let text = drawn(&screen, 80, 24);
+        assert!(text.contains("why    hi▏") && text.contains("label  survival of decisions"), "{text}");
+    }
+
+    #[test]
+    fn no_size_and_no_mode_panics() {
+        let mut screen = screen(3);
+        for keys in ["", "v", "^p", "^ow", "^q"] {
+            for letter in keys.chars() {
+                screen.press(if letter == '^' { Key::Escape } else { Key::Char(letter) });
+            }
+            for (width, height) in [(1, 1), (5, 3), (20, 8), (80, 24), (200, 60)] {
+                drawn(&screen, width, height);
+            }
+        }
+        screen.preview(Ok(vec!["document_update ticket/t0 rank 11".into()]));
+        assert!(drawn(&screen, 80, 24).contains("document_update ticket/t0 rank 11"));
+    }
+}

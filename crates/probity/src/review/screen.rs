@@ -1,0 +1,431 @@
+//! The state of the review, as a pure function: a key and a state give the next state, and sometimes something to do.
+//!
+//! Nothing is written before the last step, and leaving at any time leaves everything as it was.
+
+use commit::{Chosen, MergeConflict};
+
+/// A key, whatever terminal it came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
+    Char(char),
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    Home,
+    End,
+    Enter,
+    Escape,
+    Backspace,
+    Tab,
+}
+
+/// Something that the screen cannot do itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Nothing.
+    None,
+    /// Find out what would be written, and tell the screen.
+    Preview,
+    /// Write the decisions.
+    Write { label: String, why: String },
+    /// Leave without writing.
+    Quit,
+}
+
+/// One conflict, and what is known about it.
+#[derive(Debug, Clone)]
+pub(crate) struct Item {
+    pub(crate) conflict: MergeConflict,
+    /// The document and the place in it.
+    pub(crate) place: String,
+    /// Whose intent was lost, and who wrote it.
+    pub(crate) lost: String,
+    /// What the policy decides, or what was decided before, in words.
+    pub(crate) note: Option<String>,
+    /// What was chosen the last time the same values met here.
+    pub(crate) proposal: Option<Chosen>,
+    /// What the policy decides, where nobody decides otherwise.
+    pub(crate) ruled: Option<Chosen>,
+    /// What was chosen here.
+    pub(crate) chosen: Option<Chosen>,
+}
+
+/// What the keys are for at the moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Moving and choosing.
+    Choosing,
+    /// Typing a value for the present conflict.
+    Typing { text: String },
+    /// Looking at what would be written.
+    Preview { lines: Vec<String>, top: usize },
+    /// Saying what the commit is called, and why.
+    Signing { label: String, why: String, in_why: bool },
+    /// Choices would be lost by leaving.
+    Leaving,
+}
+
+/// The whole review.
+#[derive(Debug, Clone)]
+pub(crate) struct Screen {
+    pub(crate) title: String,
+    pub(crate) items: Vec<Item>,
+    pub(crate) at: usize,
+    pub(crate) has_base: bool,
+    pub(crate) mode: Mode,
+    /// What went wrong, or what was just done.
+    pub(crate) message: String,
+}
+
+/// How far a page goes.
+const PAGE: usize = 8;
+/// The longest text that can be typed.
+const MAX_TYPED: usize = 4096;
+
+impl Screen {
+    pub(crate) fn new(title: String, items: Vec<Item>, has_base: bool) -> Self {
+        Self { title, items, at: 0, has_base, mode: Mode::Choosing, message: String::new() }
+    }
+
+    /// The conflict that the keys are about.
+    pub(crate) fn present(&self) -> Option<&Item> {
+        self.items.get(self.at)
+    }
+
+    /// How many conflicts neither a person nor the policy has decided.
+    pub(crate) fn n_open(&self) -> usize {
+        self.items.iter().filter(|item| item.chosen.is_none() && item.ruled.is_none()).count()
+    }
+
+    /// What was chosen by hand: conflict ids and choices.
+    pub(crate) fn choices(&self) -> impl Iterator<Item = (&str, &Chosen)> {
+        self.items.iter().filter_map(|item| Some((item.conflict.id.as_str(), item.chosen.as_ref()?)))
+    }
+
+    /// Shows what would be written, or why it cannot be.
+    pub(crate) fn preview(&mut self, outcome: Result<Vec<String>, String>) {
+        match outcome {
+            Ok(lines) => self.mode = Mode::Preview { lines, top: 0 },
+            Err(why) => self.refuse(why),
+        }
+    }
+
+    /// Goes back to choosing, saying why.
+    pub(crate) fn refuse(&mut self, why: String) {
+        self.mode = Mode::Choosing;
+        self.message = why;
+    }
+
+    /// Takes a key.
+    pub(crate) fn press(&mut self, key: Key) -> Effect {
+        self.message.clear();
+        match std::mem::replace(&mut self.mode, Mode::Choosing) {
+            Mode::Choosing => self.choose(key),
+            Mode::Typing { text } => self.type_value(key, text),
+            Mode::Preview { lines, top } => self.look(key, lines, top),
+            Mode::Signing { label, why, in_why } => self.sign(key, label, why, in_why),
+            Mode::Leaving => match key {
+                Key::Char('y') => Effect::Quit,
+                _ => Effect::None,
+            },
+        }
+    }
+
+    fn choose(&mut self, key: Key) -> Effect {
+        match key {
+            Key::Up | Key::Char('k') => self.go(self.at.saturating_sub(1)),
+            Key::Down | Key::Char('j') => self.go(self.at + 1),
+            Key::PageUp => self.go(self.at.saturating_sub(PAGE)),
+            Key::PageDown => self.go(self.at + PAGE),
+            Key::Home | Key::Char('g') => self.go(0),
+            Key::End | Key::Char('G') => self.go(usize::MAX),
+            Key::Tab | Key::Char('n') => self.next_open(),
+            Key::Char('p') => return Effect::Preview,
+            Key::Char('w') => self.begin_signing(),
+            Key::Char('v') => self.begin_typing(),
+            Key::Char('u') => self.set(None),
+            Key::Char('r') => self.repeat(),
+            Key::Char('x') => self.set(Some(Chosen::absence())),
+            Key::Char('q') | Key::Escape => return self.leave(),
+            Key::Char(letter) => self.choose_side(letter),
+            Key::Enter | Key::Backspace => {}
+        }
+        Effect::None
+    }
+
+    fn go(&mut self, to: usize) {
+        self.at = to.min(self.items.len().saturating_sub(1));
+    }
+
+    /// A small letter chooses for this conflict, a capital for all that are open.
+    fn choose_side(&mut self, letter: char) {
+        let chosen = match letter.to_ascii_lowercase() {
+            'o' => Chosen::Ours,
+            't' => Chosen::Theirs,
+            'm' => Chosen::Merged,
+            'b' if self.has_base => Chosen::Base,
+            'b' => {
+                self.message = "this merge has no single base".into();
+                return;
+            }
+            _ => {
+                self.message = format!("`{letter}` does nothing here");
+                return;
+            }
+        };
+        if letter.is_ascii_lowercase() {
+            self.set(Some(chosen));
+            return;
+        }
+        let open = self.items.iter_mut().filter(|item| item.chosen.is_none() && item.ruled.is_none());
+        let n_chosen = open.map(|item| item.chosen = Some(chosen.clone())).count();
+        self.message = format!("chosen for all {n_chosen} that were open");
+    }
+
+    fn set(&mut self, chosen: Option<Chosen>) {
+        if let Some(item) = self.items.get_mut(self.at) {
+            item.chosen = chosen;
+        }
+    }
+
+    fn repeat(&mut self) {
+        match self.present().map(|item| item.proposal.clone()) {
+            Some(Some(proposal)) => self.set(Some(proposal)),
+            _ => self.message = "nothing was decided here before".into(),
+        }
+    }
+
+    fn next_open(&mut self) {
+        let order = (self.at + 1..self.items.len()).chain(0..self.at);
+        let is_open = |at: &usize| self.items[*at].chosen.is_none() && self.items[*at].ruled.is_none();
+        match order.into_iter().find(is_open) {
+            Some(at) => self.at = at,
+            None => self.message = "every other conflict is decided".into(),
+        }
+    }
+
+    fn begin_typing(&mut self) {
+        let Some(item) = self.present() else { return };
+        let text = match &item.chosen {
+            Some(Chosen::Value(value)) => value.get("some").map(ToString::to_string),
+            _ => item.conflict.merged.0.as_ref().map(ToString::to_string),
+        };
+        self.mode = Mode::Typing { text: text.unwrap_or_default() };
+    }
+
+    fn type_value(&mut self, key: Key, mut text: String) -> Effect {
+        match key {
+            Key::Escape => return Effect::None,
+            Key::Enter => match canon::json::parse(text.as_bytes()) {
+                Ok(value) => {
+                    self.set(Some(Chosen::value(&value)));
+                    return Effect::None;
+                }
+                Err(error) => {
+                    self.message = format!("this is no JSON (byte {}); text needs quotes", error.at)
+                }
+            },
+            other => edit(&mut text, other),
+        }
+        self.mode = Mode::Typing { text };
+        Effect::None
+    }
+
+    fn look(&mut self, key: Key, lines: Vec<String>, top: usize) -> Effect {
+        let last = lines.len().saturating_sub(1);
+        let top = match key {
+            Key::Up | Key::Char('k') => top.saturating_sub(1),
+            Key::Down | Key::Char('j') => (top + 1).min(last),
+            Key::PageUp => top.saturating_sub(PAGE),
+            Key::PageDown | Key::Char(' ') => (top + PAGE).min(last),
+            Key::Char('w') => {
+                self.begin_signing();
+                return Effect::None;
+            }
+            _ => return Effect::None,
+        };
+        self.mode = Mode::Preview { lines, top };
+        Effect::None
+    }
+
+    fn begin_signing(&mut self) {
+        if self.choices().next().is_none() && self.items.iter().all(|item| item.ruled.is_none()) {
+            self.message = "nothing is decided yet".into();
+            return;
+        }
+        self.mode = Mode::Signing { label: "survival of decisions".into(), why: String::new(), in_why: true };
+    }
+
+    fn sign(&mut self, key: Key, mut label: String, mut why: String, mut in_why: bool) -> Effect {
+        match key {
+            Key::Escape => return Effect::None,
+            Key::Enter if why.trim().is_empty() => {
+                self.message = "say why: whoever meets this decision later will ask".into();
+                in_why = true;
+            }
+            Key::Enter => return Effect::Write { label, why },
+            Key::Tab | Key::Up | Key::Down => in_why = !in_why,
+            other => edit(if in_why { &mut why } else { &mut label }, other),
+        }
+        self.mode = Mode::Signing { label, why, in_why };
+        Effect::None
+    }
+
+    fn leave(&mut self) -> Effect {
+        if self.choices().next().is_none() {
+            return Effect::Quit;
+        }
+        self.mode = Mode::Leaving;
+        Effect::None
+    }
+}
+
+fn edit(text: &mut String, key: Key) {
+    match key {
+        Key::Backspace => drop(text.pop()),
+        Key::Char(letter) if text.len() < MAX_TYPED && !letter.is_control() => text.push(letter),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use commit::{Reading, Side};
+    use serde_json::json;
+
+    pub(crate) fn item(number: usize) -> Item {
+        let id: commit::CommitId = canon::Digest::of(b"merge").into();
+        let conflict = MergeConflict {
+            id: format!("{number:016x}"),
+            merge: id,
+            attachment: "ticket".into(),
+            key: format!("t{number}").as_str().into(),
+            path: json!([{"field": "rank"}]),
+            lost: vec![Side::Ours],
+            causes: vec![id],
+            base: Reading(Some(json!(0))),
+            ours: Reading(Some(json!(11))),
+            theirs: Reading(Some(json!(12))),
+            merged: Reading(Some(json!(12))),
+        };
+        let place = format!("ticket/t{number} rank");
+        Item {
+            conflict,
+            place,
+            lost: "ours (ann)".into(),
+            note: None,
+            proposal: None,
+            ruled: None,
+            chosen: None,
+        }
+    }
+
+    pub(crate) fn screen(n_items: usize) -> Screen {
+        Screen::new("merge 1".into(), (0..n_items).map(item).collect(), true)
+    }
+
+    fn press(screen: &mut Screen, keys: &str) -> Effect {
+        let mut effect = Effect::None;
+        for letter in keys.chars() {
+            effect = screen.press(match letter {
+                '\n' => Key::Enter,
+                '\t' => Key::Tab,
+                '^' => Key::Escape,
+                '<' => Key::Backspace,
+                other => Key::Char(other),
+            });
+        }
+        effect
+    }
+
+    fn chosen(screen: &Screen) -> Vec<Option<Chosen>> {
+        screen.items.iter().map(|item| item.chosen.clone()).collect()
+    }
+
+    #[test]
+    fn chooses_conflict_by_conflict() {
+        let mut screen = screen(3);
+        press(&mut screen, "ojtju");
+        assert_eq!(chosen(&screen), [Some(Chosen::Ours), Some(Chosen::Theirs), None]);
+        assert_eq!((screen.at, screen.n_open()), (2, 1));
+    }
+
+    #[test]
+    fn a_capital_chooses_for_all_that_are_open() {
+        let mut screen = screen(3);
+        screen.items[2].ruled = Some(Chosen::Theirs);
+        press(&mut screen, "oM");
+        assert_eq!(chosen(&screen), [Some(Chosen::Ours), Some(Chosen::Merged), None]);
+        assert_eq!(screen.message, "chosen for all 1 that were open");
+    }
+
+    #[test]
+    fn a_typed_value_must_be_json() {
+        let mut screen = screen(1);
+        press(&mut screen, "v<<x\n");
+        assert!(screen.message.contains("no JSON"), "{}", screen.message);
+        press(&mut screen, "<42\n");
+        assert_eq!(chosen(&screen), [Some(Chosen::value(&json!(42)))]);
+        press(&mut screen, "v^");
+        assert_eq!(screen.mode, Mode::Choosing);
+    }
+
+    #[test]
+    fn writing_needs_a_decision_and_a_reason() {
+        let mut screen = screen(1);
+        press(&mut screen, "w");
+        assert_eq!(
+            (screen.mode.clone(), screen.message.as_str()),
+            (Mode::Choosing, "nothing is decided yet")
+        );
+        press(&mut screen, "ow");
+        assert_eq!(press(&mut screen, "\n"), Effect::None);
+        assert!(screen.message.starts_with("say why"));
+        let effect = press(&mut screen, "hers\n");
+        assert_eq!(effect, Effect::Write { label: "survival of decisions".into(), why: "hers".into() });
+    }
+
+    #[test]
+    fn leaving_asks_when_choices_would_be_lost() {
+        let mut screen = screen(1);
+        assert_eq!(press(&mut screen, "q"), Effect::Quit);
+        assert_eq!(press(&mut screen, "oq"), Effect::None);
+        assert_eq!(screen.mode, Mode::Leaving);
+        assert_eq!(press(&mut screen, "n"), Effect::None);
+        assert_eq!(press(&mut screen, "qy"), Effect::Quit);
+    }
+
+    #[test]
+    fn there_is_no_base_to_choose_without_one() {
+        let mut screen = screen(1);
+        screen.has_base = false;
+        press(&mut screen, "b");
+        assert_eq!(chosen(&screen), [None]);
+    }
+
+    #[test]
+    fn an_earlier_decision_is_repeated_on_demand() {
+        let mut screen = screen(2);
+        screen.items[0].proposal = Some(Chosen::Theirs);
+        press(&mut screen, "rjr");
+        assert_eq!(chosen(&screen), [Some(Chosen::Theirs), None]);
+        assert_eq!(screen.message, "nothing was decided here before");
+    }
+
+    #[test]
+    fn no_key_leads_out_of_the_list() {
+        let mut screen = screen(2);
+        for key in
+            [Key::Up, Key::PageDown, Key::PageDown, Key::Down, Key::End, Key::Home, Key::PageUp, Key::Tab]
+        {
+            screen.press(key);
+            assert!(screen.present().is_some());
+        }
+        let mut empty = Screen::new(String::new(), Vec::new(), true);
+        for letter in "jkgGotbmOTBMvxurnpwq ".chars() {
+            empty.press(Key::Char(letter));
+        }
+    }
+}

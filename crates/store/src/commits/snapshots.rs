@@ -1,0 +1,135 @@
+//! Kept states, so that reading does not cost the length of history.
+//!
+//! A kept state is the list of its documents, each with the number of a stored version; states share the versions of
+//! documents that did not change between them. Both are checked against their hash when they are read.
+//!
+//! A state is kept after at least [`LEAST_COMMITS`] commits, and only when they were large beside what keeping it
+//! takes: so keeping costs a constant share of writing, however many documents there are.
+
+use super::CommitsError;
+use super::append::Writing;
+use super::view::{Since, View};
+use canon::Digest;
+use commit::{CommitId, Commits, DocumentId, Engine, HistoryError, Seq, State, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many commits share one kept state at least.
+const LEAST_COMMITS: i64 = 256;
+/// How many bytes of kept state one byte of commits may cost.
+const SHARE: i64 = 4;
+/// A document's number and its version's, four and eight bytes.
+const ENTRY_BYTES: usize = 12;
+
+/// The versions of a state, by document.
+type Versions = BTreeMap<u32, i64>;
+
+/// Whether the state of a commit is to be kept.
+pub(super) fn is_due(since: Since) -> bool {
+    since.n_commits >= LEAST_COMMITS && since.n_bytes.saturating_mul(SHARE) >= since.kept_bytes
+}
+
+/// Keeps the state of a commit that was just added, and says how many bytes that took.
+pub(super) fn keep(writing: &mut Writing<'_>, seq: Seq, id: &CommitId) -> Result<i64, CommitsError> {
+    let since = Engine::new(writing.view()).since_snapshot(id)?;
+    let mut versions = match since.below {
+        Some(below) => versions_of(writing.view(), below)?,
+        None => Versions::new(),
+    };
+    let mut n_bytes = 0;
+    for (document, value) in since.changed.documents() {
+        let json = writing.view().schema().write_document(&document.attachment, value)?;
+        let bytes = canon::json::canonical(&json);
+        n_bytes += bytes.len();
+        let number = writing.document(document)?;
+        let digest = *Digest::of(&bytes).as_bytes();
+        let row = (number, digest, bytes);
+        let version =
+            writing.insert("INSERT INTO version (document, digest, value) VALUES (?1, ?2, ?3)", row)?;
+        let number =
+            u32::try_from(number).map_err(|_| writing.view().damaged("it has too many documents"))?;
+        versions.insert(number, version);
+    }
+    let list: Vec<u8> = versions
+        .iter()
+        .flat_map(|(document, version)| [&document.to_le_bytes()[..], &version.to_le_bytes()[..]].concat())
+        .collect();
+    n_bytes += list.len();
+    let row = (seq.0, *Digest::of(&list).as_bytes(), list);
+    writing.execute("INSERT INTO snapshot VALUES (?1, ?2, ?3)", row)?;
+    Ok(i64::try_from(n_bytes).unwrap_or(i64::MAX))
+}
+
+/// A kept state.
+pub(super) fn whole(view: &View<'_>, seq: Seq) -> Result<State, HistoryError> {
+    let mut state = State::default();
+    for (number, version) in versions_of(view, seq)? {
+        let sql = "SELECT attachment, key FROM document WHERE document = ?1";
+        let name =
+            view.query(sql, [number], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+        let (attachment, key) =
+            name.ok_or_else(|| damaged(view, seq, &format!("document {number} has no name")))?;
+        let id = DocumentId::new(&attachment, &key);
+        let value = value(view, seq, &id, number, version)?;
+        state.insert(id, value);
+    }
+    Ok(state)
+}
+
+/// Some documents of a kept state.
+pub(super) fn part(
+    view: &View<'_>,
+    seq: Seq,
+    documents: &BTreeSet<DocumentId>,
+) -> Result<State, HistoryError> {
+    let versions = versions_of(view, seq)?;
+    let mut state = State::default();
+    for id in documents {
+        let Some(number) = view.document_number(id)?.and_then(|number| u32::try_from(number).ok()) else {
+            continue;
+        };
+        if let Some(version) = versions.get(&number) {
+            state.insert(id.clone(), value(view, seq, id, number, *version)?);
+        }
+    }
+    Ok(state)
+}
+
+fn versions_of(view: &View<'_>, seq: Seq) -> Result<Versions, HistoryError> {
+    let sql = "SELECT digest, versions FROM snapshot WHERE seq = ?1";
+    let row = view.query(sql, [seq.0], |row| Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
+    let (digest, list) = row.ok_or_else(|| damaged(view, seq, "it is not there"))?;
+    if *Digest::of(&list).as_bytes() != digest || list.len() % ENTRY_BYTES != 0 {
+        return Err(damaged(view, seq, "its list of documents has another hash"));
+    }
+    let entry = |bytes: &[u8]| {
+        let (document, version) = bytes.split_at(4);
+        Some((u32::from_le_bytes(document.try_into().ok()?), i64::from_le_bytes(version.try_into().ok()?)))
+    };
+    Ok(list.chunks_exact(ENTRY_BYTES).filter_map(entry).collect())
+}
+
+fn value(
+    view: &View<'_>,
+    seq: Seq,
+    id: &DocumentId,
+    number: u32,
+    version: i64,
+) -> Result<Value, HistoryError> {
+    let wrong = |why: &str| damaged(view, seq, &format!("document {}/{} {why}", id.attachment, id.key));
+    let sql = "SELECT digest, value FROM version WHERE version = ?1 AND document = ?2";
+    let row = view
+        .query(sql, (version, number), |row| Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
+    let (digest, bytes) = row.ok_or_else(|| wrong("is not there"))?;
+    if *Digest::of(&bytes).as_bytes() != digest {
+        return Err(wrong("has another hash"));
+    }
+    let json = canon::json::parse(&bytes).map_err(|error| wrong(&error.to_string()))?;
+    view.schema().read_document(&id.attachment, &json).map_err(|misfit| wrong(&misfit.to_string()))
+}
+
+fn damaged(view: &View<'_>, seq: Seq, why: &str) -> HistoryError {
+    match view.id(seq) {
+        Ok(id) => HistoryError::Damaged { id, why: format!("its kept state: {why}") },
+        Err(error) => error,
+    }
+}

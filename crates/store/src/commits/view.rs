@@ -1,0 +1,285 @@
+//! Reading: the port that the engine asks.
+
+use super::recent::Recent;
+use super::{CommitsError, snapshots};
+use crate::StoreError;
+use canon::Digest;
+use commit::{Commit, CommitId, Commits, DocumentId, HistoryError, Kind, Node, Schema, Seq, State};
+use rusqlite::{Connection, OptionalExtension, Params, Row};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How many neighbouring nodes are read at once, where many are read.
+const PAGE: u32 = 256;
+/// How many nodes are read one by one before pages are.
+const MAX_SINGLE_READS: usize = 16;
+/// How many pages are remembered: a walk goes from new to old and does not come back far.
+const MAX_PAGES: usize = 64;
+
+/// The commits of one instant.
+pub struct View<'c> {
+    pub(super) db: &'c Connection,
+    pub(super) path: &'c Path,
+    pub(super) schema: &'c Schema,
+    pub(super) recent: &'c Recent,
+    /// The number that the next commit gets.
+    pub(super) end: Seq,
+    pages: RefCell<Pages>,
+    /// Commits that this very transaction added.
+    pub(super) fresh: BTreeMap<Seq, Arc<Commit>>,
+}
+
+#[derive(Default)]
+struct Pages {
+    by_number: BTreeMap<u32, Vec<Known>>,
+    n_single_reads: usize,
+}
+
+/// A node, and how far it is from the state that replaying it starts from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    pub(super) node: Node,
+    pub(super) since: Since,
+}
+
+/// What was written since the nearest kept state along the parents.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Since {
+    /// How many commits; none when the state of this very commit is kept.
+    pub(super) n_commits: i64,
+    /// How many bytes of commits.
+    pub(super) n_bytes: i64,
+    /// How many bytes keeping that state took.
+    pub(super) kept_bytes: i64,
+}
+
+impl<'c> View<'c> {
+    pub(super) fn new(
+        db: &'c Connection,
+        path: &'c Path,
+        schema: &'c Schema,
+        recent: &'c Recent,
+    ) -> Result<Self, CommitsError> {
+        let mut view =
+            Self { db, path, schema, recent, end: Seq(0), pages: RefCell::default(), fresh: BTreeMap::new() };
+        let last: Option<u32> = view.query("SELECT max(seq) FROM node", [], |row| row.get(0))?.flatten();
+        view.end = Seq(last.map_or(0, |last| last + 1));
+        Ok(view)
+    }
+
+    /// The schema that documents follow.
+    pub const fn schema(&self) -> &Schema {
+        self.schema
+    }
+
+    /// How many commits there are.
+    pub fn n_commits(&self) -> u32 {
+        self.end.0
+    }
+
+    /// The commits that no other commit builds on, in ascending order of their ids.
+    pub fn heads(&self) -> Result<Vec<CommitId>, HistoryError> {
+        let mut ids = Vec::new();
+        for seq in self.list::<u32>("SELECT seq FROM head", [])? {
+            ids.push(self.id(Seq(seq))?);
+        }
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// The ids that begin with these hex digits, at most two: enough to tell one from several.
+    pub fn with_prefix(&self, digits: &str) -> Result<Vec<CommitId>, HistoryError> {
+        // An odd number of digits is no number of bytes, so both bounds are made in digits.
+        let filled = |filler: &str| {
+            let missing = 64_usize.saturating_sub(digits.len());
+            hex::decode(format!("{digits}{}", filler.repeat(missing))).ok()
+        };
+        let (Some(least), Some(most)) = (filled("0"), filled("f")) else { return Ok(Vec::new()) };
+        let found: Vec<[u8; 32]> =
+            self.list("SELECT id FROM node WHERE id BETWEEN ?1 AND ?2 LIMIT 2", (least, most))?;
+        Ok(found.into_iter().map(|bytes| Digest::from_bytes(bytes).into()).collect())
+    }
+
+    pub(super) fn query<T, P: Params>(
+        &self,
+        sql: &str,
+        params: P,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, HistoryError> {
+        let mut statement = self.db.prepare_cached(sql).map_err(self.engine())?;
+        statement.query_row(params, read).optional().map_err(self.engine())
+    }
+
+    pub(super) fn list<T: rusqlite::types::FromSql>(
+        &self,
+        sql: &str,
+        params: impl Params,
+    ) -> Result<Vec<T>, HistoryError> {
+        let mut statement = self.db.prepare_cached(sql).map_err(self.engine())?;
+        let rows = statement.query_map(params, |row| row.get(0)).map_err(self.engine())?;
+        rows.collect::<rusqlite::Result<_>>().map_err(self.engine())
+    }
+
+    pub(super) fn engine(&self) -> impl Fn(rusqlite::Error) -> HistoryError + '_ {
+        |error| HistoryError::Store(StoreError::engine(self.path)(error).into())
+    }
+
+    pub(super) fn damaged(&self, why: impl Into<String>) -> HistoryError {
+        let path = self.path.to_owned();
+        HistoryError::Store(StoreError::Damaged { path, why: why.into() }.into())
+    }
+
+    /// The number of a document, if anything was ever written to it.
+    pub(super) fn document_number(&self, id: &DocumentId) -> Result<Option<i64>, HistoryError> {
+        if let Some(number) = self.recent.document(id) {
+            return Ok(Some(number));
+        }
+        let sql = "SELECT document FROM document WHERE attachment = ?1 AND key = ?2";
+        let number = self.query(sql, (&*id.attachment, &*id.key), |row| row.get(0))?;
+        // A number that this transaction gave may be taken back with it.
+        if let (Some(number), true) = (number, self.fresh.is_empty()) {
+            self.recent.add_document(id, number);
+        }
+        Ok(number)
+    }
+
+    pub(super) fn known(&self, seq: Seq) -> Result<Known, HistoryError> {
+        let (page, index) = (seq.0 / PAGE, (seq.0 % PAGE) as usize);
+        let mut pages = self.pages.borrow_mut();
+        if let Some(known) = pages.by_number.get(&page).and_then(|nodes| nodes.get(index)) {
+            return Ok(*known);
+        }
+        if pages.n_single_reads < MAX_SINGLE_READS {
+            pages.n_single_reads += 1;
+            return self.read_node(seq);
+        }
+        let nodes = self.read_page(page)?;
+        let found = nodes.get(index).copied();
+        if pages.by_number.len() >= MAX_PAGES {
+            pages.by_number.pop_last();
+        }
+        pages.by_number.insert(page, nodes);
+        found.ok_or_else(|| self.damaged(format!("node {} is missing", seq.0)))
+    }
+
+    fn read_node(&self, seq: Seq) -> Result<Known, HistoryError> {
+        let sql = "SELECT seq, kind, parent, target, since, since_bytes, kept_bytes FROM node WHERE seq = ?1";
+        let row = self.query(sql, [seq.0], NodeRow::read)?;
+        row.and_then(|row| row.known()).ok_or_else(|| self.damaged(format!("node {} is missing", seq.0)))
+    }
+
+    /// The nodes of a page, which are numbered without a gap.
+    fn read_page(&self, page: u32) -> Result<Vec<Known>, HistoryError> {
+        let sql = "SELECT seq, kind, parent, target, since, since_bytes, kept_bytes FROM node \
+                   WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq";
+        let first = page * PAGE;
+        let mut statement = self.db.prepare_cached(sql).map_err(self.engine())?;
+        let rows = statement.query_map([first, first + (PAGE - 1)], NodeRow::read).map_err(self.engine())?;
+        let mut nodes = Vec::with_capacity(PAGE as usize);
+        for (seq, row) in (first..).zip(rows) {
+            let known =
+                Some(row.map_err(self.engine())?).filter(|row| row.seq == seq).and_then(|row| row.known());
+            nodes.push(known.ok_or_else(|| self.damaged(format!("node {seq} is missing")))?);
+        }
+        Ok(nodes)
+    }
+
+    /// Forgets what was read about a node that has just changed.
+    pub(super) fn forget(&self, seq: Seq) {
+        self.pages.borrow_mut().by_number.remove(&(seq.0 / PAGE));
+    }
+}
+
+struct NodeRow {
+    seq: u32,
+    kind: i64,
+    parent: Option<u32>,
+    target: Option<u32>,
+    since: Since,
+}
+
+impl NodeRow {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let since = Since { n_commits: row.get(4)?, n_bytes: row.get(5)?, kept_bytes: row.get(6)? };
+        Ok(Self { seq: row.get(0)?, kind: row.get(1)?, parent: row.get(2)?, target: row.get(3)?, since })
+    }
+
+    /// The node, if it is one: ancestors have smaller numbers, or a walk would not end.
+    fn known(&self) -> Option<Known> {
+        let is_older = |named: Option<u32>| named.is_none_or(|named| named < self.seq);
+        let (parent, target) = (self.parent.map(Seq), self.target.map(Seq));
+        (is_older(self.parent) && is_older(self.target)).then_some(())?;
+        Some(Known { node: Node { kind: kind_of(self.kind)?, parent, target }, since: self.since })
+    }
+}
+
+const KINDS: [Kind; 4] = [Kind::Mutations, Kind::Disable, Kind::Enable, Kind::Merge];
+
+fn kind_of(code: i64) -> Option<Kind> {
+    KINDS.get(usize::try_from(code).ok()?).copied()
+}
+
+/// The number that stands for a kind in the file.
+pub(super) fn kind_code(kind: Kind) -> usize {
+    KINDS.iter().position(|known| *known == kind).unwrap_or(KINDS.len())
+}
+
+impl Commits for View<'_> {
+    fn find(&self, id: &CommitId) -> Result<Option<Seq>, HistoryError> {
+        self.query("SELECT seq FROM node WHERE id = ?1", [id.digest().as_bytes()], |row| row.get(0).map(Seq))
+    }
+
+    fn end(&self) -> Seq {
+        self.end
+    }
+
+    fn node(&self, seq: Seq) -> Result<Node, HistoryError> {
+        Ok(self.known(seq)?.node)
+    }
+
+    fn commit(&self, seq: Seq) -> Result<Arc<Commit>, HistoryError> {
+        if let Some(commit) = self.fresh.get(&seq).cloned().or_else(|| self.recent.commit(seq)) {
+            return Ok(commit);
+        }
+        let sql = "SELECT id, bytes FROM node WHERE seq = ?1";
+        let row =
+            self.query(sql, [seq.0], |row| Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
+        let (id, bytes) = row.ok_or_else(|| self.damaged(format!("node {} is missing", seq.0)))?;
+        let id: CommitId = Digest::from_bytes(id).into();
+        let damaged = |why: String| HistoryError::Damaged { id, why };
+        if Digest::of(&bytes) != *id.digest() {
+            return Err(damaged("its bytes have another hash".into()));
+        }
+        let commit = Commit::decode(self.schema, &bytes).map_err(|error| damaged(error.to_string()))?;
+        let commit = Arc::new(commit);
+        self.recent.add(BTreeMap::from([(seq, commit.clone())]));
+        Ok(commit)
+    }
+
+    fn writers(&self, document: &DocumentId, from: Seq) -> Result<Vec<Seq>, HistoryError> {
+        let Some(number) = self.document_number(document)? else { return Ok(Vec::new()) };
+        let sql = "SELECT seq FROM writer WHERE document = ?1 AND seq >= ?2 ORDER BY seq";
+        Ok(self.list::<u32>(sql, (number, from.0))?.into_iter().map(Seq).collect())
+    }
+
+    fn snapshot(&self, seq: Seq) -> Result<Option<State>, HistoryError> {
+        if self.has_snapshot(seq)? { snapshots::whole(self, seq).map(Some) } else { Ok(None) }
+    }
+
+    fn id(&self, seq: Seq) -> Result<CommitId, HistoryError> {
+        let id =
+            self.query("SELECT id FROM node WHERE seq = ?1", [seq.0], |row| row.get::<_, [u8; 32]>(0))?;
+        let id = id.ok_or_else(|| self.damaged(format!("node {} is missing", seq.0)))?;
+        Ok(Digest::from_bytes(id).into())
+    }
+
+    fn has_snapshot(&self, seq: Seq) -> Result<bool, HistoryError> {
+        Ok(self.known(seq)?.since.n_commits == 0)
+    }
+
+    fn snapshot_of(&self, seq: Seq, documents: &BTreeSet<DocumentId>) -> Result<State, HistoryError> {
+        snapshots::part(self, seq, documents)
+    }
+}
