@@ -1,4 +1,4 @@
-//! The one clock and the one source of ids (law 12).
+//! The one clock and the one source of run ids (law 12).
 
 /// The time now, in UTC, as RFC 3339 with milliseconds.
 pub(crate) fn now() -> String {
@@ -7,22 +7,9 @@ pub(crate) fn now() -> String {
     format!("{now:.3}")
 }
 
-/// The time now, in whole seconds since 1970.
-pub(crate) fn seconds() -> u64 {
-    u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or(0)
-}
-
-/// A time in whole seconds as RFC 3339; far beyond the calendar it is the last second that has a name.
-pub(crate) fn rfc3339(seconds: u64) -> String {
-    let named = i64::try_from(seconds).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
-    named.unwrap_or(jiff::Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-}
-
-/// The time so long ago, in the same form.
-pub(crate) fn ago(age: std::time::Duration) -> String {
-    let now = jiff::Timestamp::now();
-    let then = jiff::SignedDuration::try_from(age).ok().and_then(|age| now.checked_sub(age).ok());
-    format!("{:.3}", then.unwrap_or(jiff::Timestamp::UNIX_EPOCH))
+/// A time in milliseconds since 1970, in UTC, as RFC 3339.
+pub(crate) fn shown(ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(ms).map_or_else(|_| String::new(), |time| format!("{time:.3}"))
 }
 
 /// A new run id: sortable by time, unique everywhere.
@@ -33,12 +20,6 @@ pub(crate) fn run_id() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn seconds_have_a_name() {
-        assert_eq!(rfc3339(0), "1970-01-01T00:00:00Z");
-        assert_eq!(rfc3339(u64::MAX), rfc3339(u64::MAX - 1));
-    }
 
     #[test]
     fn time_stamps_and_ids_sort_by_time() {

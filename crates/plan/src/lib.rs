@@ -25,11 +25,10 @@ mod tier;
 pub mod vectors;
 
 pub use amend::{AmendPolicy, Amendment, AmendmentError, Moment, Permission, amended_scope, may_amend};
-pub use analysis::AnalysisRules;
+pub use analysis::{AnalysisGates, AnalysisRules};
 pub use compute::{Request, compute};
 pub use config::ConfigError;
 pub use document::PolicyFormError;
-pub use forms::duration_ms;
 pub use globs::Globs;
 pub use outputs::{Proposal, propose_build_outputs};
 pub use plan::{PackCap, Plan, PlanError, PlannedGate};

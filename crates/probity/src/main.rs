@@ -47,9 +47,10 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
         Command::Revert { run, paths, dry_run } => {
             commands::revert::revert(&workspace()?, &run, paths, dry_run)
         }
+        Command::Analyze(args) => commands::analysis::analyze(&workspace()?, args),
+        Command::Runs(command) => commands::analysis::runs(&workspace()?, command),
         Command::Evidence(command) => commands::evidence::evidence(workspace, command),
         Command::Keys(command) => commands::keys::keys(&workspace()?, &command),
-        Command::Ledger(command) => commands::ledger::ledger(&workspace()?, command),
         Command::Explain { what, run } => commands::explain::explain(workspace, &what, &run),
         Command::Init { dry_run, agent: None, .. } => commands::init::init(&workspace()?, dry_run),
         Command::Init { dry_run, agent: Some(agent), uninstall } => {

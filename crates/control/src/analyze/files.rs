@@ -58,7 +58,8 @@ impl Files {
         Self::sort(&seen.collect::<Vec<_>>(), outputs, selection)
     }
 
-    fn sort(seen: &[Seen], outputs: &Scope, selection: &Selection<'_>) -> Self {
+    /// Sorts files, given in order of their paths.
+    pub(super) fn sort(seen: &[Seen], outputs: &Scope, selection: &Selection<'_>) -> Self {
         let marked: BTreeSet<RepoPath> = seen
             .iter()
             .filter(|file| TOOL_MARKS.contains(&file.path.file_name()))

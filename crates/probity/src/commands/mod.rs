@@ -1,12 +1,12 @@
 //! One module a command: what it asks `control`, and how the answer is shown.
 
 pub(crate) mod amend;
+pub(crate) mod analysis;
 pub(crate) mod conformance;
 pub(crate) mod evidence;
 pub(crate) mod explain;
 pub(crate) mod init;
 pub(crate) mod keys;
-pub(crate) mod ledger;
 pub(crate) mod plan;
 pub(crate) mod revert;
 pub(crate) mod run;

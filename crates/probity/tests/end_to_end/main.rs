@@ -3,12 +3,11 @@
 #![expect(clippy::print_stdout, reason = "tests say what they did not try, and which seed repeats a failure")]
 
 mod after_a_violation;
+mod analyze;
 mod attacks;
 mod catalogue;
 mod evidence_always;
-mod gc;
 mod kills;
-mod ledger;
 mod repo;
 mod schemas;
 mod worktrees;
