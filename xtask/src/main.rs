@@ -4,6 +4,7 @@ mod bench;
 mod demo;
 mod docs;
 mod fuzz;
+mod peers;
 mod test;
 
 use std::path::{Path, PathBuf};
@@ -15,6 +16,8 @@ const USAGE: &str = "usage: cargo xtask <chore>
   test    formatting, lints, every test, the conformance vectors, the docs
   docs    write the generated parts of the docs (`docs --check` only compares)
   bench   measure Probity side by side with what one would use instead
+          (`bench analyze-peers TREE…`: analysis beside other analysers)
+  quality how well copies are found: seeded changes of real code in the given trees, or in the project's own
   kill    kill governed runs at random points, many times (long)
   fuzz    run every fuzz target for 60 s, or as many as are given (needs a nightly compiler)
 ";
@@ -30,7 +33,9 @@ fn main() -> ExitCode {
         ["test"] => test::test(),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
+        ["bench", "analyze-peers", trees @ ..] => peers::peers(trees),
         ["bench", which @ ..] => bench::bench(which),
+        ["quality", trees @ ..] => test::quality(trees),
         ["kill"] => test::kill(),
         ["fuzz"] => fuzz::fuzz("60"),
         ["fuzz", seconds] => fuzz::fuzz(seconds),

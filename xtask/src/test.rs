@@ -1,6 +1,7 @@
 //! `cargo xtask test`: what the project promises about itself, in one command; and the long modes.
 
-use crate::{Chore, cargo, docs};
+use crate::{Chore, cargo, docs, root};
+use std::path::PathBuf;
 
 /// Every check, in the order in which they are likely to fail.
 pub fn test() -> Chore {
@@ -19,4 +20,17 @@ pub fn kill() -> Chore {
         &["test", "--package", "probity", "--test", "end_to_end", "kills", "--", "--nocapture"],
         &[("PROBITY_KILLS", "1000")],
     )
+}
+
+/// How well copies are found and what is called dead, in the given trees or in the project's own crates.
+pub fn quality(trees: &[&str]) -> Chore {
+    let own = root().join("crates");
+    let trees: Vec<PathBuf> =
+        if trees.is_empty() { vec![own] } else { trees.iter().map(PathBuf::from).collect() };
+    let mut words = vec!["bench", "--quiet", "--package", "probity-analysis", "--bench", "quality", "--"];
+    let trees: Result<Vec<PathBuf>, _> = trees.iter().map(|tree| tree.canonicalize()).collect();
+    let trees = trees.map_err(|error| format!("a tree is not there: {error}"))?;
+    let trees: Vec<String> = trees.iter().map(|tree| tree.to_string_lossy().into_owned()).collect();
+    words.extend(trees.iter().map(String::as_str));
+    cargo("quality", &words, &[])
 }

@@ -1,10 +1,10 @@
 //! Widening a scope on the record (law 2): while a run goes on, or afterwards as a new judgement of the same facts.
 
-use crate::attest::{self, Attested, Head, SEAL_FILE};
+use crate::attest::{self, Attested, Head};
 use crate::{Fault, Workspace, bundles, channel, clock};
 use canon::Reason;
 use evidence::Manifest;
-use plan::{Amendment, Globs, Moment, Seal, may_amend};
+use plan::{Amendment, Globs, Moment, may_amend};
 use rustix::process::Pid;
 use store::{OpenRun, durable};
 
@@ -83,16 +83,17 @@ fn judge_again(
     why: &str,
 ) -> Result<Amended, Fault> {
     let bundles::Sound { files, stored } = bundles::sound(workspace, run_id)?;
-    let seal = files.get(SEAL_FILE.as_bytes()).and_then(|bytes| Seal::parse(bytes).ok());
-    let seal =
-        seal.ok_or_else(|| Fault::refused(Reason::SealDamaged, format!("run {run_id} has no sound seal")))?;
-    may_amend(seal.contents().amend, Moment::After, is_inside_a_run(workspace)?)
-        .map_err(|reason| Fault::refused(reason, reason.meaning()))?;
+    let seal = bundles::seal(&files, run_id)?;
     let amendment = Amendment::new(Globs::new(add.iter().cloned()), by, why, &clock::now())
         .map_err(|error| Fault::refused(error.reason(), error.to_string()))?;
+    let allowed = may_amend(seal.contents().amend, Moment::After, is_inside_a_run(workspace)?);
 
     let mut manifest = stored.manifest;
-    manifest.amendments.push(amendment);
+    match allowed {
+        Ok(()) => manifest.amendments.push(amendment),
+        // Nobody's wish to widen a scope is dropped in silence (law 3): the refusal is a link of the chain.
+        Err(reason) => manifest.details.findings.push(refusal(reason, &amendment)),
+    }
     manifest.run_id = clock::run_id();
     manifest.created_at = clock::now();
     manifest.details.amended_from = Some(stored.run_hash);
@@ -106,5 +107,14 @@ fn judge_again(
     durable::create_dir(&open.folder)?;
     let attested = attest::publish(workspace, &manifest, artifacts, key.as_ref(), Head::OnDisk)?;
     attest::remove_folder(&open.folder)?;
+    allowed.map_err(|reason| Fault::refused(reason, reason.meaning()))?;
     Ok(Amended::Judged { manifest: Box::new(manifest), attested, amended_from: run_id.into() })
+}
+
+fn refusal(reason: Reason, amendment: &Amendment) -> evidence::Finding {
+    let patterns: Vec<String> =
+        amendment.add.as_slice().iter().map(|pattern| canon::bytes::escape(pattern)).collect();
+    let Amendment { by, why, .. } = amendment;
+    let detail = format!("note: refused to add {}, asked by {by}: {why}", patterns.join(" "));
+    evidence::Finding { code: reason.code().into(), path: None, detail }
 }

@@ -3,10 +3,11 @@
 //! The order makes a kill harmless: bundle on disk, then head of the chain, then the run's open folder is taken away. A
 //! folder whose bundle exists therefore means that only the chain may be behind, and [`repair_chain`] mends that.
 
+use crate::deed::Did;
 use crate::gates::GateResult;
 use crate::judge::{RefMovement, Severity, Verdict};
 use crate::revert::path_key;
-use crate::{Fault, Workspace, clock};
+use crate::{Fault, Workspace, bundles, clock};
 use canon::{Digest, Reason, json};
 use evidence::{Bundle, Command, Details, Manifest, RefChange, SecretKey, StoredManifest, Tool};
 use plan::{Amendment, Seal};
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use store::{Chain, Link, OpenRun, durable};
 use tree::{Change, Kind, Side, Snapshot};
@@ -23,6 +25,9 @@ use tree::{Change, Kind, Side, Snapshot};
 pub const DELTA_FILE: &str = "delta.json";
 /// The file of a bundle that holds the seal.
 pub const SEAL_FILE: &str = "seal.json";
+
+/// The file of a bundle that lists bundles which were removed.
+pub const PRUNED_FILE: &str = "pruned.json";
 
 /// Where the head of the chain is to be looked up.
 #[derive(Debug, Clone)]
@@ -56,6 +61,8 @@ pub struct Record<'a> {
     pub ref_movements: &'a [RefMovement],
     /// The command and its exit code, if it is known.
     pub command: Option<(&'a [OsString], Option<i32>)>,
+    /// What Probity itself did, if this is no run of somebody else.
+    pub did: Option<Did<'a>>,
     /// What is weaker about the supervision here than it could be.
     pub containment: &'a [String],
     /// The run's folder.
@@ -84,6 +91,12 @@ pub fn attest(workspace: &Workspace, record: &Record<'_>) -> Result<Attested, Fa
     if let Some(start) = record.start {
         artifacts.insert(DELTA_FILE.into(), delta_file(&record.verdict.delta, start));
     }
+    if let Some(Did::Prune(runs)) = record.did {
+        artifacts.insert(
+            PRUNED_FILE.into(),
+            json::canonical(&json!({ "schema": "probity/pruned/v1", "runs": runs })),
+        );
+    }
     let attested = publish(workspace, &manifest, artifacts, record.key, record.head.clone())?;
     // The evidence is safe; a folder that stays is found at the next start.
     let _ = remove_folder(record.folder);
@@ -104,7 +117,7 @@ pub fn publish(
         (Head::Remembered(head), _) => head,
         (Head::OnDisk, None) => None,
         (Head::OnDisk, Some(chain)) => {
-            advance_past_finished(workspace, chain)?;
+            advance_past_finished(workspace, chain, key)?;
             chain.head()?
         }
     };
@@ -112,19 +125,25 @@ pub fn publish(
         Fault::System { what: "cannot assemble the evidence".into(), source: std::io::Error::other(error) }
     })?;
     let parent = workspace.state.evidence();
-    let elsewhere = std::env::temp_dir().join("probity-evidence");
-    let dir = write(&parent, manifest, &bundle).or_else(|_| write(&elsewhere, manifest, &bundle))?;
+    let dir = write(&parent, manifest, &bundle).or_else(|_| write(&elsewhere()?, manifest, &bundle))?;
     if let Some(chain) = chain.as_mut().filter(|_| dir.starts_with(&parent)) {
         chain.advance(&Link { run_id: manifest.run_id.clone(), run_hash: bundle.run_hash })?;
     }
     Ok(Attested { dir, run_hash: bundle.run_hash, key_id: key.map(SecretKey::key_id) })
 }
 
+/// A folder for evidence where our own is destroyed: for its owner only, and with a name that nobody can take before.
+fn elsewhere() -> Result<PathBuf, Fault> {
+    let for_owner = fs::Permissions::from_mode(0o700);
+    let made = tempfile::Builder::new().prefix("probity-evidence-").permissions(for_owner).tempdir();
+    Ok(made.map_err(Fault::system("there is no place for the evidence"))?.keep())
+}
+
 fn write(parent: &Path, manifest: &Manifest, bundle: &Bundle) -> Result<PathBuf, Fault> {
     durable::create_dir(parent)?;
     let place = parent.join(&manifest.run_id);
-    if place.exists() && !place.join("manifest.json").exists() {
-        // Nobody but us writes here, and we write whole bundles: this was planted to keep ours out.
+    if place.symlink_metadata().is_ok() {
+        // Every bundle is written once, under an id of its own: this was planted to keep ours out.
         let aside = parent.join(format!(".planted-{}", manifest.run_id));
         fs::rename(&place, aside).map_err(Fault::system(format!("cannot clear {}", place.display())))?;
     }
@@ -134,19 +153,29 @@ fn write(parent: &Path, manifest: &Manifest, bundle: &Bundle) -> Result<PathBuf,
     })
 }
 
+/// The manifest of the bundle that an open run wrote just before a kill, if it wrote one. Whatever else lies in its place
+/// was planted: a bundle must hold together, and where the repository has a key it must be signed.
+pub fn finished(workspace: &Workspace, run_id: &str, key: Option<&SecretKey>) -> Option<StoredManifest> {
+    let dir = workspace.state.evidence().join(run_id);
+    let (verification, files) = bundles::verify(&dir, &bundles::next_trust(key)).ok()?;
+    let stored = StoredManifest::parse(files.get(&b"manifest.json"[..])?).ok()?;
+    (bundles::is_sound(&verification) && stored.manifest.run_id == run_id).then_some(stored)
+}
+
 /// Brings the chain up to a bundle that was written just before a kill.
-pub fn repair_chain(workspace: &Workspace) -> Result<(), Fault> {
+pub fn repair_chain(workspace: &Workspace, key: Option<&SecretKey>) -> Result<(), Fault> {
     let mut chain = workspace.state.chain()?;
-    advance_past_finished(workspace, &mut chain)
+    advance_past_finished(workspace, &mut chain, key)
 }
 
 /// At most one bundle can be ahead of the head, because writing a bundle needs the chain's lock: the bundle of an open run.
-fn advance_past_finished(workspace: &Workspace, chain: &mut Chain) -> Result<(), Fault> {
+fn advance_past_finished(
+    workspace: &Workspace,
+    chain: &mut Chain,
+    key: Option<&SecretKey>,
+) -> Result<(), Fault> {
     for OpenRun { run_id, .. } in workspace.state.open_runs()? {
-        let path = workspace.state.evidence().join(&run_id).join("manifest.json");
-        let Some(stored) = durable::read(&path)?.and_then(|bytes| StoredManifest::parse(&bytes).ok()) else {
-            continue;
-        };
+        let Some(stored) = finished(workspace, &run_id, key) else { continue };
         if stored.prev_run_hash == chain.head()?.map(|link| link.run_hash) {
             chain.advance(&Link { run_id, run_hash: stored.run_hash })?;
         }
@@ -256,6 +285,14 @@ fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
         refs: record.ref_movements.iter().map(ref_change).collect(),
         gate_delta_paths: record.verdict.by_gates.clone(),
         tree: Some(store::tree_key(&workspace.root)),
+        reverts: match record.did {
+            Some(Did::Revert(of)) => Some(of),
+            _ => None,
+        },
+        pruned: match record.did {
+            Some(Did::Prune(runs)) => Some(runs.len() as u64),
+            _ => None,
+        },
         ..Details::default()
     }
 }

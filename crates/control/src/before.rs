@@ -31,7 +31,7 @@ pub(crate) fn keep(
     build_outputs: &Scope,
 ) -> Result<BTreeSet<RepoPath>, Fault> {
     let held = committed(workspace);
-    let objects = workspace.state.objects();
+    let objects = workspace.state.before_images();
     let mut not_kept = BTreeSet::new();
     for entry in snapshot.entries() {
         if build_outputs.lets_in(entry.path()) || is_held(&held, &entry) {

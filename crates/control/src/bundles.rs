@@ -3,8 +3,10 @@
 use crate::observe::content_options;
 use crate::{Fault, Workspace, attest};
 use canon::{Digest, Reason};
-use evidence::{Check, CheckStatus, Follows, StoredManifest, Trust, Verdict, Verification, bundle};
-use plan::SignatureRule;
+use evidence::{
+    Check, CheckStatus, Details, SecretKey, StoredManifest, Trust, Verdict, Verification, bundle,
+};
+use plan::{Seal, SignatureRule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tree::Snapshot;
@@ -17,7 +19,10 @@ pub type Files = BTreeMap<Vec<u8>, Vec<u8>>;
 pub fn find(workspace: &Workspace, name: &str) -> Result<String, Fault> {
     let runs = workspace.state.bundles()?;
     if name == "last" {
-        let last = runs.into_iter().rfind(|id| manifest(workspace, id).is_ok_and(|it| is_of(workspace, &it)));
+        // What Probity itself did is no run that one would look at, undo or amend: `last` means the one before.
+        let is_deed = |it: &Details| it.reverts.is_some() || it.pruned.is_some();
+        let is_meant = |it: &StoredManifest| is_of(workspace, it) && !is_deed(&it.manifest.details);
+        let last = runs.into_iter().rfind(|id| manifest(workspace, id).is_ok_and(|it| is_meant(&it)));
         return last.ok_or_else(|| Fault::NoSuchRun("there is no run in this tree yet".into()));
     }
     let mut meant = runs.into_iter().filter(|id| id.starts_with(name) && !name.is_empty());
@@ -43,9 +48,7 @@ pub(crate) struct Sound {
 /// Reads the bundle of a run and refuses one that does not hold together, or that is of another worktree.
 pub(crate) fn sound(workspace: &Workspace, run_id: &str) -> Result<Sound, Fault> {
     let (verification, files) = verify(&workspace.state.evidence().join(run_id), &own_trust(workspace)?)?;
-    let speaks_against =
-        |code: &&String| ["EVIDENCE.", "JSON.", "SEAL."].iter().any(|it| code.starts_with(it));
-    if let Some(code) = verification.codes.iter().find(speaks_against) {
+    if let Some(code) = flaws(&verification).next() {
         let reason = code.parse().unwrap_or(Reason::EvidenceSchemaInvalid);
         return Err(Fault::refused(reason, format!("the bundle of {run_id} does not hold together")));
     }
@@ -57,12 +60,41 @@ pub(crate) fn sound(workspace: &Workspace, run_id: &str) -> Result<Sound, Fault>
     Ok(Sound { files, stored })
 }
 
+/// The seal of a run, from the files of its bundle.
+pub(crate) fn seal(files: &Files, run_id: &str) -> Result<Seal, Fault> {
+    let seal = files.get(attest::SEAL_FILE.as_bytes()).and_then(|bytes| Seal::parse(bytes).ok());
+    seal.ok_or_else(|| Fault::refused(Reason::SealDamaged, format!("run {run_id} has no sound seal")))
+}
+
+/// The codes that speak against a bundle itself: a run may fail, and its evidence still be sound.
+pub fn flaws(verification: &Verification) -> impl Iterator<Item = &String> {
+    let about_bundle = |code: &&String| ["EVIDENCE.", "JSON.", "SEAL."].iter().any(|it| code.starts_with(it));
+    verification.codes.iter().filter(about_bundle)
+}
+
+/// Whether a bundle holds together, whatever it tells.
+pub fn is_sound(verification: &Verification) -> bool {
+    flaws(verification).next().is_none()
+}
+
+/// What a repository demands of a bundle that comes next on its chain: where it has a key, that key signed it.
+pub(crate) fn next_trust(key: Option<&SecretKey>) -> Trust {
+    match key {
+        None => Trust { signature: SignatureRule::Ignore, ..Trust::default() },
+        Some(key) => Trust {
+            signature: SignatureRule::Required,
+            keys: BTreeMap::from([(key.key_id(), key.public())]),
+            ..Trust::default()
+        },
+    }
+}
+
 /// What a repository demands of its own bundles: if one is signed, then with its own key.
 pub fn own_trust(workspace: &Workspace) -> Result<Trust, Fault> {
-    let Some(key) = attest::signing_key(workspace)? else {
-        return Ok(Trust { signature: SignatureRule::Ignore, ..Trust::default() });
-    };
-    Ok(Trust { keys: BTreeMap::from([(key.key_id(), key.public())]), ..Trust::default() })
+    let key = attest::signing_key(workspace)?;
+    // Bundles from before there was a key have no signature.
+    let signature = if key.is_some() { SignatureRule::IfPresent } else { SignatureRule::Ignore };
+    Ok(Trust { signature, ..next_trust(key.as_ref()) })
 }
 
 /// The folder of a bundle: `name` as a path if there is such a folder, else as the name of a run.
@@ -155,52 +187,4 @@ pub fn check_tree(files: &Files, tree: &Path) -> Result<TreeCheck, Fault> {
         .and_then(|stored| stored.manifest.after_root);
     let snapshot = Snapshot::take(&workspace.root, &content_options(&workspace), None)?;
     Ok(TreeCheck { recorded, now: snapshot.root() })
-}
-
-/// One bundle of the chain, checked.
-#[derive(Debug)]
-pub struct ChainLink {
-    /// The run.
-    pub run_id: String,
-    /// What the verifier says about its bundle.
-    pub verification: Verification,
-}
-
-/// The whole chain, checked.
-#[derive(Debug)]
-pub struct ChainReport {
-    /// The bundles from the newest to the oldest, as far as the chain leads.
-    pub links: Vec<ChainLink>,
-    /// Where the chain breaks, in words.
-    pub breaks: Vec<String>,
-    /// Bundles that do not hang on the chain.
-    pub loose: Vec<String>,
-}
-
-/// Walks the chain from its head to its first bundle.
-pub fn check_chain(workspace: &Workspace, trust: &Trust) -> Result<ChainReport, Fault> {
-    let mut report = ChainReport { links: Vec::new(), breaks: Vec::new(), loose: Vec::new() };
-    // Held throughout: a bundle that is just being added would look loose or missing.
-    let chain = workspace.state.chain()?;
-    let mut by_hash = BTreeMap::new();
-    for run_id in workspace.state.bundles()? {
-        match manifest(workspace, &run_id) {
-            Ok(stored) => drop(by_hash.insert(stored.run_hash, (run_id, stored.prev_run_hash))),
-            Err(fault) => report.breaks.push(format!("{run_id}: {fault}")),
-        }
-    }
-    let mut next = chain.head()?.map(|link| link.run_hash);
-    while let Some(hash) = next {
-        let Some((run_id, previous)) = by_hash.remove(&hash) else {
-            report.breaks.push(format!("the bundle with run hash {hash} is missing"));
-            break;
-        };
-        let follows = previous.map_or(Follows::Nothing, Follows::Run);
-        let demands = Trust { follows: Some(follows), ..trust.clone() };
-        let (verification, _) = verify(&workspace.state.evidence().join(&run_id), &demands)?;
-        report.links.push(ChainLink { run_id, verification });
-        next = previous;
-    }
-    report.loose = by_hash.into_values().map(|(run_id, _)| run_id).collect();
-    Ok(report)
 }

@@ -2,8 +2,9 @@
 //!
 //! A file would not do: the agent runs as the same user and could write it. Through a socket the supervisor learns
 //! from the kernel which process asks, and refuses what comes from inside the run itself (law 2: the judged cannot
-//! widen their own scope). What is granted is written to disk before it is acknowledged (law 10).
+//! widen their own scope). Granted or refused, it is written to disk before it is answered (laws 3 and 10).
 
+use crate::asked::Asked;
 use crate::clock;
 use canon::{Reason, json};
 use plan::{Amendment, Globs};
@@ -30,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct Channel {
     socket: PathBuf,
-    granted: Arc<Mutex<Vec<Amendment>>>,
+    asked: Arc<Mutex<Asked>>,
     /// Dropping it ends the service, whatever has become of the socket meanwhile.
     closing: UnixStream,
     thread: JoinHandle<()>,
@@ -62,20 +63,19 @@ impl Channel {
     pub(crate) fn open(dir: &Path, allowed: bool) -> io::Result<Self> {
         let socket = dir.join(SOCKET);
         let listener = bind(dir)?;
-        let granted = Arc::new(Mutex::new(Vec::new()));
+        let asked = Arc::new(Mutex::new(Asked::default()));
         let (closing, closed) = UnixStream::pair()?;
-        let service = Service { journal: dir.join(JOURNAL), allowed, granted: Arc::clone(&granted) };
+        let service = Service { journal: dir.join(JOURNAL), allowed, asked: Arc::clone(&asked) };
         let thread = std::thread::spawn(move || service.serve(&listener, &closed));
-        Ok(Self { socket, granted, closing, thread })
+        Ok(Self { socket, asked, closing, thread })
     }
 
-    /// Closes the channel and returns what was granted, in order.
-    pub(crate) fn close(self) -> Vec<Amendment> {
+    /// Closes the channel and returns what was asked.
+    pub(crate) fn close(self) -> Asked {
         drop(self.closing);
         let _ = self.thread.join();
         let _ = fs::remove_file(&self.socket);
-        let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut granted)
+        std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -93,19 +93,17 @@ pub(crate) fn ask(dir: &Path, add: &[Vec<u8>], by: &str, why: &str) -> Result<Am
     read_answer(&answer).unwrap_or_else(|| Err(unreachable(io::Error::other("its answer could not be read"))))
 }
 
-/// What was granted to a run whose supervisor is gone.
-pub(crate) fn journal(dir: &Path) -> Vec<Amendment> {
-    let read = fs::read(dir.join(JOURNAL)).ok().and_then(|bytes| json::parse(&bytes).ok());
-    let Some(Value::Array(list)) = read else {
-        return Vec::new();
-    };
-    list.into_iter().filter_map(|value| serde_json::from_value(value).ok()).collect()
+/// What was asked of a run whose supervisor is gone.
+pub(crate) fn journal(dir: &Path) -> Asked {
+    let read = store::durable::read(&dir.join(JOURNAL)).ok().flatten();
+    let value = read.and_then(|bytes| json::parse(&bytes).ok());
+    value.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
 }
 
 struct Service {
     journal: PathBuf,
     allowed: bool,
-    granted: Arc<Mutex<Vec<Amendment>>>,
+    asked: Arc<Mutex<Asked>>,
 }
 
 impl Service {
@@ -132,7 +130,10 @@ impl Service {
         BufReader::new(stream.try_clone()?.take(MAX_REQUEST_BYTES)).read_until(b'\n', &mut line)?;
         let answer = match self.decide(&stream, &line) {
             Ok(amendment) => json!({ "granted": amendment }),
-            Err((reason, detail)) => json!({ "refused": reason, "detail": detail }),
+            Err((reason, detail)) => {
+                self.note_refusal(&line, reason, &detail);
+                json!({ "refused": reason, "detail": detail })
+            }
         };
         stream.write_all(&json::canonical(&answer))
     }
@@ -153,16 +154,27 @@ impl Service {
             }
         }
         let amendment = read_request(line)?;
-        let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
-        granted.push(amendment.clone());
-        let journal = json!(*granted);
-        match store::durable::write(&self.journal, &json::canonical(&journal)) {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.granted.push(amendment.clone());
+        match self.write_down(&asked) {
             Ok(()) => Ok(amendment),
             Err(error) => {
-                granted.pop();
+                asked.granted.pop();
                 Err((Reason::AmendNotAllowed, format!("it could not be written down: {error}")))
             }
         }
+    }
+
+    /// A refusal stands whether it can be written down or not; the supervisor's memory has it either way.
+    fn note_refusal(&self, request: &[u8], reason: Reason, why: &str) {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if asked.refuse(request, reason, why) {
+            let _ = self.write_down(&asked);
+        }
+    }
+
+    fn write_down(&self, asked: &Asked) -> Result<(), store::StoreError> {
+        store::durable::write(&self.journal, &json::canonical(&json!(asked)))
     }
 }
 
@@ -270,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_run_itself_asks_for_is_refused_and_not_written_down() {
+    fn what_the_run_itself_asks_for_is_refused_and_the_refusal_written_down() {
         let dir = tempfile::tempdir().expect("a directory");
         let channel = Channel::open(dir.path(), true).expect("opens");
         let refused = ask(dir.path(), &[b"docs/**".to_vec()], "ann", "the docs belong to it");
@@ -278,7 +290,12 @@ mod tests {
             matches!(&refused, Err(ChannelError::Refused { reason: Reason::AmendFromInside, .. })),
             "{refused:?}"
         );
-        assert_eq!((journal(dir.path()).len(), channel.close().len()), (0, 0));
+        let written = journal(dir.path());
+        assert_eq!(written, channel.close());
+        assert_eq!(written.granted, []);
+        let [(reason, detail)] = &written.refusals()[..] else { panic!("{written:?}") };
+        assert_eq!(*reason, Reason::AmendFromInside);
+        assert!(detail.contains("docs/**") && detail.contains("ann"), "{detail}");
     }
 
     #[test]
@@ -287,6 +304,6 @@ mod tests {
         let channel = Channel::open(dir.path(), false).expect("opens");
         let refused = ask(dir.path(), &[b"docs/**".to_vec()], "ann", "the docs belong to it");
         assert!(matches!(refused, Err(ChannelError::Refused { reason: Reason::AmendNotAllowed, .. })));
-        assert!(channel.close().is_empty());
+        assert_eq!(channel.close().refusals().len(), 1);
     }
 }

@@ -1,10 +1,28 @@
-//! The one clock and the one source of run ids (law 12).
+//! The one clock and the one source of ids (law 12).
 
 /// The time now, in UTC, as RFC 3339 with milliseconds.
 pub(crate) fn now() -> String {
     let now = jiff::Timestamp::now();
     // Milliseconds are enough to read and keep every time stamp equally long.
     format!("{now:.3}")
+}
+
+/// The time now, in whole seconds since 1970.
+pub(crate) fn seconds() -> u64 {
+    u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or(0)
+}
+
+/// A time in whole seconds as RFC 3339; far beyond the calendar it is the last second that has a name.
+pub(crate) fn rfc3339(seconds: u64) -> String {
+    let named = i64::try_from(seconds).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    named.unwrap_or(jiff::Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// The time so long ago, in the same form.
+pub(crate) fn ago(age: std::time::Duration) -> String {
+    let now = jiff::Timestamp::now();
+    let then = jiff::SignedDuration::try_from(age).ok().and_then(|age| now.checked_sub(age).ok());
+    format!("{:.3}", then.unwrap_or(jiff::Timestamp::UNIX_EPOCH))
 }
 
 /// A time in milliseconds since 1970, in UTC, as RFC 3339.
@@ -20,6 +38,12 @@ pub(crate) fn run_id() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn seconds_have_a_name() {
+        assert_eq!(rfc3339(0), "1970-01-01T00:00:00Z");
+        assert_eq!(rfc3339(u64::MAX), rfc3339(u64::MAX - 1));
+    }
 
     #[test]
     fn time_stamps_and_ids_sort_by_time() {

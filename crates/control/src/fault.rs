@@ -4,6 +4,7 @@
 //! ours: it has a place. Verdicts on runs are neither; they are reports.
 
 use canon::Reason;
+use intent::registry::Refusal;
 use paths::PatternError;
 use plan::PlanError;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,9 @@ pub enum Fault {
         /// What that run says about itself.
         holder: String,
     },
+    /// The registry of intents refused, and nothing was done.
+    #[error("{0}")]
+    Intent(Box<Refusal>),
     /// Something that the caller named is not there.
     #[error("{0}")]
     Missing(String),
@@ -83,6 +87,12 @@ impl From<PlanError> for Fault {
     }
 }
 
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        Self::Intent(Box::new(refusal))
+    }
+}
+
 impl Fault {
     /// A refusal.
     pub fn refused(reason: Reason, detail: impl Into<String>) -> Self {
@@ -106,12 +116,29 @@ impl Fault {
             Self::Store(StoreError::Network { .. }) => Some(Reason::StateNetwork),
             Self::Store(StoreError::Busy { .. }) => Some(Reason::StateBusy),
             Self::Unjudged { source, .. } => source.reason(),
-            Self::Missing(_)
+            Self::Intent(_)
+            | Self::Missing(_)
             | Self::BadInput(_)
             | Self::NoSuchRun(_)
             | Self::NoSuchAnalysis(_)
             | Self::Store(StoreError::Io { .. } | StoreError::Engine { .. } | StoreError::TooLarge { .. })
             | Self::System { .. } => None,
+        }
+    }
+
+    /// The word or code that programs rely on: of the reason, or of what the registry of intents refused.
+    pub fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Intent(refusal) => Some(refusal.code()),
+            _ => self.reason().map(Reason::code),
+        }
+    }
+
+    /// What the registry of intents refused, if it did.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Self::Intent(refusal) => Some(refusal),
+            _ => None,
         }
     }
 
@@ -126,6 +153,7 @@ impl Fault {
     /// What to do about it.
     pub fn next_step(&self) -> String {
         match (self, self.reason()) {
+            (Self::Intent(refusal), _) => refusal.next_step().into(),
             (Self::Missing(_), _) => "check the name, and that you may read it".into(),
             (Self::BadInput(_), _) => "give a whole file in the form that the option asks for".into(),
             (Self::NoSuchRun(_), _) => "`probity evidence list` shows the runs of this repository".into(),
@@ -147,7 +175,28 @@ impl Fault {
             | Self::NoSuchAnalysis(_)
             | Self::BadInput(_) => 2,
             Self::Held { .. } => 5,
+            Self::Intent(refusal) => refusal_exit_code(refusal),
             Self::Tree(_) | Self::Store(_) | Self::Unjudged { .. } | Self::System { .. } => 70,
         }
+    }
+}
+
+/// Blocked and wrong usage, over, or held by somebody.
+const fn refusal_exit_code(refusal: &Refusal) -> u8 {
+    match refusal {
+        Refusal::Expired { .. } => 4,
+        Refusal::Overlaps { .. }
+        | Refusal::OverlapsOwn { .. }
+        | Refusal::HeldByOther { .. }
+        | Refusal::NotRecoverable { .. }
+        | Refusal::StaleToken { .. } => 5,
+        Refusal::Blocked { .. }
+        | Refusal::QueueAhead { .. }
+        | Refusal::UnknownIntent { .. }
+        | Refusal::IntentExists { .. }
+        | Refusal::CommandIdReused
+        | Refusal::WrongStatus { .. }
+        | Refusal::OutOfBounds { .. }
+        | Refusal::EmptyScope => 2,
     }
 }

@@ -3,6 +3,7 @@
 //! What a gate writes goes into files without a name, so that neither the agent before it nor the gate itself can put
 //! something in their place, or take the evidence away with them (law 11).
 
+use crate::Fault;
 use canon::Reason;
 use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
 use plan::{PlannedGate, Seal};
@@ -47,14 +48,15 @@ impl GateResult {
     }
 }
 
-/// Runs the sealed gates, stopping at the first required one that fails: the rest is skipped, and says so.
+/// Runs the sealed gates, stopping at the first required one that fails: the rest is skipped, and says so. `after` each
+/// gate the caller may look at what it did.
 pub fn run(
     supervisor: &mut Supervisor,
     seal: &Seal,
     root: &Path,
     folder: &Path,
-    watch: &mut dyn FnMut(&GateResult),
-) -> Vec<GateResult> {
+    after: &mut dyn FnMut(&GateResult) -> Result<(), Fault>,
+) -> Result<Vec<GateResult>, Fault> {
     let gates = &seal.contents().plan.gates;
     let mut results = Vec::new();
     let mut stopped_by: Option<String> = None;
@@ -66,10 +68,10 @@ pub fn run(
         if gate.required && result.status != plan::GateStatus::Pass && stopped_by.is_none() {
             stopped_by = Some(gate.id.clone());
         }
-        watch(&result);
+        after(&result)?;
         results.push(result);
     }
-    results
+    Ok(results)
 }
 
 /// All gates of a seal as not run, for one reason.

@@ -20,8 +20,6 @@ pub struct Case<'a> {
     pub scope: &'a Scope,
     /// The sealed build outputs.
     pub build_outputs: &'a Scope,
-    /// What the gates may write.
-    pub gate_outputs: &'a Scope,
     /// Content that must not change, whatever the scope.
     pub protected: &'a Scope,
     /// Protected paths that this run may change.
@@ -36,6 +34,10 @@ pub struct Case<'a> {
     pub touched: &'a [Touched],
     /// The paths that had changed when the command ended, before any gate ran.
     pub changed_by_command: &'a BTreeSet<RepoPath>,
+    /// What the gates wrote, gate by gate.
+    pub gate_writes: &'a [GateWrites],
+    /// Amendments that were refused while the command ran.
+    pub refused_amendments: &'a [(Reason, String)],
     /// What could not be judged safely at the start.
     pub found_at_start: &'a [TreeFinding],
     /// What cannot be judged safely at the end.
@@ -50,6 +52,15 @@ pub struct Case<'a> {
     pub gate_results: &'a [GateResult],
     /// Paths whose content of before nobody keeps.
     pub not_kept: &'a BTreeSet<RepoPath>,
+}
+
+/// What one gate wrote, and may write.
+#[derive(Debug, Clone)]
+pub struct GateWrites {
+    /// The outputs that it declared.
+    pub outputs: Scope,
+    /// The paths that changed while it ran.
+    pub changed: BTreeSet<RepoPath>,
 }
 
 /// A path outside of the content that changed.
@@ -140,6 +151,9 @@ pub fn judge(case: &Case<'_>) -> Verdict {
     unsafe_entries(case, &verdict, &mut say);
     gates(case, &verdict, &mut say);
     command(case, &mut say);
+    for (reason, detail) in case.refused_amendments {
+        say.note(*reason, None, detail);
+    }
     touched(case, &mut say);
     verdict.findings = say.findings;
     for finding in verdict.findings.iter().filter(|finding| finding.severity == Severity::Error) {
@@ -152,8 +166,15 @@ pub fn judge(case: &Case<'_>) -> Verdict {
 
 /// Whether a changed path is no part of D.
 fn is_exempt(case: &Case<'_>, path: &RepoPath) -> bool {
-    case.build_outputs.lets_in(path)
-        || (case.gate_outputs.lets_in(path) && !case.changed_by_command.contains(path))
+    case.build_outputs.lets_in(path) || is_gate_output(case, path)
+}
+
+/// Whether only gates wrote a path, and each that did had declared it.
+fn is_gate_output(case: &Case<'_>, path: &RepoPath) -> bool {
+    let mut writers = case.gate_writes.iter().filter(|gate| gate.changed.contains(path)).peekable();
+    !case.changed_by_command.contains(path)
+        && writers.peek().is_some()
+        && writers.all(|gate| gate.outputs.lets_in(path))
 }
 
 #[derive(Default)]

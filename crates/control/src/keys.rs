@@ -1,6 +1,6 @@
 //! The key that signs a repository's evidence.
 
-use crate::{Fault, Workspace, attest};
+use crate::{Fault, Workspace, attest, recover, run};
 use canon::Reason;
 use evidence::{PublicKey, SecretKey};
 use store::durable;
@@ -14,6 +14,12 @@ pub fn generate(workspace: &Workspace) -> Result<PublicKey, Fault> {
             workspace.state.signing_key().display()
         );
         return Err(Fault::refused(Reason::KeyExists, detail));
+    }
+    // From now on every further bundle is signed: what goes on without the key must come to its end first.
+    let _tree = run::take_tree(workspace, "making a key")?;
+    recover::close_interrupted(workspace)?;
+    if let Some(open) = workspace.state.open_runs()?.first() {
+        return Err(Fault::Held { holder: format!("run {}", open.run_id) });
     }
     let mut random = [0; 32];
     fill(&mut random).map_err(Fault::system("cannot get random bytes from the system"))?;

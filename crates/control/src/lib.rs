@@ -5,19 +5,24 @@
 //!   configuration.
 //! * [`analyze`]: a structural analysis of the tree. [`runs`]: where its results are kept.
 //! * [`amend`], [`revert`]: the ways on after a violation. [`explain`]: why a path is in or out.
-//! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence.
+//! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence. [`prune`]: removing what is old.
+//! * [`deed`]: evidence of what Probity itself does.
+//! * [`ledger`]: what agents know and decided.
 //! * [`judge`]: the verdict, a pure function of what was observed.
 
 pub mod agents;
 pub mod amend;
 pub mod analyze;
+mod asked;
 pub mod attest;
 mod before;
 pub mod bundles;
+pub mod chain;
 pub mod change;
 mod channel;
 mod clock;
 pub mod contract;
+pub mod deed;
 pub mod explain;
 pub mod export;
 mod fault;
@@ -25,9 +30,12 @@ pub mod gates;
 pub mod init;
 pub mod judge;
 pub mod keys;
+pub mod ledger;
 mod observe;
 pub mod planning;
+pub mod prune;
 mod recover;
+pub mod registry;
 pub mod revert;
 pub mod run;
 pub mod runs;

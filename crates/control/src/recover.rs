@@ -39,10 +39,11 @@ pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>,
         };
         // Whoever killed the supervisor could also have forged what the next run would take for known.
         durable::remove(&run.cache)?;
-        if workspace.state.evidence().join(&run.run_id).join("manifest.json").is_file() {
+        let key = attest::signing_key(workspace)?;
+        if attest::finished(workspace, &run.run_id, key.as_ref()).is_some() {
             // Killed after the bundle was written: only the chain may still miss it.
-            attest::repair_chain(workspace)?;
-        } else if let Some(dir) = close(workspace, &run.folder)? {
+            attest::repair_chain(workspace, key.as_ref())?;
+        } else if let Some(dir) = close(workspace, &run.folder, key.as_ref())? {
             closed.push(ClosedRun { run_id: run.run_id, dir });
         }
         attest::remove_folder(&run.folder)?;
@@ -52,16 +53,15 @@ pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>,
 }
 
 /// Writes the bundle of a killed run; `None` if it was killed before it was sealed, and so before anything ran.
-fn close(workspace: &Workspace, folder: &Path) -> Result<Option<PathBuf>, Fault> {
+fn close(workspace: &Workspace, folder: &Path, key: Option<&SecretKey>) -> Result<Option<PathBuf>, Fault> {
     let Some(bytes) = durable::read(&folder.join("seal.json"))? else {
         return Ok(None);
     };
     let Ok(seal) = Seal::parse(&bytes) else {
         return set_aside(folder).map(|()| None);
     };
-    let key = attest::signing_key(workspace)?;
     let detail = "its supervisor ended without a word; what it changed is not known";
-    let attested = unjudged(workspace, &seal, key.as_ref(), folder, detail, Head::OnDisk)?;
+    let attested = unjudged(workspace, &seal, key, folder, detail, Head::OnDisk)?;
     Ok(Some(attested.dir))
 }
 
@@ -74,20 +74,18 @@ pub(crate) fn unjudged(
     detail: &str,
     head: Head,
 ) -> Result<Attested, Fault> {
-    let finding = Finding {
-        reason: Reason::RunInterrupted,
-        path: None,
-        detail: detail.into(),
-        severity: Severity::Error,
-    };
-    let verdict =
-        Verdict { findings: vec![finding], reasons: vec![Reason::RunInterrupted], ..Verdict::default() };
+    let finding = |severity, reason, detail| Finding { reason, path: None, detail, severity };
+    let asked = channel::journal(folder);
+    let mut findings = vec![finding(Severity::Error, Reason::RunInterrupted, detail.into())];
+    let refused = asked.refusals().into_iter();
+    findings.extend(refused.map(|(reason, detail)| finding(Severity::Note, reason, detail)));
+    let verdict = Verdict { findings, reasons: vec![Reason::RunInterrupted], ..Verdict::default() };
     attest::attest(
         workspace,
         &Record {
             seal,
             key,
-            amendments: &channel::journal(folder),
+            amendments: &asked.granted,
             verdict: &verdict,
             before_root: Some(seal.contents().root),
             after_root: None,
@@ -95,6 +93,7 @@ pub(crate) fn unjudged(
             gate_results: &gates::skip_all(seal, "the run was interrupted"),
             ref_movements: &[],
             command: None,
+            did: None,
             containment: &[],
             folder,
             head,

@@ -1,16 +1,22 @@
 //! Undoing the out-of-scope changes of a run, exactly and nothing else.
 //!
 //! A path is undone only if it is still what the run left there; content comes from the before-images or from git, and
-//! is checked against the digest that the start snapshot had. Whatever cannot be undone is said, path by path.
+//! is checked against the digest that the start snapshot had. Whatever cannot be undone is said, path by path. What was
+//! done is evidence of its own.
 
-use crate::attest::DELTA_FILE;
+use crate::attest::{Attested, DELTA_FILE};
+use crate::deed::{Deed, Did};
+use crate::judge::{Finding, Severity, Verdict};
 use crate::observe::Observer;
-use crate::{Fault, Workspace, before, bundles};
+use crate::{Fault, Workspace, before, bundles, planning, recover, run};
 use canon::{Digest, Reason, json};
 use paths::RepoPath;
+use plan::{Globs, Seal};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use store::{Lock, LockError};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use store::Lock;
 use tree::restore::{Restorer, Wanted};
 use tree::{Kind, Side, Snapshot};
 
@@ -36,6 +42,8 @@ pub struct RevertReport {
     pub undone: Vec<Undone>,
     /// Protected paths that the run changed: they lie outside of the content, and are left to a person.
     pub left: Vec<RepoPath>,
+    /// The evidence of the revert itself, if anything was to be done.
+    pub attested: Option<Attested>,
 }
 
 /// What was done to a path.
@@ -88,36 +96,79 @@ pub fn revert(
     let run_id = bundles::find(workspace, run)?;
     let bundles::Sound { files, stored } = bundles::sound(workspace, &run_id)?;
     let recorded = read_delta(&files, &run_id)?;
-    let manifest = stored.manifest;
+    let (manifest, run_hash) = (stored.manifest, stored.run_hash);
     let untracked: BTreeSet<RepoPath> = manifest.untracked().unwrap_or_default().into_iter().collect();
     if let Some(path) = only.iter().find(|path| !untracked.contains(*path)) {
         let detail = format!("`{path}` is no out-of-scope change of run {run_id}");
         return Err(Fault::refused(Reason::PathInvalid, detail));
     }
-    let lock =
-        Lock::try_take(&workspace.state.tree_lock(&workspace.root), &format!("reverting run {run_id}"));
-    let _lock = lock.map_err(|error| match error {
-        LockError::Held { holder } => Fault::Held { holder },
-        LockError::Store(error) => error.into(),
-    })?;
+    let seal = bundles::seal(&files, &run_id)?;
+    let _lock = run::take_tree(workspace, &format!("reverting run {run_id}"))?;
+    let _images = Lock::share(&workspace.state.before_lock())?;
+    recover::close_interrupted(workspace)?;
     let is_meant = |path: &RepoPath| untracked.contains(path) && (only.is_empty() || only.contains(path));
     let mut meant: Vec<&RecordedChange> =
         recorded.changes.iter().filter(|change| is_meant(&change.path)).collect();
     // Additions go first and deepest first, so that what stood in the way of a restored path is gone.
     meant.sort_by_key(|change| (change.before.is_some(), std::cmp::Reverse(change.path.clone())));
     let dir_mode = |path: &RepoPath| u32::from_str_radix(recorded.directories.get(&path_key(path))?, 8).ok();
+    let observer = Observer::new(workspace);
+    let now = observer.content(None)?;
+    let paths: Vec<RepoPath> = meant.iter().map(|change| change.path.clone()).collect();
+    let is_done = !dry_run && !paths.is_empty();
+    let deed = is_done.then(|| seal_deed(workspace, &seal, &paths, &now)).transpose()?;
     let undoing = Undoing {
         workspace,
-        now: Observer::new(workspace).content(None)?,
+        now,
         restorer: Restorer::open(&workspace.root, &dir_mode)
             .map_err(Fault::system("cannot open the tree"))?,
         dry_run,
     };
     let mut undone: Vec<Undone> = meant.into_iter().map(|change| undoing.undo(change)).collect();
     undone.sort_by(|one, other| one.path.cmp(&other.path));
+    let attested = match deed {
+        None => None,
+        Some(deed) => {
+            let after = observer.content(Some(&undoing.now))?;
+            let verdict = verdict(&seal, [&undoing.now, &after], &undone)?;
+            Some(deed.conclude(workspace, Did::Revert(run_hash), [&undoing.now, &after], &verdict)?)
+        }
+    };
     let protected = manifest.details.protected.into_iter().filter_map(|found| found.path);
     let left = protected.filter(|path| !untracked.contains(path)).collect();
-    Ok(RevertReport { run_id, undone, left })
+    Ok(RevertReport { run_id, undone, left, attested })
+}
+
+/// The undoing of `paths` as a deed: sealed to them, under the policy of the run that is undone.
+fn seal_deed(workspace: &Workspace, of: &Seal, paths: &[RepoPath], now: &Snapshot) -> Result<Deed, Fault> {
+    let scope = Globs::new(paths::suggest(paths, &planning::names(now).0));
+    let mut command: Vec<OsString> = vec!["probity".into(), "revert".into(), (&of.contents().run_id).into()];
+    command.extend(paths.iter().map(|path| OsString::from_vec(path.as_bytes().to_vec())));
+    Deed::seal(workspace, of.contents(), scope, now, command)
+}
+
+/// What was refused fails a revert; so does whatever else changed meanwhile, which follows from scope and delta.
+fn verdict(of: &Seal, [before, after]: [&Snapshot; 2], undone: &[Undone]) -> Result<Verdict, Fault> {
+    let build_outputs = of.contents().build_outputs.to_scope()?;
+    let (exempt, delta): (Vec<_>, Vec<_>) =
+        tree::delta(before, after).into_iter().partition(|change| build_outputs.lets_in(&change.path));
+    let refused = |one: &Undone| {
+        let (path, detail) = (Some(one.path.clone()), one.detail.clone());
+        Some(Finding { reason: one.reason?, path, detail, severity: Severity::Error })
+    };
+    let findings: Vec<Finding> = undone.iter().filter_map(refused).collect();
+    let reasons: BTreeSet<Reason> = findings.iter().map(|finding| finding.reason).collect();
+    let exempt = exempt.into_iter().map(|change| change.path).collect();
+    Ok(Verdict { delta, exempt, findings, reasons: reasons.into_iter().collect(), ..Verdict::default() })
+}
+
+/// The contents that undoing a run may need; none if it does not know what it changed.
+pub(crate) fn needed(files: &bundles::Files, run_id: &str) -> Result<Vec<Digest>, Fault> {
+    if !files.contains_key(DELTA_FILE.as_bytes()) {
+        return Ok(Vec::new());
+    }
+    let changes = read_delta(files, run_id)?.changes;
+    Ok(changes.into_iter().filter_map(|change| change.before?.digest).collect())
 }
 
 /// A path as a key of a JSON object: keys are text, so what is no text is escaped.
@@ -184,7 +235,7 @@ impl Undoing<'_> {
         let Some(digest) = side.digest else {
             return Ok(Vec::new());
         };
-        if let Ok(Some(bytes)) = self.workspace.state.objects().get(&digest) {
+        if let Ok(Some(bytes)) = self.workspace.state.before_images().get(&digest) {
             return Ok(bytes);
         }
         let git = self.workspace.git.as_ref().zip(side.git_id.as_ref());

@@ -4,10 +4,11 @@
 //! the signing key and the head of the chain stay in this process's memory while the command runs; what lies on disk
 //! meanwhile is never read back as truth. From the seal on every end leaves evidence, a fault of ours too (law 11).
 
+use crate::asked::Asked;
 use crate::attest::{self, Attested, Record};
 use crate::channel::Channel;
 use crate::gates::{self, GateResult};
-use crate::judge::{Case, RefMovement, Verdict, is_blind, judge};
+use crate::judge::{Case, GateWrites, RefMovement, Verdict, is_blind, judge};
 use crate::observe::{Observation, Observer};
 use crate::planning::{self, Coverage, Preview, Selection, Warning};
 use crate::recover::{self, ClosedRun};
@@ -17,9 +18,9 @@ use crate::{Fault, Workspace, before, clock};
 use canon::Reason;
 use evidence::SecretKey;
 use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
-use paths::{RepoPath, Scope};
+use paths::{PatternError, RepoPath, Scope};
 use plan::{Amendment, GateStatus, Globs, Permission, Plan, Policy, Seal, SealContents, SignatureRule};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use store::{Lock, LockError, durable};
@@ -84,7 +85,9 @@ pub fn run(
     watch: &mut dyn FnMut(Event<'_>),
 ) -> Result<RunReport, Fault> {
     let run_id = clock::run_id();
-    let _lock = take_tree(workspace, &run_id)?;
+    let _lock = take_tree(workspace, &format!("run {run_id}"))?;
+    // While a run goes on, nobody removes a before-image that it counts on.
+    let _images = Lock::share(&workspace.state.before_lock())?;
     for closed in recover::close_interrupted(workspace)? {
         watch(Event::Closed(&closed));
     }
@@ -131,9 +134,10 @@ struct Begun {
 struct Acted {
     /// How the command ended; `None` if it was withheld.
     command: Option<Ended>,
-    amendments: Vec<Amendment>,
+    asked: Asked,
     changed_by_command: BTreeSet<RepoPath>,
     gate_results: Vec<GateResult>,
+    gate_writes: Vec<GateWrites>,
     end: Observation,
     containment: Vec<String>,
 }
@@ -161,7 +165,7 @@ fn begin(
     let head = chain.head()?;
     let open = workspace.state.open_run(run_id, &workspace.root);
     durable::write(&open.folder.join(attest::SEAL_FILE), &seal.to_bytes())?;
-    let guard = Guard::set(&workspace.state, &open, &chain, head);
+    let guard = Guard::set(&workspace.state, &open, &chain, head, key.as_ref());
     Ok(Begun { start, preview, seal, scopes, not_kept, key, folder: open.folder, guard })
 }
 
@@ -176,29 +180,47 @@ fn act(
     keep_memory_private();
     let mut supervisor = Supervisor::new().map_err(Fault::system("cannot supervise processes"))?;
     // Law 13: what cannot be seen before cannot be judged after, so nothing runs.
-    let (command, amendments) = if begun.scopes.are_seen_in(&begun.start) {
-        let (ended, amendments) = run_command(&mut supervisor, workspace, request, begun)?;
-        (Some(ended), amendments)
+    let (command, asked) = if begun.scopes.are_seen_in(&begun.start) {
+        let (ended, asked) = run_command(&mut supervisor, workspace, request, begun)?;
+        (Some(ended), asked)
     } else {
-        (None, Vec::new())
+        (None, Asked::default())
     };
     watch(Event::CommandEnded);
     let middle = observer.observe(Some(&begun.start))?;
-    let changed_by_command =
-        tree::delta(&begun.start.content, &middle.content).into_iter().map(|change| change.path).collect();
+    let changed_by_command = changed(&begun.start, &middle);
+    let mut gate_writes = Vec::new();
+    let mut end = middle;
     let gate_results = match command.as_ref().map(|ended| &ended.outcome) {
         None | Some(Outcome::Cancelled(_) | Outcome::NotStarted(_)) => {
             gates::skip_all(&begun.seal, "the command did not run to its end")
         }
         Some(_) => {
-            let mut report = |result: &GateResult| watch(Event::Gate(result));
-            gates::run(&mut supervisor, &begun.seal, &workspace.root, &begun.folder, &mut report)
+            let mut after = |result: &GateResult| {
+                watch(Event::Gate(result));
+                // Without declared outputs it does not matter which gate wrote what: one look at the end is enough.
+                if result.status != GateStatus::Skip && begun.scopes.has_gate_outputs() {
+                    let now = observer.observe(Some(&end))?;
+                    let outputs = begun.scopes.outputs_of(&result.gate_id);
+                    gate_writes.push(GateWrites { outputs, changed: changed(&end, &now) });
+                    end = now;
+                }
+                Ok(())
+            };
+            gates::run(&mut supervisor, &begun.seal, &workspace.root, &begun.folder, &mut after)?
         }
     };
     let gates_ran = gate_results.iter().any(|result| result.status != GateStatus::Skip);
-    let end = if gates_ran { observer.observe(Some(&middle))? } else { middle };
+    if gates_ran && gate_writes.is_empty() {
+        end = observer.observe(Some(&end))?;
+    }
     let containment = supervisor.containment().notes.clone();
-    Ok(Acted { command, amendments, changed_by_command, gate_results, end, containment })
+    Ok(Acted { command, asked, changed_by_command, gate_results, gate_writes, end, containment })
+}
+
+/// The paths of content that differ from one look to the next.
+fn changed(before: &Observation, after: &Observation) -> BTreeSet<RepoPath> {
+    tree::delta(&before.content, &after.content).into_iter().map(|change| change.path).collect()
 }
 
 /// Judges, and leaves evidence.
@@ -212,14 +234,13 @@ fn conclude(
     let Begun { start, preview, seal, scopes, not_kept, key, folder, guard } = begun;
     let touched = guard.touched();
     observer.remember(&acted.end.content);
-    let scope = plan::amended_scope(&seal.contents().plan.scope, &acted.amendments)?;
+    let scope = plan::amended_scope(&seal.contents().plan.scope, &acted.asked.granted)?;
     let mut zone_changes = start.zone_changes(&acted.end);
     zone_changes.extend(observer.state_changes(&touched));
     let ref_movements = start.ref_movements(&acted.end);
     let verdict = judge(&Case {
         scope: &scope,
         build_outputs: &scopes.build_outputs,
-        gate_outputs: &scopes.gate_outputs,
         protected: &scopes.protected,
         grants: &scopes.grants,
         refs: seal.contents().refs,
@@ -227,6 +248,8 @@ fn conclude(
         changes: &tree::delta(&start.content, &acted.end.content),
         touched: &tree::touched(&start.content, &acted.end.content),
         changed_by_command: &acted.changed_by_command,
+        gate_writes: &acted.gate_writes,
+        refused_amendments: &acted.asked.refusals(),
         found_at_start: start.content.findings(),
         found_at_end: acted.end.content.findings(),
         zone_changes: &zone_changes,
@@ -242,7 +265,7 @@ fn conclude(
         &Record {
             seal,
             key: key.as_ref(),
-            amendments: &acted.amendments,
+            amendments: &acted.asked.granted,
             verdict: &verdict,
             before_root: root_of(start),
             after_root: root_of(&acted.end),
@@ -250,13 +273,14 @@ fn conclude(
             gate_results: &acted.gate_results,
             ref_movements: &ref_movements,
             command: Some((&request.command, command_exit_code)),
+            did: None,
             containment: &acted.containment,
             folder,
             head: guard.head_to_trust(),
         },
     )?;
     Ok(RunReport {
-        amendments: acted.amendments,
+        amendments: acted.asked.granted,
         verdict,
         warnings: preview.warnings.clone(),
         coverage: preview.coverage,
@@ -276,9 +300,9 @@ fn keep_memory_private() {
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
-/// Takes the tree for this run alone.
-fn take_tree(workspace: &Workspace, run_id: &str) -> Result<Lock, Fault> {
-    let holder = format!("run {run_id}, process {}", std::process::id());
+/// Takes the tree for one process alone; `what` it is about to do is told to whoever finds the tree taken.
+pub(crate) fn take_tree(workspace: &Workspace, what: &str) -> Result<Lock, Fault> {
+    let holder = format!("{what}, process {}", std::process::id());
     Lock::try_take(&workspace.state.tree_lock(&workspace.root), &holder).map_err(|error| match error {
         LockError::Held { holder } => Fault::Held { holder },
         LockError::Store(error) => error.into(),
@@ -321,7 +345,7 @@ fn run_command(
     workspace: &Workspace,
     request: &RunRequest,
     begun: &Begun,
-) -> Result<(Ended, Vec<Amendment>), Fault> {
+) -> Result<(Ended, Asked), Fault> {
     let contents = begun.seal.contents();
     let may_amend = contents.amend.during == Permission::Allow;
     let channel =
@@ -340,7 +364,7 @@ fn run_command(
 /// The sealed patterns, ready to match.
 struct Scopes {
     build_outputs: Scope,
-    gate_outputs: Scope,
+    gate_outputs: BTreeMap<String, Scope>,
     protected: Scope,
     grants: Scope,
 }
@@ -349,16 +373,23 @@ impl Scopes {
     fn of(seal: &Seal) -> Result<Self, Fault> {
         let contents = seal.contents();
         let ready = |globs: &Globs| globs.to_scope();
-        let mut outputs = Globs::default();
-        for settings in contents.gate_settings.values() {
-            outputs.extend(&settings.outputs);
-        }
+        let outputs =
+            contents.gate_settings.iter().map(|(id, settings)| Ok((id.clone(), ready(&settings.outputs)?)));
         Ok(Self {
             build_outputs: ready(&contents.build_outputs)?,
-            gate_outputs: ready(&outputs)?,
+            gate_outputs: outputs.collect::<Result<_, PatternError>>()?,
             protected: ready(&contents.protected)?,
             grants: ready(&contents.grants)?,
         })
+    }
+
+    fn has_gate_outputs(&self) -> bool {
+        self.gate_outputs.values().any(|outputs| !outputs.patterns().is_empty())
+    }
+
+    /// What a gate declared that it writes.
+    fn outputs_of(&self, gate: &str) -> Scope {
+        self.gate_outputs.get(gate).cloned().unwrap_or_default()
     }
 
     /// Whether everything outside of the build outputs could be seen.

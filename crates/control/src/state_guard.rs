@@ -9,8 +9,8 @@
 use crate::attest::{Head, SEAL_FILE};
 use crate::bundles;
 use canon::{Digest, json};
-use evidence::Trust;
-use plan::{Seal, SignatureRule};
+use evidence::{SecretKey, Trust};
+use plan::Seal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
@@ -43,13 +43,24 @@ pub(crate) struct Guard {
     state: State,
     run: OpenRun,
     head: Option<Link>,
+    /// What a further bundle on the chain must prove.
+    trust: Trust,
     files: BTreeMap<PathBuf, Mark>,
 }
 
 impl Guard {
     /// Remembers the state directory for `run`. `head` is the head of the chain, which is locked: no bundle is half there.
-    pub(crate) fn set(state: &State, run: &OpenRun, _locked: &Chain, head: Option<Link>) -> Self {
-        Self { state: state.clone(), run: run.clone(), head, files: list(state.dir()) }
+    /// Whoever adds a bundle while there is a `key` must have signed it.
+    pub(crate) fn set(
+        state: &State,
+        run: &OpenRun,
+        _locked: &Chain,
+        head: Option<Link>,
+        key: Option<&SecretKey>,
+    ) -> Self {
+        let (state, run) = (state.clone(), run.clone());
+        let files = list(state.dir());
+        Self { state, run, head, trust: bundles::next_trust(key), files }
     }
 
     /// What the bundle of this run follows: the head on disk, if it leads back to the one when the guard was set.
@@ -110,8 +121,10 @@ impl Guard {
             "chain.json" => new_links.is_some(),
             "evidence" => fate == Fate::New && new_links.is_some_and(|links| links.contains(id)),
             // What somebody was just keeping when we first looked is kept under another name now.
-            "objects" if fate == Fate::Gone => path.extension().is_some_and(|extension| extension == "tmp"),
-            "objects" => fate == Fate::New && is_named_by_content(&path),
+            "before" | "objects" if fate == Fate::Gone => {
+                path.extension().is_some_and(|extension| extension == "tmp")
+            }
+            "before" | "objects" => fate == Fate::New && is_named_by_content(&path),
             // A run elsewhere that began, goes on, or ended and took its folder away. No seal is ever rewritten.
             "open" if path.starts_with(&self.run.folder) => false,
             "open" => {
@@ -166,8 +179,8 @@ impl Guard {
     /// The run hash of a bundle and the one before it.
     fn manifest_link(&self, run_id: &str) -> Option<(Digest, Option<Digest>)> {
         // A bundle that does not hold together is no link, whatever it says about itself.
-        let (verification, files) = bundles::verify(&self.state.evidence().join(run_id), &anyone()).ok()?;
-        if verification.codes.iter().any(|code| code.starts_with("EVIDENCE.") || code.starts_with("JSON.")) {
+        let (verification, files) = bundles::verify(&self.state.evidence().join(run_id), &self.trust).ok()?;
+        if !bundles::is_sound(&verification) {
             return None;
         }
         let manifest = json::parse(files.get(&b"manifest.json"[..])?).ok()?;
@@ -183,11 +196,6 @@ impl Guard {
         let runs = self.state.bundles().ok()?;
         runs.into_iter().rev().find(|id| self.manifest_link(id).is_some_and(|(found, _)| found == hash))
     }
-}
-
-/// No demands but that a bundle holds together.
-fn anyone() -> Trust {
-    Trust { signature: SignatureRule::Ignore, ..Trust::default() }
 }
 
 fn is_named_by_content(path: &Path) -> bool {
@@ -230,7 +238,7 @@ mod tests {
             fs::create_dir_all(file.parent().expect("a parent")).expect("creates");
             fs::write(file, "mine").expect("writes");
         }
-        state.objects().put(b"before").expect("keeps");
+        state.before_images().put(b"before").expect("keeps");
         (dir, state)
     }
 
@@ -242,7 +250,7 @@ mod tests {
 
     fn touched(change: impl FnOnce(&State)) -> Vec<PathBuf> {
         let (_dir, state) = state();
-        let guard = Guard::set(&state, &own_run(&state), &state.chain().expect("opens"), None);
+        let guard = Guard::set(&state, &own_run(&state), &state.chain().expect("opens"), None, None);
         change(&state);
         guard.touched().into_iter().map(|name| state.dir().join(name)).collect()
     }
@@ -290,10 +298,10 @@ mod tests {
 
     #[test]
     fn before_images_cannot_be_taken_away() {
-        let kept = |state: &State| state.objects().put(b"before").expect("keeps").to_hex();
+        let kept = |state: &State| state.before_images().put(b"before").expect("keeps").to_hex();
         let taken = touched(|state| {
             let name = kept(state);
-            fs::remove_file(state.dir().join("objects").join(&name[..2]).join(&name[2..])).expect("removes");
+            fs::remove_file(state.dir().join("before").join(&name[..2]).join(&name[2..])).expect("removes");
         });
         assert_eq!(taken.len(), 1);
     }
@@ -306,7 +314,7 @@ mod tests {
     #[test]
     fn what_is_only_just_being_written_is_looked_at_again() {
         let found = touched(|state| {
-            let unfinished = state.dir().join("objects/unfinished.tmp");
+            let unfinished = state.dir().join("before/unfinished.tmp");
             fs::write(&unfinished, "x").expect("writes");
             std::thread::spawn(move || {
                 std::thread::sleep(PAUSE * 4);
@@ -328,7 +336,7 @@ mod tests {
 
     #[test]
     fn objects_must_have_their_own_digest() {
-        assert!(touched(|state| drop(state.objects().put(b"another"))).is_empty());
-        assert!(notices(|state| state.dir().join("objects/zz")));
+        assert!(touched(|state| drop(state.before_images().put(b"another"))).is_empty());
+        assert!(notices(|state| state.dir().join("before/zz")));
     }
 }

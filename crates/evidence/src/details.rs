@@ -45,6 +45,12 @@ pub struct Details {
     pub tree: Option<String>,
     /// The run hash of the bundle that this one amends.
     pub amended_from: Option<Digest>,
+    /// The run hash of the bundle whose out-of-scope changes this one undid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverts: Option<Digest>,
+    /// How many older bundles were removed from the chain; `pruned.json` lists them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pruned: Option<u64>,
 }
 
 /// A program and its version.

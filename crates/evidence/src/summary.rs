@@ -95,6 +95,12 @@ fn facts(manifest: &Manifest) -> Vec<String> {
     if let Some(before) = details.amended_from {
         facts.push(format!("amends the run `{before}`"));
     }
+    if let Some(of) = details.reverts {
+        facts.push(format!("undoes the run `{of}`"));
+    }
+    if let Some(pruned) = details.pruned {
+        facts.push(format!("removed {pruned} older bundles: `pruned.json` lists them"));
+    }
     if let Some(tool) = &details.tool {
         facts.push(format!("written by {} {}", code(tool.name.as_bytes()), code(tool.version.as_bytes())));
     }

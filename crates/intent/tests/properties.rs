@@ -3,7 +3,7 @@
 mod common;
 
 use common::{World, command, id, owner, promote, release, seen, start};
-use probity_intent::registry::{Action, Decision, Seq};
+use probity_intent::registry::{Action, Decision, Seq, Snapshot};
 use probity_intent::start::OnConflict;
 use probity_intent::{Entry, IntentId, Probe, Registry, Status, overlap};
 use proptest::prelude::*;
@@ -103,6 +103,9 @@ proptest! {
         }
         let replayed = Registry::replay(&world.log);
         prop_assert_eq!(replayed.as_ref(), Ok(&world.registry));
+        let cached = serde_json::to_vec(&world.registry.snapshot()).expect("a snapshot serialises");
+        let cached: Snapshot = serde_json::from_slice(&cached).expect("and reads back");
+        prop_assert_eq!(&Registry::from(cached), &world.registry);
         let stored = serde_json::to_vec(&world.log).expect("a log serialises");
         let read: Vec<probity_intent::registry::Event> = serde_json::from_slice(&stored).expect("and reads back");
         prop_assert_eq!(read, world.log);

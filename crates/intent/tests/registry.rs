@@ -3,9 +3,9 @@
 mod common;
 
 use common::{World, command, id, owner, promote, release, scope, seen, start};
-use probity_intent::registry::{Action, Change, Closing, Decision, NoticeKind, Refusal, Seq};
+use probity_intent::registry::{Action, Change, Circumstances, Closing, Decision, NoticeKind, Refusal, Seq};
 use probity_intent::start::OnConflict::{Block, Queue};
-use probity_intent::{Entry, Probe, Registry, Status};
+use probity_intent::{Entry, Ownership, Probe, Registry, Status, Timestamp};
 
 const DEAD: Probe = Probe { exists: false, pid_start: None };
 
@@ -129,6 +129,20 @@ fn a_lapse_is_told_at_the_next_call() {
     let renewed = world.run(70, &a, renew()).expect("renewed");
     assert!(matches!(renewed.notices[0].kind, NoticeKind::LeaseLapsed { since } if since.0 == 60));
     assert!(world.run(80, &a, renew()).expect("renewed").notices.is_empty());
+}
+
+#[test]
+fn a_lease_that_the_store_knows_to_run_is_no_lapse() {
+    let (a, b) = (owner("a", 1), owner("b", 2));
+    let mut world = World::default();
+    world.run(0, &a, start("i-a", &["p"], Block)).expect("granted");
+    let intent = world.registry.intent(&id("i-a")).expect("is there").clone();
+    let used = Circumstances { leases: [(id("i-a"), 30)].into(), ..seen(100) };
+    assert_eq!(intent.ownership(&b, &seen(100)), Ownership::ForeignStale);
+    assert_eq!(intent.ownership(&b, &used), Ownership::ForeignActive);
+    assert_eq!(intent.lease(&used).ends_at(), Timestamp(130));
+    let renew = Action::Renew { intent_id: id("i-a"), lease_seconds: 60, ttl_seconds: None };
+    assert_eq!(world.run_in(&used, &a, renew).expect("renewed").notices, []);
 }
 
 #[test]

@@ -120,6 +120,41 @@ impl Proposal<'_> {
         self.delta.as_ref().err().copied()
     }
 
+    /// The handle or target that the delta is about; empty if it could not be read.
+    pub(crate) fn name(&self) -> &str {
+        match &self.delta {
+            Ok(Delta::Create { handle, .. }) => handle,
+            Ok(Delta::Change { target, .. }) => target,
+            Err(_) => "",
+        }
+    }
+
+    /// The item that the delta would end or promote: the one whose status it changes.
+    pub(crate) fn ends(&self) -> Option<&str> {
+        match &self.delta {
+            Ok(Delta::Change { target, change }) => match change {
+                Change::ReviseDecision { .. }
+                | Change::ReviseConstraint { .. }
+                | Change::Confidence { .. } => None,
+                _ => Some(target),
+            },
+            _ => None,
+        }
+    }
+
+    /// The words that the delta brings, if it brings any.
+    pub(crate) fn words(&self) -> Option<&str> {
+        let mut words = None;
+        if let Ok(delta) = &self.delta {
+            delta.each_text(&mut |name, text| {
+                if !matches!(name, "handle" | "target" | "by") {
+                    words = words.or(Some(text));
+                }
+            });
+        }
+        words
+    }
+
     /// Tells this delta from every other: a digest over all that it says.
     pub(crate) fn fingerprint(&self) -> Option<Digest> {
         let delta = self.delta.as_ref().ok()?;

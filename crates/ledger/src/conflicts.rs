@@ -39,6 +39,16 @@ impl Conflicts {
         self.open.insert((newer, at));
     }
 
+    /// Puts a conflict back as it was.
+    pub(crate) fn restore(&mut self, conflict: Conflict) {
+        let at = count(self.list.len());
+        self.list.push(conflict);
+        if conflict.settled.is_none() {
+            self.open.insert((conflict.older, at));
+            self.open.insert((conflict.newer, at));
+        }
+    }
+
     /// The open conflicts of an item.
     pub(crate) fn open_of(&self, item: ItemId) -> Vec<u32> {
         if self.open.is_empty() {

@@ -16,7 +16,7 @@ use crate::statements::Statements;
 use crate::texts::{Texts, count};
 use crate::words::{Confidence, Mode, Status};
 use canon::Digest;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 /// The reconciled state of what agents know and decided.
@@ -29,8 +29,8 @@ pub struct Ledger {
     pub(crate) texts: Texts,
     /// All handles, and the item that each names.
     pub(crate) handles: Names<ItemId>,
-    /// The handles of items besides their first.
-    pub(crate) aliases: BTreeSet<(ItemId, u32)>,
+    /// The handles of items besides their first, and the inputs that brought them.
+    pub(crate) aliases: BTreeMap<(ItemId, u32), Seq>,
     /// All keys of deltas that took effect, and what they were.
     pub(crate) keys: Names<Delivered>,
     pub(crate) extras: BTreeMap<ItemId, Extra>,
@@ -97,6 +97,21 @@ impl Ledger {
         }
     }
 
+    /// Whether a turn is known.
+    pub fn knows_turn(&self, turn: &str) -> bool {
+        self.sources.turns.find(turn).is_some()
+    }
+
+    /// Who may change hard constraints.
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Puts another policy in force, for the inputs to come.
+    pub fn set_policy(&mut self, policy: Policy) {
+        self.policy = policy;
+    }
+
     /// The position of the last input.
     pub fn head(&self) -> Seq {
         Seq(count(self.entries.len()))
@@ -155,9 +170,9 @@ impl Ledger {
     }
 
     /// Gives an item one more name.
-    pub(crate) fn add_alias(&mut self, handle: &str, item: ItemId) {
+    pub(crate) fn add_alias(&mut self, handle: &str, item: ItemId, seq: Seq) {
         let alias = self.handles.add(handle, item);
-        self.aliases.insert((item, alias));
+        self.aliases.insert((item, alias), seq);
     }
 
     pub(crate) fn remember_key(&mut self, key: &str, delivered: Delivered) {

@@ -11,26 +11,35 @@
 //! * Questions: [`Ledger::changed_since`], [`Ledger::as_of`], [`Ledger::explain`], [`Ledger::supported_by`],
 //!   [`Ledger::conflicts`], [`Ledger::scoreboard`].
 //! * [`Ledger::export`]: a context for the next prompt, within a budget; [`Ledger::markdown`]: pages for people.
-//! * [`extract`]: from turns of a conversation to candidates, by rules.
+//! * [`transcript`]: from session files of agents to turns; [`extract`]: from turns to candidates, by rules.
+//! * [`Ledger::suggestions`] and [`Ledger::constraints_touching`]: what to do next, and what to keep to.
+//! * [`Book`]: a ledger with its turns, streams and citations, as the fold of [`wire`] events; [`snapshot`] keeps one.
+//! * [`documents`]: items as documents of the commit store; [`merge`]: streams into the ledger.
 //! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
 //!
 //! Inside: `ledger` holds the state and its primitives, `record`, `texts`, `sources`, `statements` and `index` how it
 //! is kept, `decide` and `reconcile` the rules.
 
+mod book;
 pub mod candidate;
 pub mod extract;
 pub mod identity;
+pub mod snapshot;
+pub mod transcript;
 pub mod vectors;
+pub mod wire;
 pub mod words;
 
 mod conflicts;
 mod decide;
 mod digest;
+pub mod documents;
 mod export;
 mod index;
 mod ledger;
 mod lines;
 mod markdown;
+pub mod merge;
 mod outcome;
 mod policy;
 mod query;
@@ -40,9 +49,12 @@ mod record;
 mod scoreboard;
 mod sources;
 mod statements;
+mod suggest;
 mod texts;
+mod touching;
 mod view;
 
+pub use book::{Book, BookError, Citation, PendingTurn, Stream};
 pub use candidate::{Candidate, Change, Content, Delta, Proposal, Source};
 pub use conflicts::Conflict;
 pub use export::{Context, ExportOptions, estimate_tokens};
@@ -54,5 +66,7 @@ pub use query::{Explanation, LogEntry, PositionError};
 pub use reconcile::{BatchMode, LedgerFull};
 pub use record::{ItemId, Seq};
 pub use scoreboard::Score;
+pub use suggest::{Advice, Suggestion};
+pub use touching::Touching;
 pub use view::{Item, SourceView, VersionView};
 pub use words::{Confidence, DeltaKind, ItemKind, Mode, Status};

@@ -99,6 +99,24 @@ impl Verdict {
         }
     }
 
+    /// The number that logs have for it. Merges count from 1, rejections from 16, in the order of their vocabularies.
+    pub(crate) const fn number(self) -> u8 {
+        match self {
+            Self::Accepted => 0,
+            Self::Merged(code) => 1 + code as u8,
+            Self::Rejected(code) => 16 + code as u8,
+        }
+    }
+
+    /// The verdict with this number.
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
+        match number {
+            0 => Some(Self::Accepted),
+            1..16 => MergeCode::ALL.get(usize::from(number - 1)).map(|&code| Self::Merged(code)),
+            16.. => RejectCode::ALL.get(usize::from(number - 16)).map(|&code| Self::Rejected(code)),
+        }
+    }
+
     /// Whether the candidate was not rejected.
     pub const fn took_effect(self) -> bool {
         !matches!(self, Self::Rejected(_))

@@ -22,6 +22,11 @@ impl Policy {
         Self { hard_constraints: Some(authors.into_iter().collect()) }
     }
 
+    /// Who may change hard constraints; `None` when everyone may.
+    pub fn guardians(&self) -> Option<impl Iterator<Item = &str>> {
+        self.hard_constraints.as_ref().map(|authors| authors.iter().map(String::as_str))
+    }
+
     pub(crate) fn may_change_hard_constraints(&self, author: &str) -> bool {
         self.hard_constraints.as_ref().is_none_or(|authors| authors.contains(author))
     }

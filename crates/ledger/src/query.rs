@@ -108,10 +108,24 @@ impl Ledger {
         Some(LogEntry { seq, author, kind: entry.kind, verdict: entry.verdict, item: entry.item })
     }
 
+    /// The inputs after a position, in order.
+    pub fn entries_after(&self, since: Seq) -> impl Iterator<Item = LogEntry<'_>> {
+        (since.0..self.head().0).filter_map(|at| self.entry(Seq(at + 1)))
+    }
+
+    /// Every input that took effect on an item, in order.
+    pub fn inputs_of(&self, item: ItemId) -> impl Iterator<Item = LogEntry<'_>> {
+        let is_about = move |entry: &crate::record::Entry| {
+            entry.took_effect() && (entry.item == Some(item) || entry.other == Some(item))
+        };
+        let touched = self.entries.iter().enumerate().filter(move |(_, entry)| is_about(entry));
+        touched.filter_map(|(at, _)| self.entry(Seq(count(at + 1))))
+    }
+
     /// Why an item is here: where it comes from, what it said, what replaced it, what contradicts it.
     pub fn explain(&self, item: ItemId) -> Option<Explanation<'_>> {
         let view = self.item(item)?;
-        let aliases = self.aliases.range((item, 0)..=(item, u32::MAX)).map(|&(_, alias)| alias);
+        let aliases = self.aliases.range((item, 0)..=(item, u32::MAX)).map(|(&(_, alias), _)| alias);
         let handles = [self.record(item).handle].into_iter().chain(aliases);
         Some(Explanation {
             handles: handles.map(|at| self.handles.name(at)).collect(),

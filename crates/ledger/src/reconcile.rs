@@ -213,7 +213,7 @@ impl Ledger {
     /// Confidence is raised by a restatement and never lowered; a hard constraint said again stays hard.
     fn restate(&mut self, item: ItemId, alias: Option<&str>, confidence: Confidence, hard: bool, seq: Seq) {
         if let Some(alias) = alias {
-            self.add_alias(alias, item);
+            self.add_alias(alias, item, seq);
         }
         if hard && self.record(item).hardened.is_none() {
             self.harden(item, seq);

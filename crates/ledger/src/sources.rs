@@ -17,18 +17,18 @@ pub(crate) struct SourceRecord {
     pub(crate) item: ItemId,
     pub(crate) turn: u32,
     /// One more than the place in `ranges`; zero for the whole turn.
-    range: u32,
+    pub(crate) range: u32,
     /// The source of this item that was added before it; meaningless for the first.
-    previous_in_item: u32,
+    pub(crate) previous_in_item: u32,
     /// The source of this turn that was added before it; meaningless for the first.
-    previous_in_turn: u32,
+    pub(crate) previous_in_turn: u32,
 }
 
 /// The sources that a turn gives: the last one, and how many there are.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Given {
-    last: u32,
-    n: u32,
+    pub(crate) last: u32,
+    pub(crate) n: u32,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -61,6 +61,24 @@ impl Sources {
 
     pub(crate) fn len(&self) -> usize {
         self.list.len()
+    }
+
+    /// All sources, in order of arrival.
+    pub(crate) fn all(&self) -> &[SourceRecord] {
+        &self.list
+    }
+
+    /// Puts a source back as it was; the records of its item and turn are restored by the caller.
+    pub(crate) fn restore(&mut self, mut record: SourceRecord, range: Option<(u64, u64)>, is_first: bool) {
+        let at = count(self.list.len());
+        if !is_first {
+            self.index.insert(pair_hash(record.item, record.turn, range), at);
+        }
+        record.range = range.map_or(0, |range| {
+            self.ranges.push(range);
+            count(self.ranges.len())
+        });
+        self.list.push(record);
     }
 
     /// The sources of an item, the newest first.

@@ -58,21 +58,27 @@ impl TryFrom<GateForm> for Gate {
     }
 }
 
-/// A time in words: a whole number and `ms`, `s`, `m` or `h`.
+/// A time in words, in milliseconds: a whole number and `ms`, `s`, `m`, `h` or `d`.
+pub fn duration_ms(text: &str) -> Option<u64> {
+    let unit_at = text.find(|letter: char| !letter.is_ascii_digit())?;
+    let (number, unit) = text.split_at(unit_at);
+    let factor = match unit.trim_start() {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// How long a gate may run, in words.
 struct Timeout(u64);
 
 impl Timeout {
     fn parse(text: &str) -> Option<Self> {
-        let unit_at = text.find(|letter: char| !letter.is_ascii_digit())?;
-        let (number, unit) = text.split_at(unit_at);
-        let factor = match unit.trim_start() {
-            "ms" => 1,
-            "s" => 1_000,
-            "m" | "min" => 60_000,
-            "h" => 3_600_000,
-            _ => return None,
-        };
-        let ms = number.parse::<u64>().ok()?.checked_mul(factor)?;
+        let ms = duration_ms(text)?;
         (1..=MAX_TIMEOUT_MS).contains(&ms).then_some(Self(ms))
     }
 }

@@ -29,6 +29,7 @@ pub use analysis::{AnalysisGates, AnalysisRules};
 pub use compute::{Request, compute};
 pub use config::ConfigError;
 pub use document::PolicyFormError;
+pub use forms::duration_ms;
 pub use globs::Globs;
 pub use outputs::{Proposal, propose_build_outputs};
 pub use plan::{PackCap, Plan, PlanError, PlannedGate};

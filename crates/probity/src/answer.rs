@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+/// The exit code when something must be decided before it can be done.
+pub(crate) const EXIT_CONFLICT: u8 = 5;
+
 /// A path of the system in JSON: text, or its bytes where it is none.
 pub(crate) fn path_json(path: &Path) -> Value {
     canon::bytes::to_json(path.as_os_str().as_bytes())

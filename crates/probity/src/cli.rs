@@ -119,6 +119,10 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Keys(KeysCommand),
 
+    /// What agents know and decided: propose, ingest, ask, export
+    #[command(subcommand)]
+    Ledger(crate::commands::ledger::LedgerCommand),
+
     /// Say what a reason code means, or what the scope says about a path
     Explain {
         /// A reason code, or a path of the tree
@@ -231,6 +235,33 @@ pub(crate) enum EvidenceCommand {
         #[arg(long, value_enum, default_value_t = ExportFormat::Dsse)]
         format: ExportFormat,
     },
+
+    /// Remove old bundles, and before-images that nothing needs any more
+    ///
+    /// Bundles go from the old end of the chain only, and a new bundle lists them, so that the chain stays whole. With
+    /// them goes the way to undo or amend those runs: copy the folders first if they matter.
+    #[command(
+        group = clap::ArgGroup::new("what stays").required(true).args(["keep", "older_than"]),
+        after_help = "Examples:\n  probity evidence gc --older-than 90d --dry-run\n  probity evidence gc --keep 100"
+    )]
+    Gc {
+        /// Keep so many bundles, the newest
+        #[arg(long, value_name = "N")]
+        keep: Option<usize>,
+
+        /// Remove what is older, as `90d`, `12h`
+        #[arg(long, value_name = "TIME", value_parser = age)]
+        older_than: Option<std::time::Duration>,
+
+        /// Say what would be removed, and remove nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+fn age(text: &str) -> Result<std::time::Duration, String> {
+    let ms = plan::duration_ms(text).ok_or("write a whole number and `d`, `h` or `m`, as `90d`")?;
+    Ok(std::time::Duration::from_millis(ms))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -51,6 +51,7 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
         Command::Runs(command) => commands::analysis::runs(&workspace()?, command),
         Command::Evidence(command) => commands::evidence::evidence(workspace, command),
         Command::Keys(command) => commands::keys::keys(&workspace()?, &command),
+        Command::Ledger(command) => commands::ledger::ledger(&workspace()?, command),
         Command::Explain { what, run } => commands::explain::explain(workspace, &what, &run),
         Command::Init { dry_run, agent: None, .. } => commands::init::init(&workspace()?, dry_run),
         Command::Init { dry_run, agent: Some(agent), uninstall } => {

@@ -18,7 +18,19 @@ pub fn write_unsynced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     replace(path, bytes, |_| Ok(()))
 }
 
+/// The same for content that is made while it is written, and may be large.
+pub fn stream_unsynced(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> Result<(), StoreError> {
+    replace_with(path, write)
+}
+
 fn replace(path: &Path, bytes: &[u8], sync: fn(&File) -> std::io::Result<()>) -> Result<(), StoreError> {
+    replace_with(path, |file| file.write_all(bytes).and_then(|()| sync(file)))
+}
+
+fn replace_with(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), StoreError> {
     let parent = path.parent().unwrap_or(Path::new("."));
     create_dir(parent)?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -33,7 +45,7 @@ fn replace(path: &Path, bytes: &[u8], sync: fn(&File) -> std::io::Result<()>) ->
         .mode(0o600)
         .open(&temporary)
         .map_err(StoreError::io(&temporary))?;
-    file.write_all(bytes).and_then(|()| sync(&file)).map_err(StoreError::io(&temporary))?;
+    write(&mut file).map_err(StoreError::io(&temporary))?;
     fs::rename(&temporary, path).map_err(StoreError::io(path))
 }
 

@@ -6,6 +6,7 @@
 //! * [`Objects`]: content-addressed bytes (before-images, runs). What is read back is checked against its digest.
 //! * [`Lock`]: held by at most one living process; the system frees it when the process dies.
 //! * [`Chain`]: the head of the evidence chain, moved only by compare-and-set.
+//! * [`journal`]: an append-only log, framed and chained, that many processes append to.
 //! * [`durable`]: writing so that a kill at any instant leaves the old file or the new one.
 //!
 //! Nothing here knows what a run, a scope or a bundle is.
@@ -14,6 +15,7 @@ pub mod boot;
 mod chain;
 pub mod conformance;
 pub mod durable;
+pub mod journal;
 mod local;
 mod lock;
 pub mod memory;
@@ -23,6 +25,7 @@ pub mod sqlite;
 mod state;
 
 pub use chain::{Chain, Link};
+pub use journal::{Journal, Position, Torn, Writer};
 pub use lock::{Lock, LockError};
 pub use objects::Objects;
 pub use state::{OpenRun, State, tree_key};

@@ -50,6 +50,14 @@ impl Lock {
         }
     }
 
+    /// Takes a part of the lock at `path`, which any number of processes may hold at once as long as nobody has all of it;
+    /// waits for whoever has.
+    pub fn share(path: &Path) -> Result<Self, StoreError> {
+        let file = open(path)?;
+        file.lock_shared().map_err(StoreError::io(path))?;
+        Ok(Self { file })
+    }
+
     /// Takes the lock at `path`, waiting at most for `wait`. Those who wait are served in the order in which they came.
     pub fn take_within(path: &Path, wait: Duration) -> Result<Self, LockError> {
         let me = format!("process {}", std::process::id());
@@ -121,6 +129,16 @@ mod tests {
         }
         drop(first);
         Lock::try_take(&path, "run 2").expect("is free again");
+    }
+
+    #[test]
+    fn many_may_share_it_and_nobody_has_it_alone_meanwhile() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("objects.lock");
+        let shared = [Lock::share(&path).expect("is shared"), Lock::share(&path).expect("is shared")];
+        assert!(matches!(Lock::try_take(&path, "gc"), Err(LockError::Held { .. })));
+        drop(shared);
+        Lock::try_take(&path, "gc").expect("is free");
     }
 
     #[test]

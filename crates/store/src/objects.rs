@@ -6,8 +6,10 @@
 
 use crate::{StoreError, durable, ports};
 use canon::Digest;
+use std::fs::DirEntry;
 use std::fs::File;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 /// A folder of objects.
 #[derive(Debug, Clone)]
@@ -60,6 +62,26 @@ impl Objects {
         }
     }
 
+    /// Every object, with its size, sorted. What is not named like one is none.
+    pub fn list(&self) -> Result<Vec<(Digest, u64)>, StoreError> {
+        let mut objects = Vec::new();
+        for folder in entries(&self.dir)? {
+            let prefix = folder.file_name();
+            for file in entries(&folder.path())? {
+                let name = format!("sha256:{}{}", prefix.display(), file.file_name().display());
+                let size = file.metadata().map_err(StoreError::io(&file.path()))?.len();
+                objects.extend(name.parse().map(|digest: Digest| (digest, size)));
+            }
+        }
+        objects.sort_unstable();
+        Ok(objects)
+    }
+
+    /// Takes an object away; nothing happens if it is not there.
+    pub fn remove(&self, digest: &Digest) -> Result<(), StoreError> {
+        durable::remove(&self.path(digest))
+    }
+
     fn path(&self, digest: &Digest) -> PathBuf {
         let name = digest.to_hex();
         self.dir.join(&name[..2]).join(&name[2..])
@@ -76,9 +98,35 @@ impl ports::Objects for Objects {
     }
 }
 
+/// What lies in a folder; nothing if it is none.
+fn entries(dir: &Path) -> Result<Vec<DirEntry>, StoreError> {
+    match std::fs::read_dir(dir) {
+        Ok(entries) => entries.collect::<std::io::Result<_>>().map_err(StoreError::io(dir)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(Vec::new())
+        }
+        Err(source) => Err(StoreError::Io { path: dir.to_owned(), source }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_what_it_has_and_forgets_what_is_removed() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let objects = Objects::new(dir.path().join("objects"));
+        assert_eq!(objects.list().expect("lists"), []);
+        let (one, other) = (objects.put(b"one").expect("keeps"), objects.put(b"other").expect("keeps"));
+        std::fs::write(dir.path().join("objects/junk"), "x").expect("writes");
+        let mut expected = [(one, 3), (other, 5)];
+        expected.sort_unstable();
+        assert_eq!(objects.list().expect("lists"), expected);
+        objects.remove(&one).expect("removes");
+        objects.remove(&one).expect("is gone already");
+        assert_eq!(objects.list().expect("lists"), [(other, 5)]);
+    }
 
     #[test]
     fn gives_back_what_was_put_and_nothing_else() {

@@ -8,12 +8,16 @@
 //! evidence/<run id>/     finished bundles
 //! chain.json             the head of the evidence chain
 //! store.sqlite           the logs, pointers and leases: the registry of intents, the ledger
-//! objects/               before-images, runs, and what the logs refer to
+//! before/                before-images: what runs could have destroyed
+//! objects/               runs, and what the logs refer to
 //! cache/<tree>           stat caches; may be deleted at any time
 //! cache/facts            facts of analysed files; may be deleted at any time
 //! runs/                  stored analyses, and who needs them
+//! cache/intents          the fold of the log of intents; may be deleted at any time
 //! keys/                  the signing key, if there is one
+//! ledger/                the log of the ledger, and a snapshot of it that may be deleted at any time
 //! locks/<tree>           who works on which tree
+//! locks/intents          who decides on intents
 //! ```
 //!
 //! A tree is named by the beginning of its root's digest. An open run carries it in the name of its folder, so that from
@@ -99,14 +103,39 @@ impl State {
         Sqlite::open(&self.database())
     }
 
+    /// The fold of the log of intents; may be deleted at any time.
+    pub fn registry_cache(&self) -> PathBuf {
+        self.dir.join("cache").join("intents")
+    }
+
+    /// Whoever decides on intents holds this lock, so that those who contend do not decide in vain.
+    pub fn registry_turn(&self) -> PathBuf {
+        self.dir.join("locks").join("intents")
+    }
+
     /// The objects.
     pub fn objects(&self) -> Objects {
         Objects::new(self.dir.join("objects"))
     }
 
+    /// The before-images: apart from the other objects, because they live for as long as the bundles that need them.
+    pub fn before_images(&self) -> Objects {
+        Objects::new(self.dir.join("before"))
+    }
+
+    /// Whoever counts on before-images shares this lock; whoever removes some has it alone.
+    pub fn before_lock(&self) -> PathBuf {
+        self.dir.join("before.lock")
+    }
+
     /// The evidence chain, locked for appending.
     pub fn chain(&self) -> Result<Chain, StoreError> {
         Chain::lock(self.dir.join("chain.json"))
+    }
+
+    /// The folder of the ledger.
+    pub fn ledger(&self) -> PathBuf {
+        self.dir.join("ledger")
     }
 
     /// The stat cache of the tree at `root`.

@@ -57,7 +57,6 @@ impl World {
         judge(&Case {
             scope: &scope(&self.scope),
             build_outputs: &scope(&self.build_outputs),
-            gate_outputs: &scope(&self.gate_outputs),
             protected: &scope(&self.protected),
             grants: &scope(&self.grants),
             refs: self.refs,
@@ -65,6 +64,8 @@ impl World {
             changes: &self.changes,
             touched: &self.touched,
             changed_by_command: &self.changed_by_command,
+            gate_writes: &self.gate_writes(),
+            refused_amendments: &[],
             found_at_start: &self.found_at_start,
             found_at_end: &self.found_at_end,
             zone_changes: &[],
@@ -73,6 +74,13 @@ impl World {
             gate_results: &self.gate_results,
             not_kept: &self.not_kept,
         })
+    }
+
+    /// One gate wrote whatever the command did not.
+    fn gate_writes(&self) -> Vec<GateWrites> {
+        let changed = self.changes.iter().map(|change| change.path.clone());
+        let changed = changed.filter(|path| !self.changed_by_command.contains(path)).collect();
+        vec![GateWrites { outputs: scope(&self.gate_outputs), changed }]
     }
 
     /// With changes of these paths by the command.
@@ -398,4 +406,41 @@ fn a_flood_of_touched_entries_is_counted() {
     let verdict = World { touched, ..World::default() }.judge();
     assert_eq!(verdict.findings.len(), MAX_TOUCHED + 1);
     assert!(verdict.findings[MAX_TOUCHED].detail.starts_with("7 more"));
+}
+
+#[test]
+fn an_output_is_exempt_only_for_the_gate_that_declared_it() {
+    let writes = |outputs: &[&'static str], name: &str| GateWrites {
+        outputs: scope(outputs),
+        changed: BTreeSet::from([path(name)]),
+    };
+    let is_exempt = |gate_writes: &[GateWrites]| {
+        let world = World::default();
+        let (all, none) = (scope(&world.scope), scope(&[]));
+        let case = Case {
+            scope: &all,
+            build_outputs: &none,
+            protected: &none,
+            grants: &none,
+            refs: RefsRule::Record,
+            gates: &[],
+            changes: &[change(path("report"))],
+            touched: &[],
+            changed_by_command: &BTreeSet::new(),
+            gate_writes,
+            refused_amendments: &[],
+            found_at_start: &[],
+            found_at_end: &[],
+            zone_changes: &[],
+            ref_movements: &[],
+            command: world.command.as_ref(),
+            gate_results: &[],
+            not_kept: &BTreeSet::new(),
+        };
+        judge(&case).exempt == [path("report")]
+    };
+    assert!(is_exempt(&[writes(&["report"], "report"), writes(&[], "other")]));
+    assert!(!is_exempt(&[writes(&["report"], "other"), writes(&[], "report")]));
+    assert!(!is_exempt(&[writes(&["report"], "report"), writes(&[], "report")]));
+    assert!(!is_exempt(&[]));
 }

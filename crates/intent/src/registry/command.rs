@@ -146,6 +146,9 @@ pub struct Circumstances {
     pub now: Timestamp,
     /// What the host says about the pids of other intents. Nobody is dead who is not named here.
     pub probes: BTreeMap<IntentId, Probe>,
+    /// The leases that run by the clock of the store, and for how many seconds still: use renews them, and that is not
+    /// worth an event. A lease that is not named here runs as it is recorded.
+    pub leases: BTreeMap<IntentId, u64>,
     /// Whether there is a stored run for the tree as it is.
     pub run_available: bool,
     /// The dirty paths of the tree.

@@ -45,20 +45,21 @@ impl Registry {
             command: command.id.clone(),
             request,
             by: command.by.clone(),
-            notices: self.notices_with_lapse(&command.by, seen.now, &change),
+            notices: self.notices_with_lapse(&command.by, seen, &change),
             change,
         })))
     }
 
     /// What the caller is told: what waits for it, and that its lease had lapsed.
-    fn notices_with_lapse(&self, by: &Owner, now: Timestamp, change: &Change) -> Vec<Notice> {
+    fn notices_with_lapse(&self, by: &Owner, seen: &Circumstances, change: &Change) -> Vec<Notice> {
         let mut notices = self.notices(by);
         let intent = change.intent_id().and_then(|id| self.intents.get(id));
-        if let Some(intent) = intent.filter(|intent| intent.owner.is(by) && !intent.lease.is_fresh(now)) {
+        let lapsed = |intent: &&Intent| intent.owner.is(by) && !intent.lease(seen).is_fresh(seen.now);
+        if let Some(intent) = intent.filter(lapsed) {
             notices.push(Notice {
                 seq: self.head.seq.next(),
                 intent_id: intent.id.clone(),
-                kind: NoticeKind::LeaseLapsed { since: intent.lease.ends_at() },
+                kind: NoticeKind::LeaseLapsed { since: intent.lease(seen).ends_at() },
             });
         }
         notices
@@ -265,7 +266,7 @@ impl Decide<'_> {
     }
 
     fn ownership(&self, intent: &Intent) -> Ownership {
-        intent.ownership(self.by, self.seen.now, self.seen.probe(&intent.id))
+        intent.ownership(self.by, self.seen)
     }
 
     fn open(&self, id: &IntentId) -> Result<&Intent, Refusal> {

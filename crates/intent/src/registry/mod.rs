@@ -14,14 +14,16 @@ mod event;
 mod index;
 mod queue;
 mod refusal;
+mod snapshot;
 
 pub use command::{Action, Circumstances, Command, Declaration, MAX_LEASE, MAX_TTL, MIN_LEASE, MIN_TTL};
 pub use decide::Decision;
 pub use event::{Change, Closing, Event, Notice, NoticeKind, Seq};
 pub use queue::MAX_PASSES;
 pub use refusal::Refusal;
+pub use snapshot::Snapshot;
 
-use crate::owner::{Held, Lease, Owner, Ownership, Probe, Timestamp, ownership};
+use crate::owner::{Held, Lease, Owner, Ownership, Timestamp, ownership};
 use crate::record::{CommandId, IntentId, Peer, Status};
 use crate::relations::overlap;
 use crate::scope::{Entries, IntentScope};
@@ -65,7 +67,8 @@ pub struct Amendment {
 }
 
 /// A declared change.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Intent {
     /// Its id.
     pub id: IntentId,
@@ -103,15 +106,21 @@ pub struct Intent {
 
 impl Intent {
     /// How the intent lies to a reader.
-    pub fn ownership(&self, reader: &Owner, now: Timestamp, probe: Option<Probe>) -> Ownership {
-        let held = Held { owner: &self.owner, lease: self.lease, expires_at: Some(self.expires_at) };
-        ownership(held, reader, now, probe)
+    pub fn ownership(&self, reader: &Owner, seen: &Circumstances) -> Ownership {
+        let held = Held { owner: &self.owner, lease: self.lease(seen), expires_at: Some(self.expires_at) };
+        ownership(held, reader, seen.now, seen.probe(&self.id))
+    }
+
+    /// The owner's promise to be alive: as recorded, or as the store knows it where that lasts longer.
+    pub fn lease(&self, seen: &Circumstances) -> Lease {
+        let renewed = seen.leases.get(&self.id).map(|&seconds| Lease { renewed_at: seen.now, seconds });
+        renewed.filter(|renewed| renewed.ends_at() > self.lease.ends_at()).unwrap_or(self.lease)
     }
 
     fn peer(&self, reader: &Owner, seen: &Circumstances) -> Peer {
         Peer {
             intent_id: self.id.clone(),
-            ownership: self.ownership(reader, seen.now, seen.probe(&self.id)),
+            ownership: self.ownership(reader, seen),
             status: self.status,
             scope: self.scope.clone(),
         }
@@ -129,7 +138,8 @@ fn owner_key(owner: &Owner) -> OwnerKey {
 }
 
 /// How many carried-out commands are remembered, so that a repeated one is recognised.
-pub const REMEMBERED_COMMANDS: usize = 10_000;
+/// The store knows older ones too.
+pub const REMEMBERED_COMMANDS: usize = 1_000;
 
 /// The state of all intents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -146,7 +156,8 @@ pub struct Registry {
 }
 
 /// Where the log ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Head {
     /// The last event.
     pub seq: Seq,

@@ -29,11 +29,8 @@ impl Registry {
         place: Option<&Intent>,
         seen: &Circumstances,
     ) -> BTreeSet<IntentId> {
-        let waits = |waiter: &Intent| {
-            waiter.ownership(reader, seen.now, seen.probe(&waiter.id)) == Ownership::ForeignActive
-        };
         self.waiters(scope, place)
-            .filter(|waiter| waits(waiter))
+            .filter(|waiter| waiter.ownership(reader, seen) == Ownership::ForeignActive)
             .filter(|waiter| waiter.passed >= MAX_PASSES || self.way_is_free(waiter, reader, seen))
             .map(|waiter| waiter.id.clone())
             .collect()
@@ -65,6 +62,6 @@ impl Registry {
 
 /// Whether nobody stands behind an intent any more, as far as the reader's host can tell.
 pub(super) fn is_gone(intent: &Intent, reader: &Owner, seen: &Circumstances) -> bool {
-    let ownership = intent.ownership(reader, seen.now, seen.probe(&intent.id));
+    let ownership = intent.ownership(reader, seen);
     matches!(ownership, Ownership::Recoverable | Ownership::Expired)
 }

@@ -5,8 +5,9 @@ use crate::cli::{EvidenceCommand, ExportFormat};
 use crate::ui;
 use canon::Reason;
 use control::bundles::{self, TreeCheck};
+use control::prune::{self, Keep};
 use control::{Fault, Workspace};
-use evidence::{Check, CheckStatus, Status, Trust, Verdict, Verification};
+use evidence::{Check, CheckStatus, Details, Status, Trust, Verdict};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -30,6 +31,11 @@ pub(crate) fn evidence(
         }
         EvidenceCommand::Chain { trust } => chain(&workspace()?, trust.as_deref()),
         EvidenceCommand::Export { run, format } => export(&workspace()?, &run, format),
+        EvidenceCommand::Gc { keep, older_than, dry_run } => {
+            // The command line lets exactly one of the two through.
+            let keep = keep.map(Keep::Newest).or(older_than.map(Keep::YoungerThan));
+            gc(&workspace()?, keep.unwrap_or(Keep::Newest(usize::MAX)), dry_run)
+        }
     }
 }
 
@@ -51,10 +57,10 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
         };
         let reason = manifest.reasons().first().map_or("", |reason| reason.code());
         let elsewhere = if bundles::is_of(workspace, &stored) { "" } else { "  (another worktree)" };
-        let amends = if manifest.details.amended_from.is_some() { "  (amended)" } else { "" };
+        let story = story(&manifest.details, manifest.amendments.is_empty());
         let changed = manifest.delta.as_ref().map_or_else(|| "?".into(), |delta| delta.len().to_string());
         ui::print(format_args!(
-            "{run_id}  {}  {mark}  {changed:>4} changed  {reason}{amends}{elsewhere}",
+            "{run_id}  {}  {mark}  {changed:>4} changed  {reason}{story}{elsewhere}",
             manifest.created_at
         ));
         runs.push(json!({
@@ -65,6 +71,8 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
             "run_hash": stored.run_hash,
             "prev_run_hash": stored.prev_run_hash,
             "amended_from": manifest.details.amended_from,
+            "reverts": manifest.details.reverts,
+            "pruned": manifest.details.pruned,
             "in_this_tree": bundles::is_of(workspace, &stored),
         }));
     }
@@ -72,6 +80,17 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
         ui::say("no run yet; begin with `probity run --scope 'src/**' -- COMMAND`");
     }
     Ok(Answer::new("evidence-list", Outcome::Ok, json!({ "runs": runs })))
+}
+
+/// What a bundle is, if it is not simply that of a run.
+fn story(details: &Details, is_unamended: bool) -> &'static str {
+    match (details.reverts, details.amended_from) {
+        _ if details.pruned.is_some() => "  (gc)",
+        (Some(_), _) => "  (revert)",
+        (None, Some(_)) if is_unamended => "  (amendment refused)",
+        (None, Some(_)) => "  (amended)",
+        (None, None) => "",
+    }
 }
 
 fn show(workspace: &Workspace, run: &str) -> Result<Answer, Fault> {
@@ -188,11 +207,11 @@ fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<Answer, Fault> {
         Some(file) => bundles::trust(Some(file))?,
         None => bundles::own_trust(workspace)?,
     };
-    let report = bundles::check_chain(workspace, &trust)?;
+    let report = control::chain::check(workspace, &trust)?;
     let mut codes = std::collections::BTreeSet::new();
     let mut links = Vec::new();
     for link in &report.links {
-        let broken = integrity(&link.verification);
+        let broken: Vec<String> = bundles::flaws(&link.verification).cloned().collect();
         let mark = if broken.is_empty() { ui::good("ok  ") } else { ui::bad("fail") };
         ui::print(format_args!("  {mark} {}  {}", link.run_id, broken.join(", ")));
         links.push(json!({ "run_id": link.run_id, "codes": broken }));
@@ -213,6 +232,10 @@ fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<Answer, Fault> {
     let passed = codes.is_empty();
     let shown = if passed { ui::good("PASS") } else { ui::bad("FAIL") };
     ui::print(format_args!("{shown} {} on the chain", ui::count(report.links.len(), "bundle")));
+    if report.pruned > 0 {
+        let removed = ui::count(report.pruned, "older bundle");
+        ui::print_row("before", ui::dim(format_args!("{removed} removed on the record by `evidence gc`")));
+    }
     let codes: Vec<String> = codes.into_iter().collect();
     show_next(&codes);
     let document = json!({
@@ -220,15 +243,9 @@ fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<Answer, Fault> {
         "codes": codes,
         "links": links,
         "problems": problems,
+        "pruned": report.pruned,
     });
     Ok(Answer::new("evidence-chain", if passed { Outcome::Ok } else { Outcome::Failed }, document))
-}
-
-/// The codes that speak against the bundle itself: a run may fail, and its evidence still be sound.
-fn integrity(verification: &Verification) -> Vec<String> {
-    let about_bundle =
-        |code: &&String| ["EVIDENCE.", "JSON.", "SEAL."].iter().any(|family| code.starts_with(family));
-    verification.codes.iter().filter(about_bundle).cloned().collect()
 }
 
 fn export(workspace: &Workspace, run: &str, format: ExportFormat) -> Result<Answer, Fault> {
@@ -237,4 +254,31 @@ fn export(workspace: &Workspace, run: &str, format: ExportFormat) -> Result<Answ
     let document = control::export::attestation(workspace, &run_id, signed)?;
     ui::print(String::from_utf8_lossy(&canon::json::canonical(&document)));
     Ok(Answer::new("evidence-export", Outcome::Ok, json!({ "run_id": run_id, "attestation": document })))
+}
+
+fn gc(workspace: &Workspace, keep: Keep, dry_run: bool) -> Result<Answer, Fault> {
+    let report = prune::prune(workspace, keep, dry_run)?;
+    let verb = if dry_run { "would be removed" } else { "removed" };
+    for run in &report.bundles {
+        ui::print_row(if dry_run { "remove" } else { "removed" }, &run.run_id);
+    }
+    ui::print(format_args!(
+        "{} and {} {verb}, {} kB; {} stay",
+        ui::count(report.bundles.len(), "bundle"),
+        ui::count(report.n_images, "before-image"),
+        report.bytes.div_ceil(1000),
+        ui::count(report.kept, "bundle"),
+    ));
+    if let Some(attested) = &report.attested {
+        ui::print_row("evidence", crate::shown(&attested.dir).display());
+    }
+    let document = json!({
+        "dry_run": dry_run,
+        "bundles": report.bundles,
+        "kept": report.kept,
+        "before_images": report.n_images,
+        "bytes": report.bytes,
+        "evidence_dir": report.attested.as_ref().map(|attested| path_json(&attested.dir)),
+    });
+    Ok(Answer::new("evidence-gc", Outcome::Ok, document))
 }

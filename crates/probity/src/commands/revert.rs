@@ -1,6 +1,6 @@
 //! `probity revert`.
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::{Answer, Outcome, path_json};
 use crate::{bytes, ui};
 use canon::Reason;
 use control::revert::{Action, revert as undo};
@@ -44,11 +44,15 @@ pub(crate) fn revert(
     let done = ui::count(report.undone.len() - refused, "out-of-scope change");
     let verb = if dry_run { "would be undone" } else { "undone" };
     ui::print(format_args!("{done} {verb}, {refused} refused"));
+    if let Some(attested) = &report.attested {
+        ui::print_row("evidence", crate::shown(&attested.dir).display());
+    }
     let document = json!({
         "run_id": report.run_id,
         "dry_run": dry_run,
         "paths": report.undone,
         "left": report.left,
+        "evidence_dir": report.attested.as_ref().map(|attested| path_json(&attested.dir)),
     });
     Ok(Answer::new("revert", if refused == 0 { Outcome::Ok } else { Outcome::Failed }, document))
 }

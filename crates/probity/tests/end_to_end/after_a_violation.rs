@@ -45,6 +45,33 @@ fn revert_refuses_what_changed_since() {
 }
 
 #[test]
+fn a_revert_is_a_run_with_evidence_of_its_own() {
+    let repo = Repo::new();
+    let run = repo.run("echo x >> docs/d.md; echo x > payload; echo x > later");
+    run.is_out(&["docs/d.md", "later", "payload"]);
+    let reverted = repo.ask(&["revert", "last", "docs/d.md", "payload"]);
+    let evidence = reverted.evidence_dir();
+    assert_eq!(crate::repo::verify(&evidence, None).json["outcome"], "PASS");
+    let id = evidence.file_name().and_then(|name| name.to_str()).expect("an id").to_owned();
+    let manifest = repo.ask(&["evidence", "show", &id]).json["manifest"].clone();
+    assert_eq!(
+        (&manifest["reverts"], &manifest["workspace_delta_paths"]),
+        (&run.json["run_hash"], &json!(["docs/d.md", "payload"])),
+        "{manifest:#}"
+    );
+    // `last` is still the run, and what cannot be undone fails the revert on the record too.
+    repo.write("later", "someone's later work\n");
+    let refused = repo.ask(&["revert", "last", "later"]);
+    let codes = crate::repo::verify(&refused.evidence_dir(), None).codes();
+    assert!(codes.contains(&"REVERT.CHANGED_SINCE".to_owned()), "{codes:?}");
+    let chain = repo.ask(&["evidence", "chain"]);
+    assert_eq!(
+        (&chain.json["outcome"], chain.json["links"].as_array().map(Vec::len)),
+        (&json!("PASS"), Some(3))
+    );
+}
+
+#[test]
 fn revert_can_be_told_which_paths() {
     let repo = Repo::new();
     repo.run("echo x >> docs/d.md; echo x >> src/b.py").is_out(&["docs/d.md", "src/b.py"]);
@@ -119,6 +146,47 @@ fn a_running_run_takes_amendments_from_outside_and_not_from_inside() {
         let refused = fs::read_to_string(repo.outside().join(name)).expect("an answer");
         assert!(refused.contains("AMEND.FROM_INSIDE"), "{name}: {refused}");
     }
+    // Law 3: what was refused is told, with what was asked, in the answer and in the evidence.
+    let told = |findings: &serde_json::Value| {
+        let findings = findings.as_array().expect("findings").clone();
+        let refusals = findings.into_iter().filter(|finding| finding["code"] == "AMEND.FROM_INSIDE");
+        refusals.filter(|finding| finding["detail"].to_string().contains("docs/")).count()
+    };
+    let manifest = repo.ask(&["evidence", "show"]).json["manifest"].clone();
+    assert_eq!((told(&json["findings"]), told(&manifest["findings"])), (2, 2), "{json:#} {manifest:#}");
+}
+
+#[test]
+fn a_refused_amendment_survives_its_supervisor() {
+    let repo = Repo::new();
+    let binary = env!("CARGO_BIN_EXE_probity");
+    let script = format!("{binary} amend --add '**' --why mine --by agent >/dev/null 2>&1; kill -9 $PPID");
+    let mut command = repo.probity(&["run", "--scope", "src/a.py", "--", "sh", "-c", &script]);
+    command.output().expect("starts");
+    repo.run("true").passes();
+    let runs = repo.ask(&["evidence", "list"]).json["runs"].clone();
+    let interrupted = runs[0]["run_id"].as_str().expect("a run").to_owned();
+    let manifest = repo.ask(&["evidence", "show", &interrupted]).json["manifest"].clone();
+    assert_eq!(manifest["reason"], "RUN.INTERRUPTED");
+    assert!(manifest["findings"].to_string().contains("AMEND.FROM_INSIDE"), "{manifest:#}");
+}
+
+#[test]
+fn an_amendment_refused_afterwards_is_a_link_of_the_chain() {
+    let repo = Repo::new();
+    repo.write("probity.toml", "[amend]\nafter = \"deny\"\n");
+    let run = repo.run("echo x >> docs/d.md");
+    run.is_out(&["docs/d.md"]);
+    repo.ask(&["amend", "last", "--add", "docs/**", "--why", "I say so", "--by", "ann"])
+        .refused_with("AMEND.NOT_ALLOWED");
+    let manifest = repo.ask(&["evidence", "show", "last"]).json["manifest"].clone();
+    assert_eq!(
+        (&manifest["amended_from"], &manifest["amendments"], &manifest["status"]),
+        (&run.json["run_hash"], &json!([]), &json!("fail"))
+    );
+    let told = manifest["findings"].to_string();
+    assert!(told.contains("AMEND.NOT_ALLOWED") && told.contains("I say so"), "{manifest:#}");
+    assert_eq!(repo.ask(&["evidence", "chain"]).json["outcome"], "PASS");
 }
 
 /// A process of the run connects, leaves its end of the socket to a child, and ends: the system then names a process that

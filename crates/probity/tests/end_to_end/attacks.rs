@@ -187,3 +187,64 @@ fn a_granted_change_is_told() {
     let outcome = Repo::new().run_with(&["--scope", "src/**", "--grant", ".git/**"], script);
     outcome.passes().finds("PROTECTED.CHANGED", ".git/config");
 }
+
+/// Forges a bundle that holds together and follows the head of the chain, from the newest one there is: all that a
+/// process without the key can do.
+const FORGE: &str = r"
+import hashlib, json, os, shutil, sys
+state, run_id = '.git/probity', sys.argv[1]
+head = json.load(open(state + '/chain.json'))
+new = state + '/evidence/' + run_id
+shutil.copytree(state + '/evidence/' + head['run_id'], new)
+manifest = json.load(open(new + '/manifest.json'))
+manifest.update(run_id=run_id, prev_run_hash=head['run_hash'], key_id=None)
+del manifest['signature'], manifest['run_hash']
+text = lambda value: json.dumps(value, sort_keys=True, separators=(',', ':'), ensure_ascii=False).encode()
+manifest['run_hash'] = 'sha256:' + hashlib.sha256(text(manifest)).hexdigest()
+manifest['signature'] = None
+open(new + '/manifest.json', 'wb').write(text(manifest) + b'\n')
+if len(sys.argv) > 2:
+    open(state + '/chain.json', 'wb').write(text({'run_id': run_id, 'run_hash': manifest['run_hash']}))
+";
+
+fn signing_repo() -> Option<Repo> {
+    if !python("forging a bundle") {
+        return None;
+    }
+    let repo = Repo::new();
+    repo.ask(&["keys", "generate"]);
+    repo.run("true").passes();
+    repo.write("../forge.py", FORGE);
+    Some(repo)
+}
+
+#[test]
+fn a_bundle_without_signature_is_no_link_where_there_is_a_key() {
+    let Some(repo) = signing_repo() else { return };
+    let outcome = repo.run("python3 ../forge.py zz-forged head");
+    outcome.fails_with("PROTECTED.CHANGED").finds("PROTECTED.CHANGED", ".git/probity/chain.json");
+    let chain = repo.ask(&["evidence", "chain"]);
+    assert_eq!(chain.json["links"].as_array().map(Vec::len), Some(2), "{chain:#?}");
+    assert!(chain.json["problems"].to_string().contains("zz-forged"), "{chain:#?}");
+}
+
+#[test]
+fn a_bundle_that_is_forged_between_runs_shows_in_the_chain() {
+    let Some(repo) = signing_repo() else { return };
+    repo.sh("python3 ../forge.py forged head");
+    repo.run("true").passes();
+    let chain = repo.ask(&["evidence", "chain"]);
+    assert!(chain.json["problems"].to_string().contains("forged has no signature"), "{chain:#?}");
+}
+
+#[test]
+fn a_forged_bundle_does_not_pass_for_that_of_a_killed_run() {
+    let Some(repo) = signing_repo() else { return };
+    let script = "python3 ../forge.py $PROBITY_RUN_ID; kill -9 $PPID";
+    let mut command = repo.probity(&["run", "--scope", "src/a.py", "--", "sh", "-c", script]);
+    command.output().expect("starts");
+    repo.run("true").passes();
+    let listed = repo.ask(&["evidence", "list"]).json["runs"].clone();
+    assert_eq!(listed[1]["reason"], "RUN.INTERRUPTED", "{listed:#}");
+    assert_eq!(repo.ask(&["evidence", "chain"]).json["outcome"], "PASS");
+}

@@ -2,6 +2,7 @@
 //! leaves evidence.
 
 use crate::repo::{Repo, os, verify};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -38,7 +39,12 @@ fn a_state_directory_that_is_none_any_more_prevents_neither_gates_nor_evidence()
     let outcome = repo.run("rm -rf .git/probity; echo x > .git/probity");
     outcome.fails_with("PROTECTED.CHANGED");
     assert_eq!(outcome.json["gate_results"][0]["status"], "pass", "{outcome:#?}");
-    std::fs::remove_dir_all(outcome.evidence_dir()).expect("it lies elsewhere");
+    // It lies elsewhere, in a folder whose name nobody could take before, and where nobody else looks.
+    let folder = outcome.evidence_dir().parent().expect("a parent").to_owned();
+    let name = folder.file_name().and_then(|name| name.to_str()).expect("text").to_owned();
+    assert!(name.strip_prefix("probity-evidence-").is_some_and(|rest| rest.len() >= 6), "{name}");
+    assert_eq!(std::fs::metadata(&folder).expect("is there").permissions().mode() & 0o777, 0o700);
+    std::fs::remove_dir_all(folder).expect("is removed");
 }
 
 #[test]

@@ -93,6 +93,8 @@ fn every_answer_fits_its_schema() {
         &["runs", "compare", "last"],
         &["runs", "gc"],
         &["keys", "generate"],
+        &["evidence", "gc", "--keep", "1"],
+        &["evidence", "chain"],
         &["init", "--dry-run"],
         &["init", "--agent", "claude", "--dry-run"],
         &["completions", "bash"],
@@ -104,4 +106,37 @@ fn every_answer_fits_its_schema() {
     }
     let baseline = std::fs::read(repo.path().join("probity.baseline.json")).expect("a baseline");
     check(&serde_json::from_slice(&baseline).expect("JSON"));
+}
+
+#[test]
+fn every_answer_of_the_ledger_fits_its_schema() {
+    let repo = Repo::new();
+    let deltas = serde_json::json!([
+        crate::ledger::decision("a", "Use A"),
+        crate::ledger::decision("b", "Do not use A"),
+        { "kind": "constraint_added", "handle": "c", "summary": "No GPL", "hard": true },
+        { "kind": "constraint_revised", "target": "c", "summary": "No AGPL", "mode": "relaxed" },
+        { "kind": "item_superseded", "target": "a", "reason": "cost", "by": "b" },
+        { "kind": "guess" },
+    ]);
+    check(&crate::ledger::give(&repo, &["propose", "--said", "x"], &deltas.to_string()).json);
+    check(&crate::ledger::give(&repo, &["propose", "--dry-run", "--said", "x"], &deltas.to_string()).json);
+    check(&crate::ledger::give(&repo, &["ingest"], "not json\n{\"text\": \"Use Redis.\"}").json);
+    let answers: [&[&str]; 12] = [
+        &["ledger", "ingest", crate::ledger::CLAUDE_SESSION],
+        &["ledger", "cite", "run-1", "b"],
+        &["ledger", "show", "--all"],
+        &["ledger", "as-of", "2"],
+        &["ledger", "changed", "--since", "0"],
+        &["ledger", "explain", "b"],
+        &["ledger", "history", "c"],
+        &["ledger", "scores"],
+        &["ledger", "replay", "--since", "0"],
+        &["ledger", "export"],
+        &["ledger", "suggest"],
+        &["ledger", "explain", "nothing"],
+    ];
+    for arguments in answers {
+        check(&repo.ask(arguments).json);
+    }
 }

@@ -163,7 +163,12 @@ impl Leases for Named {
         check_sizes(owner, &[])?;
         let ends = boot::since_boot().saturating_add(lasts);
         let ends_ms = i64::try_from(ends.as_millis()).unwrap_or(i64::MAX);
+        let now_ms = i64::try_from(boot::since_boot().as_millis()).unwrap_or(i64::MAX);
         let written = self.db.write(|transaction| {
+            // What is over goes on the way: nobody else would take it away.
+            transaction
+                .prepare_cached("DELETE FROM lease WHERE space = ? AND (boot <> ? OR ends_ms <= ?)")?
+                .execute(params![self.name, boot::id(), now_ms])?;
             let sql = "INSERT OR REPLACE INTO lease (space, owner, boot, ends_ms) VALUES (?, ?, ?, ?)";
             transaction.prepare_cached(sql)?.execute(params![self.name, owner, boot::id(), ends_ms])
         })?;

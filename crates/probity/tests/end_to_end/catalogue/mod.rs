@@ -62,7 +62,7 @@ const CATALOGUE: &[(&str, Where)] = &[
     ("34 trailing white space",                  Here("names_are_never_trimmed")),
     ("35 case variant",                          Here("case_is_never_folded")),
     ("36 case variant, core.ignorecase",         Here("git_configuration_does_not_fold_case")),
-    ("37 folding file system",                   Missing("no file system that folds names is at hand; crate tree reports collisions where one inode answers to two spellings")),
+    ("37 folding file system",                   Missing("this kernel has no file system that folds names; the rule is tested on values: one_object_under_two_spellings_is_a_collision in crates/tree")),
     ("38 NFC and NFD",                           Here("bytes_decide_and_a_look_alike_gets_a_hint")),
     ("39 non-ASCII name",                        Here("names_beyond_ascii_are_ordinary")),
     ("40 look-alikes of .git",                   Here("look_alikes_of_git_are_unsafe")),

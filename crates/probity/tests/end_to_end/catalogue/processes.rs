@@ -163,3 +163,18 @@ fn what_was_swapped_away_and_back_is_recorded() {
         .finds("TREE.TOUCHED", "docs/d.md");
     Repo::new().run("mv docs ../aside; mv ../aside docs").passes().finds("TREE.TOUCHED", "docs");
 }
+
+#[test]
+fn outputs_are_exempt_gate_by_gate() {
+    let policy = |second: &str| {
+        format!(
+            "[[gate]]\nid = \"one\"\ntier = \"T0\"\nrun = [\"sh\", \"-c\", \"echo 1 > report\"]\noutputs = [\"report\"]\n\
+             [[gate]]\nid = \"two\"\ntier = \"T0\"\nrun = [\"sh\", \"-c\", \"{second}\"]\n"
+        )
+    };
+    let repo = Repo::new();
+    repo.write("probity.toml", &policy("true"));
+    repo.run("true").passes();
+    repo.write("probity.toml", &policy("echo 2 > report"));
+    repo.run("true").is_out(&["report"]);
+}

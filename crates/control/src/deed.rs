@@ -1,0 +1,110 @@
+//! Deeds of our own: what Probity itself does to a tree or to its evidence is evidence too. A deed is sealed before it
+//! begins, observed, and chained like every run, so that nothing happens from one bundle to the next without a word
+//! (law 3). One that is killed is closed at the next start (law 10).
+
+use crate::attest::{self, Attested, Head, Record, SEAL_FILE};
+use crate::judge::Verdict;
+use crate::{Fault, Workspace, clock};
+use canon::Digest;
+use evidence::SecretKey;
+use plan::{Globs, PackCap, Plan, Seal, SealContents};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use store::durable;
+use tree::Snapshot;
+
+/// What was done.
+#[derive(Debug, Clone, Copy)]
+pub enum Did<'a> {
+    /// The out-of-scope changes of the run with this hash were undone.
+    Revert(Digest),
+    /// These bundles were removed.
+    Prune(&'a [PrunedRun]),
+}
+
+/// A bundle that was removed: what is left of it on the chain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PrunedRun {
+    /// The run.
+    pub run_id: String,
+    /// Its run hash: a copy of the bundle that is kept elsewhere still proves itself by it.
+    pub run_hash: Digest,
+}
+
+/// A deed that is sealed and goes on.
+pub(crate) struct Deed {
+    seal: Seal,
+    key: Option<SecretKey>,
+    folder: PathBuf,
+    command: Vec<OsString>,
+}
+
+impl Deed {
+    /// Seals a deed that may touch `scope` in the tree as it is `now`, under the policy of `like`. From here on there is
+    /// evidence.
+    pub(crate) fn seal(
+        workspace: &Workspace,
+        like: &SealContents,
+        scope: Globs,
+        now: &Snapshot,
+        command: Vec<OsString>,
+    ) -> Result<Self, Fault> {
+        let seal = Seal::new(contents(like, scope, now));
+        let folder = workspace.state.open_run(&seal.contents().run_id, &workspace.root).folder;
+        durable::write(&folder.join(SEAL_FILE), &seal.to_bytes())?;
+        Ok(Self { seal, key: attest::signing_key(workspace)?, folder, command })
+    }
+
+    /// Leaves the evidence of what became of it.
+    pub(crate) fn conclude(
+        self,
+        workspace: &Workspace,
+        did: Did<'_>,
+        [before, after]: [&Snapshot; 2],
+        verdict: &Verdict,
+    ) -> Result<Attested, Fault> {
+        let exit_code = i32::from(!verdict.passed());
+        attest::attest(
+            workspace,
+            &Record {
+                seal: &self.seal,
+                key: self.key.as_ref(),
+                amendments: &[],
+                verdict,
+                before_root: Some(before.root()),
+                after_root: Some(after.root()),
+                start: Some(before),
+                gate_results: &[],
+                ref_movements: &[],
+                command: Some((&self.command, Some(exit_code))),
+                did: Some(did),
+                containment: &[],
+                folder: &self.folder,
+                head: Head::OnDisk,
+            },
+        )
+    }
+}
+
+/// What is sealed: the policy, the scope, and no gates.
+fn contents(like: &SealContents, scope: Globs, now: &Snapshot) -> SealContents {
+    let plan = Plan {
+        packs: Vec::new(),
+        gates: Vec::new(),
+        skipped_gates: Vec::new(),
+        scope,
+        pack_cap: PackCap { selected: 0, ..like.plan.pack_cap },
+        ..like.plan.clone()
+    };
+    SealContents {
+        run_id: clock::run_id(),
+        sealed_at: clock::now(),
+        root: now.root(),
+        plan,
+        grants: Globs::default(),
+        gate_settings: BTreeMap::new(),
+        ..like.clone()
+    }
+}

@@ -1,0 +1,69 @@
+//! The fold of the log, kept in a file so that opening a long log is cheap.
+//!
+//! It is only ever a short cut: a file that is missing, damaged, of another form or of another log is left aside and the
+//! log is read from its beginning. One thing it can prove: a log that is shorter than the file says has lost events.
+
+use crate::Fault;
+use canon::Digest;
+use intent::Registry;
+use intent::registry::{Head, Snapshot};
+use std::path::{Path, PathBuf};
+use store::{StoreError, durable};
+
+/// Changes whenever the form of the file does.
+const FORM: &str = "probity intents cache 1";
+/// How many events the file may lag behind.
+const LAG: u64 = 64;
+
+/// The file, and what it holds as far as this process knows.
+#[derive(Debug)]
+pub(super) struct Cache {
+    path: PathBuf,
+    held: u64,
+}
+
+impl Cache {
+    pub(super) const fn new(path: PathBuf) -> Self {
+        Self { path, held: 0 }
+    }
+
+    /// What the file holds, if it holds together. It must still be compared with the log.
+    pub(super) fn load(&self) -> Option<Snapshot> {
+        read(&self.path)
+    }
+
+    /// Takes note that the file was used.
+    pub(super) const fn used(&mut self, head: Head) {
+        self.held = head.seq.0;
+    }
+
+    /// Writes the file if it lags behind. It is a cache: what cannot be written is read from the log next time.
+    pub(super) fn keep(&mut self, registry: &Registry) {
+        let head = registry.head().seq.0;
+        if head < self.held.saturating_add(LAG) {
+            return;
+        }
+        self.held = head;
+        let body = serde_json::to_vec(&registry.snapshot());
+        let Ok(body) = body else { return };
+        let mut file = format!("{FORM}\n{}\n", Digest::of(&body)).into_bytes();
+        file.extend(body);
+        let _ = durable::write_unsynced(&self.path, &file);
+    }
+}
+
+/// Reads a cache file that holds together.
+pub(super) fn read(path: &Path) -> Option<Snapshot> {
+    let bytes = durable::read(path).ok()??;
+    let rest = bytes.strip_prefix(FORM.as_bytes())?.strip_prefix(b"\n")?;
+    let line = rest.iter().position(|&byte| byte == b'\n')?;
+    let (digest, body) = (&rest[..line], &rest[line + 1..]);
+    let is_whole = Digest::of(body).to_string().as_bytes() == digest;
+    is_whole.then(|| serde_json::from_slice(body).ok()).flatten()
+}
+
+/// The fault of a log that ends before a point that it once had reached.
+pub(super) fn lost_events(database: &Path, seen: u64, head: u64) -> Fault {
+    let why = format!("the log of intents had {seen} events and has {head} now");
+    StoreError::Damaged { path: database.to_owned(), why }.into()
+}

@@ -1,0 +1,265 @@
+//! The loop on a store in memory and on a real one: lost replies, races, caches, damage.
+
+use super::*;
+use intent::registry::{Base, Declaration};
+use intent::start::{DirtyScopePolicy, OnConflict};
+use intent::{Entry, IntentScope, Ownership, Status, Timestamp};
+use std::sync::atomic::{AtomicU64, Ordering};
+use store::memory::{Fate, Memory};
+
+/// A machine whose clock is set by hand, and on which every process with an odd number is dead.
+#[derive(Default)]
+struct Fake(AtomicU64);
+
+impl Host for Fake {
+    fn now(&self) -> Timestamp {
+        Timestamp(1_000 + self.0.load(Ordering::Relaxed))
+    }
+    fn name(&self) -> &'static str {
+        "h"
+    }
+    fn boot_id(&self) -> Option<&str> {
+        Some("b")
+    }
+    fn probe(&self, pid: u32) -> Probe {
+        Probe { exists: pid.is_multiple_of(2), pid_start: None }
+    }
+}
+
+fn owner(name: &str, pid: u32) -> Owner {
+    Owner {
+        host: "h".into(),
+        boot_id: Some("b".into()),
+        pid,
+        token: Some(name.into()),
+        label: name.into(),
+        ..Owner::default()
+    }
+}
+
+fn start(id: &str, path: &str) -> Action {
+    Action::Start {
+        declaration: Declaration {
+            intent_id: IntentId::parse(id).expect("an id"),
+            description: "a change".into(),
+            expected_effects: Vec::new(),
+            scope: IntentScope { allowed_files: [Entry::new(path)].into(), ..IntentScope::default() },
+            ttl_seconds: 3600,
+            lease_seconds: 60,
+            base: Base::default(),
+        },
+        dirty_scope_policy: DirtyScopePolicy::Block,
+        on_conflict: OnConflict::Block,
+    }
+}
+
+fn clear(id: &str) -> Action {
+    Action::Clear { intent_id: IntentId::parse(id).expect("an id") }
+}
+
+fn tree() -> TreeFacts {
+    TreeFacts { run_available: true, ..TreeFacts::default() }
+}
+
+fn shell(memory: &Memory) -> Shell {
+    Shell::over(memory, Arc::new(Fake::default()))
+}
+
+fn code(result: Result<Done, Fault>) -> &'static str {
+    result.expect_err("is refused").code().expect("a code")
+}
+
+#[test]
+fn of_two_shells_one_is_granted_and_the_other_learns_by_whom() {
+    let memory = Memory::new();
+    let (mut one, mut two) = (shell(&memory), shell(&memory));
+    one.execute(&owner("a", 2), start("i-a", "src"), &tree()).expect("granted");
+    let refused = two.execute(&owner("b", 4), start("i-b", "src/x"), &tree());
+    assert_eq!(code(refused), "blocked");
+    assert_eq!(two.registry().head(), one.registry().head());
+    assert_eq!(memory.log(NAME).head().expect("reads"), 1);
+}
+
+#[test]
+fn a_lost_reply_is_no_second_grant() {
+    for lost in [Fate::LostBefore, Fate::LostAfter] {
+        let memory = Memory::new();
+        let mut fates = [lost, lost, Fate::Answered].into_iter();
+        memory.inject(move || fates.next().unwrap_or(Fate::Answered));
+        let done = shell(&memory).execute(&owner("a", 2), start("i-a", "src"), &tree()).expect("granted");
+        assert_eq!(done.repeated, lost == Fate::LostAfter);
+        assert_eq!(memory.log(NAME).head().expect("reads"), 1, "{lost:?}");
+    }
+}
+
+#[test]
+fn a_command_that_the_rules_forgot_is_known_to_the_store() {
+    let memory = Memory::new();
+    let mut shell = shell(&memory);
+    let by = owner("a", 2);
+    let id = |text: &str| CommandId::parse(text).expect("an id");
+    let first = Command { id: id("first"), by: by.clone(), action: start("i-0", "src") };
+    let granted = shell.execute_command(&first, &tree()).expect("granted");
+    shell.execute(&by, clear("i-0"), &tree()).expect("cleared");
+    for n in 1..=intent::registry::REMEMBERED_COMMANDS / 2 {
+        shell.execute(&by, start(&format!("i-{n}"), "src"), &tree()).expect("granted");
+        shell.execute(&by, clear(&format!("i-{n}")), &tree()).expect("cleared");
+    }
+    let head = shell.registry().head();
+    // The intent is still known, so the rules refuse it as a new one; without it they would grant it anew.
+    assert_eq!(code(shell.execute_command(&first, &tree())), "intent_exists");
+    let collect = Action::Collect { retention_seconds: 0 };
+    shell.execute(&by, collect, &tree()).expect("collected");
+    let again = shell.execute_command(&first, &tree()).expect("is known");
+    assert!(again.repeated && again.event == granted.event, "{again:?}");
+    assert_eq!(shell.registry().head().seq, head.seq.next());
+    let other = Command { action: start("i-x", "else"), ..first };
+    assert_eq!(code(shell.execute_command(&other, &tree())), "command_id_reused");
+}
+
+#[test]
+fn use_renews_a_lease_without_an_event() {
+    let memory = Memory::new();
+    let host = Arc::new(Fake::default());
+    let mut shell = Shell::over(&memory, host.clone());
+    let (a, b) = (owner("a", 2), owner("b", 4));
+    shell.execute(&a, start("i-a", "src"), &tree()).expect("granted");
+    host.0.store(59, Ordering::Relaxed);
+    shell.touch(&a).expect("renews");
+    host.0.store(100, Ordering::Relaxed);
+    let seen_by_b = shell.find(&b, "i-a").expect("is there");
+    assert_eq!(seen_by_b.ownership, Ownership::ForeignActive);
+    memory.advance(Duration::from_mins(1));
+    assert_eq!(shell.find(&b, "i-a").expect("is there").ownership, Ownership::ForeignStale);
+    assert_eq!(shell.registry().head().seq, Seq(1));
+}
+
+#[test]
+fn the_claim_of_a_dead_process_is_recoverable_here_and_nowhere_else() {
+    let memory = Memory::new();
+    let mut shell = shell(&memory);
+    let elsewhere = Owner { host: "other".into(), ..owner("a", 3) };
+    shell.execute(&owner("a", 3), start("i-a", "src"), &tree()).expect("granted");
+    shell.execute(&elsewhere, start("i-b", "docs"), &tree()).expect("granted");
+    shell.execute(&owner("c", 0), start("i-c", "tests"), &tree()).expect("granted");
+    let reader = owner("r", 2);
+    let lies = |id: &str| shell.find(&reader, id).expect("is there").ownership;
+    assert_eq!(lies("i-a"), Ownership::Recoverable);
+    assert_eq!(lies("i-b"), Ownership::ForeignActive);
+    assert_eq!(lies("i-c"), Ownership::ForeignActive);
+}
+
+#[test]
+fn a_start_tidies_up_what_is_over() {
+    let memory = Memory::new();
+    let host = Arc::new(Fake::default());
+    let mut shell = Shell::over(&memory, host.clone());
+    for n in 0..UNTIDY {
+        shell.execute(&owner("a", 2), start(&format!("i-{n}"), &format!("f{n}")), &tree()).expect("granted");
+    }
+    host.0.store(3600, Ordering::Relaxed);
+    shell.execute(&owner("b", 2), start("new", "new"), &tree()).expect("granted");
+    let open = shell.registry().intents().filter(|intent| intent.status == Status::Active).count();
+    assert_eq!(open, 1);
+}
+
+#[test]
+fn an_intent_is_found_by_the_beginning_of_its_id() {
+    let memory = Memory::new();
+    let mut shell = shell(&memory);
+    let by = owner("a", 2);
+    shell.execute(&by, start("abc", "a"), &tree()).expect("granted");
+    shell.execute(&by, start("abcd", "b"), &tree()).expect("granted");
+    let found = |id: &str| shell.resolve(id).map(|intent| intent.id.to_string());
+    assert_eq!(found("abc").expect("exact"), "abc");
+    assert_eq!(found("abcd").expect("exact"), "abcd");
+    assert!(found("ab").is_err() && found("").is_err() && found("x").is_err());
+}
+
+/// A registry on disk with some events, as a workspace has it.
+struct OnDisk {
+    _dir: tempfile::TempDir,
+    workspace: Workspace,
+}
+
+impl OnDisk {
+    fn new(n_events: u64) -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
+        let memory = Memory::new();
+        let mut source = shell(&memory);
+        let log = workspace.state.store().expect("opens").log(NAME);
+        for n in 0..n_events {
+            let (id, file) = (format!("i-{n}"), format!("f{n}"));
+            source.execute(&owner("a", 0), start(&id, &file), &tree()).expect("granted");
+        }
+        for record in memory.log(NAME).read_after(0, 10_000).expect("reads") {
+            log.append(record.seq - 1, &record.command, &record.event).expect("appends");
+        }
+        Self { _dir: dir, workspace }
+    }
+
+    fn open(&self) -> Result<Registry, Fault> {
+        Shell::open(&self.workspace).map(|shell| shell.registry().clone())
+    }
+
+    fn cache(&self) -> PathBuf {
+        self.workspace.state.registry_cache()
+    }
+
+    fn sql(&self, statement: &str) {
+        let database = rusqlite::Connection::open(self.workspace.state.database()).expect("opens");
+        assert_eq!(database.execute(statement, []).expect("runs"), 1);
+    }
+}
+
+#[test]
+fn the_cache_changes_nothing_whatever_it_holds() {
+    let on_disk = OnDisk::new(100);
+    let first = on_disk.open().expect("opens");
+    assert_eq!(first.head().seq, Seq(100));
+    let good = std::fs::read(on_disk.cache()).expect("a cache was written");
+    assert_eq!(on_disk.open().expect("opens"), first);
+    let other = OnDisk::new(70);
+    other.open().expect("opens");
+    let of_another_log = std::fs::read(other.cache()).expect("a cache was written");
+    let mut damaged = good.clone();
+    let last = damaged.len() - 2;
+    damaged[last] ^= 1;
+    for content in [b"".to_vec(), b"nonsense".to_vec(), good[..good.len() / 2].to_vec(), damaged] {
+        std::fs::write(on_disk.cache(), content).expect("writes");
+        assert_eq!(on_disk.open().expect("opens"), first);
+    }
+    std::fs::write(on_disk.cache(), of_another_log).expect("writes");
+    assert_eq!(on_disk.open().expect("opens"), first);
+    std::fs::remove_file(on_disk.cache()).expect("removes");
+    assert_eq!(on_disk.open().expect("opens"), first);
+}
+
+#[test]
+fn a_log_that_lost_events_is_damaged_and_not_just_shorter() {
+    let on_disk = OnDisk::new(100);
+    on_disk.open().expect("opens");
+    let state = &on_disk.workspace.state;
+    for name in ["store.sqlite", "store.sqlite-wal", "store.sqlite-shm"] {
+        store::durable::remove(&state.dir().join(name)).expect("removes");
+    }
+    let fault = on_disk.open().expect_err("is damaged");
+    assert_eq!(fault.code(), Some("STATE.DAMAGED"), "{fault}");
+    assert!(fault.to_string().contains("100 events"), "{fault}");
+}
+
+#[test]
+fn an_event_that_was_changed_or_removed_is_damage() {
+    for statement in [
+        "UPDATE event SET event = CAST(replace(event, 'a change', 'a charge') AS BLOB) WHERE seq = 3",
+        "UPDATE event SET event = CAST('nonsense' AS BLOB) WHERE seq = 3",
+        "UPDATE event SET event = (SELECT event FROM event WHERE seq = 2) WHERE seq = 3",
+        "DELETE FROM event WHERE seq = 3",
+    ] {
+        let on_disk = OnDisk::new(5);
+        on_disk.sql(statement);
+        let fault = on_disk.open().expect_err(statement);
+        assert_eq!(fault.code(), Some("STATE.DAMAGED"), "{statement}: {fault}");
+    }
+}

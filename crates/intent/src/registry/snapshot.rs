@@ -1,0 +1,55 @@
+//! The registry written down, so that it need not be folded again from its first event. A cache: the log is the truth.
+
+use super::{Head, Intent, Notice, OwnerKey, Registry};
+use crate::registry::Event;
+use crate::registry::index::OverlapIndex;
+use serde::{Deserialize, Serialize};
+
+/// A registry at one point of its log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Snapshot {
+    head: Head,
+    intents: Vec<Intent>,
+    notices: Vec<(OwnerKey, Vec<Notice>)>,
+    /// The events of the remembered commands.
+    commands: Vec<Event>,
+}
+
+impl Snapshot {
+    /// Where the log ended.
+    pub const fn head(&self) -> Head {
+        self.head
+    }
+}
+
+impl Registry {
+    /// Writes the registry down.
+    pub fn snapshot(&self) -> Snapshot {
+        let remembered = self.command_order.values().filter_map(|id| self.commands.get(id));
+        Snapshot {
+            head: self.head,
+            intents: self.intents.values().cloned().collect(),
+            notices: self.notices.iter().map(|(owner, told)| (owner.clone(), told.clone())).collect(),
+            commands: remembered.cloned().collect(),
+        }
+    }
+}
+
+impl From<Snapshot> for Registry {
+    fn from(snapshot: Snapshot) -> Self {
+        let mut open = OverlapIndex::default();
+        let live = snapshot.intents.iter().filter(|intent| !intent.status.is_closed());
+        let n_open = live.map(|intent| open.insert(&intent.id, &intent.scope)).count();
+        let order = snapshot.commands.iter().map(|event| (event.seq, event.command.clone())).collect();
+        Self {
+            head: snapshot.head,
+            intents: snapshot.intents.into_iter().map(|intent| (intent.id.clone(), intent)).collect(),
+            open,
+            n_open,
+            notices: snapshot.notices.into_iter().collect(),
+            commands: snapshot.commands.into_iter().map(|event| (event.command.clone(), event)).collect(),
+            command_order: order,
+        }
+    }
+}

@@ -1,0 +1,65 @@
+use super::*;
+use crate::candidate::Proposal;
+use crate::reconcile::BatchMode;
+use serde_json::json;
+
+fn propose(book: &mut Book, stream: Option<&str>, handle: &str, summary: &str) -> Vec<Outcome> {
+    let value = json!({ "kind": "decision_made", "handle": handle, "summary": summary, "confidence": "high",
+        "sources": [{ "turn": "t1" }] });
+    let proposals = vec![Proposal::read(&value)];
+    let event =
+        Event::Batch { stream, author: "ann", mode: BatchMode::BestEffort, proposals, verdicts: vec![] };
+    book.apply(&event).expect("applies")
+}
+
+fn with_turn(mut book: Book) -> Book {
+    book.apply(&Event::Turn { id: "t1", role: Role::User, text: "x", pending: true }).expect("applies");
+    book
+}
+
+#[test]
+fn a_stream_keeps_to_itself_until_it_is_merged() {
+    let mut book = with_turn(Book::wanting("s"));
+    propose(&mut book, None, "a", "Use A");
+    book.apply(&Event::Fork { stream: "s" }).expect("applies");
+    propose(&mut book, Some("s"), "b", "Use B");
+    propose(&mut book, None, "c", "Use C");
+    let has = |book: &Book, stream, handle| book.ledger(stream).expect("is kept").find(handle).is_some();
+    assert!(has(&book, Some("s"), "a") && has(&book, Some("s"), "b") && !has(&book, Some("s"), "c"));
+    assert!(!has(&book, None, "b"));
+    assert_eq!(book.streams()["s"].n_batches(), 1);
+    book.apply(&Event::Merged { stream: "s" }).expect("applies");
+    assert!(has(&book, Some("s"), "c"));
+    assert_eq!((book.streams()["s"].n_batches(), book.streams()["s"].base.get()), (0, 2));
+}
+
+#[test]
+fn a_stream_that_nobody_asked_for_is_kept_as_what_was_proposed() {
+    let mut book = with_turn(Book::new());
+    book.apply(&Event::Fork { stream: "s" }).expect("applies");
+    assert_eq!(propose(&mut book, Some("s"), "b", "Use B"), []);
+    assert!(book.ledger(Some("s")).is_none());
+    assert_eq!(book.streams()["s"].n_batches(), 1);
+}
+
+#[test]
+fn a_batch_for_no_stream_is_refused() {
+    let mut book = with_turn(Book::new());
+    let event = Event::Batch {
+        stream: Some("none"),
+        author: "ann",
+        mode: BatchMode::BestEffort,
+        proposals: vec![],
+        verdicts: vec![],
+    };
+    assert_eq!(book.apply(&event), Err(BookError::NoStream("none".into())));
+}
+
+#[test]
+fn a_pending_turn_waits_until_it_was_read() {
+    let mut book = with_turn(Book::new());
+    assert_eq!(book.pending()["t1"].text, "x");
+    assert!(book.main().knows_turn("t1"));
+    book.apply(&Event::Read { turn: "t1" }).expect("applies");
+    assert!(book.pending().is_empty());
+}

@@ -1,0 +1,234 @@
+//! Items as documents of the commit store, and a ledger's inputs as a stream of commits.
+//!
+//! An item is a document under its first handle; every further handle is a document that names the first. Sources and
+//! what an item supersedes are sets that only grow, so that streams join them; everything else is a field of its own, so
+//! that a merge can lose one without the others. A commit holds what one author's inputs changed in a row; its time is
+//! its position in the ledger, for order is the sequence and nothing else.
+//!
+//! Law: the state of a ledger's last commit is [`documents`] of the ledger.
+
+use crate::ledger::Ledger;
+use crate::record::{ItemId, Seq};
+use crate::view::Item;
+use crate::words::{Confidence, ItemKind, Status};
+use commit::{Commit, CommitId, Schema, Stamp, State, diff};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+/// The attachment of items.
+pub const ITEM: &str = "item";
+
+/// The attachment of further handles.
+pub const ALIAS: &str = "alias";
+
+/// How a handle is called in the commit store.
+pub(crate) type Naming<'n> = &'n dyn Fn(&str) -> String;
+
+/// What the documents look like.
+pub fn schema() -> Schema {
+    let words = |words: Vec<&str>| json!(words);
+    Schema::from_json(&json!({
+        "enums": {
+            "Kind": words(ItemKind::ALL.iter().map(|kind| kind.word()).collect()),
+            "Status": words(Status::ALL.iter().map(|status| status.word()).collect()),
+            "Confidence": words(Confidence::ALL.iter().map(|tier| tier.word()).collect()),
+        },
+        "structs": {
+            "Item": [
+                ["kind", "Kind"],
+                ["status", "Status"],
+                ["summary", "string"],
+                ["confidence", "Confidence"],
+                ["hard", "bool"],
+                ["alternatives", "vector<string>"],
+                ["sources", "set<string>"],
+                ["supersedes", "set<string>"],
+                ["superseded_by", "optional<string>"],
+                ["note", "optional<string>"],
+            ],
+        },
+        "attachments": { "item": "Item", "alias": "string" },
+    }))
+    .expect("the schema is written here and is sound")
+}
+
+/// The documents of a whole ledger, as it is now.
+pub fn documents(schema: &Schema, ledger: &Ledger) -> State {
+    documents_at(schema, ledger, &ledger.ids().collect(), ledger.head(), &str::to_owned)
+}
+
+/// The documents of some items and their further handles, as they were at a position.
+pub(crate) fn documents_at(
+    schema: &Schema,
+    ledger: &Ledger,
+    items: &BTreeSet<ItemId>,
+    at: Seq,
+    naming: Naming<'_>,
+) -> State {
+    let (mut of_items, mut of_aliases) = (Map::new(), Map::new());
+    for &id in items {
+        let Some(item) = ledger.item_at(id, at) else { continue };
+        of_items.insert(naming(item.handle), document(&item, naming));
+        for alias in ledger.aliases_at(id, at) {
+            of_aliases.insert(naming(alias), naming(item.handle).into());
+        }
+    }
+    let attachments =
+        [(ITEM, of_items), (ALIAS, of_aliases)].into_iter().filter(|(_, keys)| !keys.is_empty());
+    let json: Map<String, Value> =
+        attachments.map(|(name, keys)| (name.to_owned(), Value::Object(keys))).collect();
+    State::from_json(schema, &Value::Object(json)).expect("documents are made by the schema's own words")
+}
+
+fn document(item: &Item<'_>, naming: Naming<'_>) -> Value {
+    let optional = |text: Option<String>| text.map_or(Value::Null, |text| json!({ "some": text }));
+    // A source is one text: the turn, and its range if there is one, as JSON.
+    let sources: BTreeSet<String> = item
+        .sources
+        .iter()
+        .map(|source| match source.range {
+            None => json!([source.turn]).to_string(),
+            Some((start, end)) => json!([source.turn, start, end]).to_string(),
+        })
+        .collect();
+    let supersedes: BTreeSet<String> = item.supersedes.iter().map(|old| naming(old)).collect();
+    json!({
+        "kind": item.kind,
+        "status": item.status,
+        "summary": item.summary,
+        "confidence": item.confidence,
+        "hard": item.hard,
+        "alternatives": item.alternatives,
+        "sources": sources,
+        "supersedes": supersedes,
+        "superseded_by": optional(item.superseded_by.map(naming)),
+        "note": optional(item.note.map(str::to_owned)),
+    })
+}
+
+/// The commits for the inputs after `since`, oldest first; each is the parent of the next.
+pub fn commits_since(
+    schema: &Schema,
+    ledger: &Ledger,
+    since: Seq,
+    parent: CommitId,
+    label: &str,
+) -> Vec<Commit> {
+    named_commits(schema, ledger, since, parent, label, &str::to_owned)
+}
+
+pub(crate) fn named_commits(
+    schema: &Schema,
+    ledger: &Ledger,
+    since: Seq,
+    parent: CommitId,
+    label: &str,
+    naming: Naming<'_>,
+) -> Vec<Commit> {
+    let mut commits = Vec::new();
+    let mut parent = parent;
+    let mut from = since;
+    while from < ledger.head() {
+        let to = ledger.end_of_run(from);
+        let touched = ledger.touched_between(from, to);
+        let [before, after] = [from, to].map(|at| documents_at(schema, ledger, &touched, at, naming));
+        let ops = diff(&before, &after);
+        if !ops.is_empty() {
+            let stamp = stamp(ledger.author_of(to), label, to);
+            let commit = Commit::mutations(schema, Some(parent), ops, stamp);
+            parent = commit.id();
+            commits.push(commit);
+        }
+        from = to;
+    }
+    commits
+}
+
+/// A commit without a parent that holds some documents.
+pub(crate) fn base_commit(schema: &Schema, state: &State, at: Seq) -> Commit {
+    Commit::mutations(schema, None, diff(&State::default(), state), stamp("ledger", "base", at))
+}
+
+/// Who made a commit, and its position in place of a time.
+pub(crate) fn stamp(author: &str, label: &str, at: Seq) -> Stamp {
+    let position = i64::from(at.0);
+    Stamp::new(author, label, position).expect("a 32-bit position is a time that every reader agrees on")
+}
+
+impl Ledger {
+    /// The further handles that an item had at a position.
+    fn aliases_at(&self, item: ItemId, at: Seq) -> impl Iterator<Item = &str> {
+        let aliases = self.aliases.range((item, 0)..=(item, u32::MAX));
+        aliases.filter(move |(_, seq)| **seq <= at).map(|(&(_, alias), _)| self.handles.name(alias))
+    }
+
+    /// The last position after `from` up to which all inputs have one author.
+    fn end_of_run(&self, from: Seq) -> Seq {
+        let first = from.0 as usize;
+        let author = self.entries[first].author;
+        let n = self.entries[first..].iter().take_while(|entry| entry.author == author).count();
+        Seq(from.0 + crate::texts::count(n))
+    }
+
+    /// The items that the inputs between two positions had an effect on.
+    pub(crate) fn touched_between(&self, from: Seq, to: Seq) -> BTreeSet<ItemId> {
+        let entries = &self.entries[from.0 as usize..to.0 as usize];
+        let effective = entries.iter().filter(|entry| entry.took_effect());
+        effective.flat_map(|entry| [entry.item, entry.other]).flatten().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BatchMode, Proposal};
+    use commit::{Engine, MemoryCommits};
+    use proptest::prelude::*;
+
+    fn delta() -> impl Strategy<Value = Value> {
+        let handle = || prop::sample::select(vec!["a", "b", "c", "d"]);
+        let text = || prop::sample::select(vec!["Use Redis", "Do not use Redis", "use redis.", "Ship it"]);
+        (0..8u8, handle(), handle(), text(), prop::sample::select(vec!["t1", "t2"])).prop_map(
+            |(n, handle, other, text, turn)| {
+                let mut delta = match n {
+                    0 | 1 => json!({ "kind": "decision_made", "handle": handle, "summary": text, "confidence": "high" }),
+                    2 => json!({ "kind": "constraint_added", "handle": handle, "summary": text, "hard": true }),
+                    3 => json!({ "kind": "branch_created", "handle": handle, "alternatives": ["X", "Y"] }),
+                    4 => json!({ "kind": "decision_revised", "target": handle, "summary": text }),
+                    5 => json!({ "kind": "item_superseded", "target": handle, "reason": "r", "by": other }),
+                    6 => json!({ "kind": "branch_resolved", "target": handle, "handle": other, "chosen": "X" }),
+                    _ => json!({ "kind": "confidence_changed", "target": handle, "confidence": "low" }),
+                };
+                delta["sources"] = json!([{ "turn": turn }]);
+                delta
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn the_state_of_the_last_commit_is_the_ledger(
+            inputs in prop::collection::vec((delta(), prop::sample::select(vec!["ann", "bob"])), 1..30),
+            cut in 0usize..30,
+        ) {
+            let mut ledger = Ledger::new();
+            ["t1", "t2"].iter().for_each(|turn| ledger.add_turn(turn));
+            for (value, author) in &inputs {
+                ledger.reconcile(author, BatchMode::BestEffort, &[Proposal::read(value)]).expect("there is room");
+            }
+            let schema = schema();
+            let since = Seq(u32::try_from(cut.min(inputs.len())).expect("small"));
+            let all = ledger.ids().collect();
+            let mut store = MemoryCommits::new();
+            let base = base_commit(&schema, &documents_at(&schema, &ledger, &all, since, &str::to_owned), since);
+            let mut head = store.append(base).expect("appends");
+            for commit in commits_since(&schema, &ledger, since, head, "main") {
+                head = store.append(commit).expect("appends");
+            }
+            let state = Engine::new(&store).state(&head).expect("replays");
+            prop_assert_eq!(state.to_json(&schema), documents(&schema, &ledger).to_json(&schema));
+        }
+    }
+}

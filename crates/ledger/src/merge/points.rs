@@ -1,0 +1,65 @@
+//! What needs a choice before a merge is served.
+
+use crate::words::vocabulary;
+use canon::Digest;
+use serde::Serialize;
+use serde_json::json;
+
+vocabulary! {
+    /// What kind of point it is.
+    PointKind {
+        /// What the ledger said would no longer stand.
+        Lost = "lost",
+        /// The reconciler refuses what the stream had accepted.
+        Refused = "refused",
+        /// One asserts what the other denies.
+        Contradiction = "contradiction",
+    }
+}
+
+/// A point to decide.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Point {
+    /// Names the point: eight hex digits made of all that it says.
+    pub id: String,
+    /// What kind of point it is.
+    pub kind: PointKind,
+    /// The handle of the item in the ledger.
+    pub item: String,
+    /// The field that differs, the kind of delta that is refused, or the handle that contradicts.
+    pub about: String,
+    /// What the ledger says.
+    pub ours: Option<String>,
+    /// What the stream says.
+    pub theirs: Option<String>,
+    /// The code of a refusal.
+    pub code: Option<&'static str>,
+    /// What may be chosen.
+    pub choices: Vec<String>,
+    /// What was chosen.
+    pub chosen: Option<String>,
+}
+
+impl Point {
+    pub(super) fn new(
+        stream: &str,
+        kind: PointKind,
+        item: &str,
+        about: &str,
+        [ours, theirs]: [Option<String>; 2],
+        choices: &[&str],
+    ) -> Self {
+        let named = json!([stream, kind, item, about, ours, theirs]);
+        Self {
+            id: Digest::of_json(&named).to_hex()[..8].to_owned(),
+            kind,
+            item: item.to_owned(),
+            about: about.to_owned(),
+            ours,
+            theirs,
+            code: None,
+            choices: choices.iter().map(|&choice| choice.to_owned()).collect(),
+            chosen: None,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Handles of a stream that mean something else in the ledger get the stream's name in front.
+
+use crate::candidate::{Change, Delta, Proposal};
+use crate::ledger::Ledger;
+use crate::record::Seq;
+use std::collections::BTreeMap;
+
+/// The handles of a stream that were taken in the ledger meanwhile, and what they are called there.
+#[derive(Debug, Default)]
+pub(super) struct Renaming(BTreeMap<String, String>);
+
+impl Renaming {
+    /// Looks which handles that `stream` made after `base` name something else in `main`.
+    pub(super) fn of(main: &Ledger, stream: &Ledger, base: Seq, name: &str) -> Self {
+        let is_new = |item| stream.record(item).created > base;
+        let made = stream.handles.iter().filter(|(_, item)| is_new(**item)).map(|(handle, _)| handle);
+        let taken = made.filter(|handle| main.named(handle).is_some());
+        let same = |handle: &str| {
+            let (here, there) = (main.named(handle), stream.named(handle));
+            here.zip(there).is_some_and(|(here, there)| {
+                main.record(here).kind == stream.record(there).kind
+                    && main.summary(here) == stream.summary(there)
+            })
+        };
+        let renamed =
+            taken.filter(|handle| !same(handle)).map(|handle| (handle.to_owned(), free(main, name, handle)));
+        Self(renamed.collect())
+    }
+
+    pub(super) fn name<'s>(&'s self, handle: &'s str) -> &'s str {
+        self.0.get(handle).map_or(handle, String::as_str)
+    }
+
+    pub(super) fn list(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(from, to)| (from.as_str(), to.as_str()))
+    }
+
+    /// The proposal with all handles as the ledger calls them.
+    pub(super) fn proposal<'s>(&'s self, proposal: Proposal<'s>) -> Proposal<'s> {
+        let delta = proposal.delta.map(|delta| match delta {
+            Delta::Create { handle, content } => Delta::Create { handle: self.name(handle), content },
+            Delta::Change { target, change } => {
+                Delta::Change { target: self.name(target), change: self.change(change) }
+            }
+        });
+        Proposal { delta, ..proposal }
+    }
+
+    fn change<'s>(&'s self, change: Change<'s>) -> Change<'s> {
+        match change {
+            Change::Supersede { reason, by } => Change::Supersede { reason, by: by.map(|by| self.name(by)) },
+            Change::ResolveBranch { handle, chosen, confidence } => {
+                Change::ResolveBranch { handle: self.name(handle), chosen, confidence }
+            }
+            Change::ReopenTask { handle, reason } => Change::ReopenTask { handle: self.name(handle), reason },
+            Change::CorrectFact { handle, summary, confidence } => {
+                Change::CorrectFact { handle: self.name(handle), summary, confidence }
+            }
+            other => other,
+        }
+    }
+}
+
+/// `stream/handle`, with a number behind it if even that is taken.
+fn free(main: &Ledger, stream: &str, handle: &str) -> String {
+    let plain = format!("{stream}/{handle}");
+    let numbered = (2..).map(|n| format!("{plain}-{n}"));
+    let mut names = std::iter::once(plain.clone()).chain(numbered);
+    names.find(|name| main.named(name).is_none()).unwrap_or(plain)
+}

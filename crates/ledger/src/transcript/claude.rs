@@ -1,0 +1,59 @@
+//! Lines of Claude Code session files (`~/.claude/projects/*/*.jsonl`).
+
+use super::wrapping::unwrap;
+use super::{Line, Said, name_of, words_in};
+use crate::extract::Role;
+use serde_json::Value;
+
+/// Types of lines that hold nothing anybody said.
+const SILENT: &[&str] = &[
+    "summary",
+    "system",
+    "file-history-snapshot",
+    "queue-operation",
+    "attachment",
+    "progress",
+    "last-prompt",
+    "custom-title",
+    "agent-name",
+    "permission-mode",
+];
+
+/// What a line is, if it is one of Claude Code.
+pub(super) fn line(value: &Value, number: usize) -> Option<Line> {
+    let kind = value["type"].as_str()?;
+    let is_ours =
+        value.get("sessionId").is_some() || value.get("uuid").is_some() || value.get("leafUuid").is_some();
+    if SILENT.contains(&kind) && (is_ours || value.get("payload").is_none() && value.get("role").is_none()) {
+        return Some(Line::Other(format!("claude-code {kind}")));
+    }
+    let role = match kind {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        _ => return None,
+    };
+    let message = value.get("message").filter(|message| message.is_object())?;
+    let is = |name: &str| value[name].as_bool() == Some(true);
+    if let Some(what) = ["isMeta", "isCompactSummary", "isApiErrorMessage"].into_iter().find(|name| is(name))
+    {
+        return Some(Line::Other(format!("claude-code {what}")));
+    }
+    // In a side chain the words of the "user" are the agent's to its own helper.
+    let role = if is("isSidechain") { Role::Assistant } else { role };
+    let text = unwrap(&words_in(&message["content"], &["text"]));
+    if text.is_empty() {
+        return Some(Line::Other(format!("claude-code {}", blocks_of(&message["content"]))));
+    }
+    let id = match (value["uuid"].as_str(), value["sessionId"].as_str()) {
+        (Some(uuid), _) => uuid.to_owned(),
+        (None, Some(session)) => format!("{session}:{number}"),
+        (None, None) => name_of(role, &text),
+    };
+    Some(Line::Said { agent: Some("claude-code"), said: Said { id, role, text } })
+}
+
+/// What a message without words holds.
+fn blocks_of(content: &Value) -> String {
+    let first = content.as_array().and_then(|blocks| blocks.first());
+    first.and_then(|block| block["type"].as_str()).unwrap_or("no words").to_owned()
+}

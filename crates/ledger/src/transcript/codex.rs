@@ -1,0 +1,54 @@
+//! Lines of Codex session files (`~/.codex/sessions/**/rollout-*.jsonl`), of today's form and the one before.
+
+use super::wrapping::unwrap;
+use super::{Line, Said, name_of, role_of, words_in};
+use crate::extract::Role;
+use serde_json::Value;
+
+/// Types of lines around a payload that hold nothing new: events repeat the messages.
+const SILENT: &[&str] = &["event_msg", "turn_context", "compacted", "ghost_snapshot"];
+
+/// What a line is, if it is one of Codex.
+pub(super) fn line(value: &Value, session: Option<&str>, number: usize) -> Option<Line> {
+    match (value["type"].as_str(), value.get("payload")) {
+        (Some("session_meta"), Some(payload)) => session_line(payload),
+        (Some("response_item"), Some(payload)) => Some(item(payload, session, number)),
+        (Some(kind), Some(_)) if SILENT.contains(&kind) => Some(Line::Other(format!("codex {kind}"))),
+        (Some("message"), None) if value["content"].is_array() => Some(item(value, session, number)),
+        (Some(kind), None) if is_item(kind) => Some(Line::Other(format!("codex {kind}"))),
+        (None, None) if value.get("record_type").is_some() => Some(Line::Other("codex state".into())),
+        (None, None) if value.get("timestamp").is_some() && value.get("instructions").is_some() => {
+            session_line(value)
+        }
+        _ => None,
+    }
+}
+
+fn session_line(payload: &Value) -> Option<Line> {
+    payload["id"].as_str().map(|id| Line::Session(id.to_owned()))
+}
+
+fn is_item(kind: &str) -> bool {
+    const ITEMS: &[&str] =
+        &["reasoning", "function_call", "function_call_output", "local_shell_call", "web_search_call"];
+    ITEMS.contains(&kind) || kind.starts_with("custom_tool_call")
+}
+
+fn item(payload: &Value, session: Option<&str>, number: usize) -> Line {
+    let kind = payload["type"].as_str().unwrap_or("item");
+    if kind != "message" {
+        return Line::Other(format!("codex {kind}"));
+    }
+    let role = match payload["role"].as_str().and_then(role_of) {
+        Some(role @ (Role::User | Role::Assistant)) => role,
+        Some(_) => return Line::Other("codex set-up".into()),
+        None => return Line::Odd("it is a message of nobody".into()),
+    };
+    let text = unwrap(&words_in(&payload["content"], &["input_text", "output_text", "text"]));
+    let id = match (payload["id"].as_str(), session) {
+        (Some(id), _) => id.to_owned(),
+        (None, Some(session)) => format!("{session}:{number}"),
+        (None, None) => name_of(role, &text),
+    };
+    Line::Said { agent: Some("codex"), said: Said { id, role, text } }
+}

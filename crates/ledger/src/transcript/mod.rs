@@ -1,0 +1,173 @@
+//! Transcripts of agents as turns: Claude Code session files, Codex rollout files, and plain JSON lines.
+//!
+//! Each line is recognised by its own shape, so files of different versions, and mixed ones, are read alike. What a
+//! person or an agent said becomes a turn; what tools wrote, what the agent thought, and what the program put into a
+//! message is left out and counted. A line that is nothing known is reported with its number and never guessed at.
+//!
+//! Ids are stable: reading a file again, or a longer version of it, gives the same ids for the same turns.
+
+mod claude;
+mod codex;
+mod plain;
+mod wrapping;
+
+use crate::extract::Role;
+use canon::Digest;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The longest line that is read.
+const MAX_LINE_BYTES: usize = 32 << 20;
+
+/// How many lines that were not understood are told one by one.
+const MAX_ODD: usize = 100;
+
+/// Something that was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// The id of the turn.
+    pub id: String,
+    /// Who said it.
+    pub role: Role,
+    /// What was said, without what the program added.
+    pub text: String,
+}
+
+/// A part of a transcript, in its order.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    /// Something was said.
+    Said(Said),
+    /// A candidate delta was written down.
+    Proposed(Value),
+}
+
+/// A line that was not understood.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Odd {
+    /// Its number, from 1.
+    pub line: usize,
+    /// What is odd about it.
+    pub why: String,
+}
+
+/// What a transcript holds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Transcript {
+    /// The program that wrote it, as far as the lines tell: `claude-code`, `codex`, or none.
+    pub agent: Option<&'static str>,
+    /// What was said and proposed, in order.
+    pub parts: Vec<Part>,
+    /// How many lines were left out, by what they are.
+    pub left_out: BTreeMap<String, usize>,
+    /// Lines that were not understood, the first hundred of them.
+    pub odd: Vec<Odd>,
+    /// How many lines were not understood.
+    pub n_odd: usize,
+}
+
+/// What one line is.
+enum Line {
+    Said {
+        agent: Option<&'static str>,
+        said: Said,
+    },
+    Proposed(Value),
+    /// Left out, and what it is.
+    Other(String),
+    /// The session that the following lines belong to.
+    Session(String),
+    Odd(String),
+}
+
+/// Reads a transcript. Whatever the bytes are, something is read.
+pub fn read(bytes: &[u8]) -> Transcript {
+    let mut transcript = Transcript::default();
+    let mut session = None;
+    for (number, line) in (1..).zip(bytes.split(|&byte| byte == b'\n')) {
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        match read_line(line, session.as_deref(), number) {
+            Line::Said { said, .. } if said.text.trim().is_empty() => transcript.leave_out("no words".into()),
+            Line::Said { agent, said } => {
+                transcript.agent = transcript.agent.or(agent);
+                transcript.parts.push(Part::Said(said));
+            }
+            Line::Proposed(delta) => transcript.parts.push(Part::Proposed(delta)),
+            Line::Other(what) => transcript.leave_out(what),
+            Line::Session(id) => session = Some(id),
+            Line::Odd(why) => {
+                transcript.n_odd += 1;
+                if transcript.odd.len() < MAX_ODD {
+                    transcript.odd.push(Odd { line: number, why });
+                }
+            }
+        }
+    }
+    transcript
+}
+
+impl Transcript {
+    fn leave_out(&mut self, what: String) {
+        *self.left_out.entry(what).or_default() += 1;
+    }
+}
+
+fn read_line(line: &[u8], session: Option<&str>, number: usize) -> Line {
+    if line.len() > MAX_LINE_BYTES {
+        return Line::Odd(format!("it is longer than {MAX_LINE_BYTES} bytes"));
+    }
+    // Not the strict reader of our own documents: other programs may write numbers that we would not.
+    let value: Value = match serde_json::from_slice(line) {
+        Ok(value) => value,
+        Err(error) => return Line::Odd(format!("it is no JSON: {error}")),
+    };
+    if !value.is_object() {
+        return Line::Odd("it is no JSON object".into());
+    }
+    claude::line(&value, number)
+        .or_else(|| codex::line(&value, session, number))
+        .or_else(|| plain::line(&value))
+        .unwrap_or_else(|| Line::Odd("it is neither a turn nor a candidate of a known form".into()))
+}
+
+/// A name for a turn that has none: the same words by the same speaker are the same turn.
+fn name_of(role: Role, text: &str) -> String {
+    let digest = Digest::of(format!("{}\n{text}", word_of(role)).as_bytes());
+    format!("said-{}", &digest.to_hex()[..16])
+}
+
+/// The role that a word means.
+pub fn role_of(word: &str) -> Option<Role> {
+    Some(match word {
+        "user" | "human" => Role::User,
+        "assistant" | "agent" | "model" => Role::Assistant,
+        "system" | "developer" => Role::System,
+        "tool" | "function" => Role::Tool,
+        _ => return None,
+    })
+}
+
+/// The word for a role.
+pub const fn word_of(role: Role) -> &'static str {
+    match role {
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::System => "system",
+        Role::Tool => "tool",
+    }
+}
+
+/// The texts of a message: a string, or a list of blocks of which those of the given types are words.
+fn words_in(content: &Value, types: &[&str]) -> String {
+    if let Some(text) = content.as_str() {
+        return text.to_owned();
+    }
+    let is_text = |block: &&Value| block["type"].as_str().is_some_and(|kind| types.contains(&kind));
+    let blocks = content.as_array().into_iter().flatten().filter(is_text);
+    blocks.filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n\n")
+}
+
+#[cfg(test)]
+mod tests;

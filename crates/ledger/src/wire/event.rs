@@ -1,0 +1,174 @@
+//! The events of a log, and a transaction of them.
+
+use super::proposal::{proposal, put_proposal};
+use super::{Malformed, Reader, put_len, put_text};
+use crate::candidate::Proposal;
+use crate::extract::Role;
+use crate::outcome::Verdict;
+use crate::reconcile::BatchMode;
+
+/// The version of this form. A transaction begins with it.
+const VERSION: u8 = 1;
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// From now on only these authors may change a hard constraint; `None`: everyone.
+    Policy {
+        /// Who they are.
+        guardians: Option<Vec<&'a str>>,
+    },
+    /// Somebody said something.
+    Turn {
+        /// Its id.
+        id: &'a str,
+        /// Who said it.
+        role: Role,
+        /// What was said; it may have been cut.
+        text: &'a str,
+        /// Whether it still waits to be read for candidates.
+        pending: bool,
+    },
+    /// A pending turn was read.
+    Read {
+        /// The turn.
+        turn: &'a str,
+    },
+    /// Somebody proposed something.
+    Batch {
+        /// The stream it was proposed to; `None` for the ledger itself.
+        stream: Option<&'a str>,
+        /// Who.
+        author: &'a str,
+        /// How.
+        mode: BatchMode,
+        /// What.
+        proposals: Vec<Proposal<'a>>,
+        /// What was decided then, so that a version that decides otherwise is noticed.
+        verdicts: Vec<Verdict>,
+    },
+    /// A stream begins, from where the ledger stands.
+    Fork {
+        /// Its name.
+        stream: &'a str,
+    },
+    /// All of a stream is in the ledger now; it goes on from here.
+    Merged {
+        /// Its name.
+        stream: &'a str,
+    },
+    /// A change was made under an item.
+    Cite {
+        /// The change: the id of an intent or a run.
+        change: &'a str,
+        /// A handle of the item.
+        item: &'a str,
+        /// Who says so.
+        author: &'a str,
+    },
+}
+
+const ROLES: &[Role] = &[Role::User, Role::Assistant, Role::System, Role::Tool];
+const MODES: &[BatchMode] = &[BatchMode::BestEffort, BatchMode::Atomic];
+
+/// Writes a transaction.
+pub fn encode(events: &[Event<'_>]) -> Vec<u8> {
+    let mut out = vec![VERSION];
+    put_len(&mut out, events.len());
+    for event in events {
+        put_event(&mut out, event);
+    }
+    out
+}
+
+/// Reads a transaction that [`encode`] wrote.
+pub fn decode(bytes: &[u8]) -> Result<Vec<Event<'_>>, Malformed> {
+    let mut reader = Reader::new(bytes);
+    let wrong = reader.malformed();
+    if reader.byte()? != VERSION {
+        return Err(wrong);
+    }
+    let events = (0..reader.count()?).map(|_| event(&mut reader)).collect::<Result<_, _>>()?;
+    if reader.is_done() { Ok(events) } else { Err(reader.malformed()) }
+}
+
+fn put_event(out: &mut Vec<u8>, event: &Event<'_>) {
+    match event {
+        Event::Policy { guardians } => {
+            out.extend([0, u8::from(guardians.is_some())]);
+            if let Some(guardians) = guardians {
+                put_len(out, guardians.len());
+                for author in guardians {
+                    put_text(out, author);
+                }
+            }
+        }
+        Event::Turn { id, role, text, pending } => {
+            out.extend([1, rank(ROLES, role), u8::from(*pending)]);
+            put_text(out, id);
+            put_text(out, text);
+        }
+        Event::Read { turn } => put_named(out, 2, turn),
+        Event::Batch { stream, author, mode, proposals, verdicts } => {
+            out.extend([3, rank(MODES, mode)]);
+            // A stream's name is never blank.
+            put_text(out, stream.unwrap_or(""));
+            put_text(out, author);
+            put_len(out, proposals.len());
+            for (proposal, verdict) in proposals.iter().zip(verdicts) {
+                put_proposal(out, proposal);
+                out.push(verdict.number());
+            }
+        }
+        Event::Fork { stream } => put_named(out, 4, stream),
+        Event::Merged { stream } => put_named(out, 5, stream),
+        Event::Cite { change, item, author } => {
+            put_named(out, 6, change);
+            put_text(out, item);
+            put_text(out, author);
+        }
+    }
+}
+
+fn put_named(out: &mut Vec<u8>, tag: u8, name: &str) {
+    out.push(tag);
+    put_text(out, name);
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "vocabularies have a few dozen words")]
+fn rank<T: PartialEq>(all: &[T], word: &T) -> u8 {
+    all.iter().position(|known| known == word).expect("a word stands in its vocabulary") as u8
+}
+
+fn event<'a>(reader: &mut Reader<'a>) -> Result<Event<'a>, Malformed> {
+    let wrong = reader.malformed();
+    Ok(match reader.byte()? {
+        0 => Event::Policy {
+            guardians: if reader.word(&[false, true])? { Some(reader.texts()?) } else { None },
+        },
+        1 => {
+            let (role, pending) = (reader.word(ROLES)?, reader.word(&[false, true])?);
+            Event::Turn { id: reader.text()?, role, text: reader.text()?, pending }
+        }
+        2 => Event::Read { turn: reader.text()? },
+        3 => batch(reader)?,
+        4 => Event::Fork { stream: reader.text()? },
+        5 => Event::Merged { stream: reader.text()? },
+        6 => Event::Cite { change: reader.text()?, item: reader.text()?, author: reader.text()? },
+        _ => return Err(wrong),
+    })
+}
+
+fn batch<'a>(reader: &mut Reader<'a>) -> Result<Event<'a>, Malformed> {
+    let mode = reader.word(MODES)?;
+    let stream = Some(reader.text()?).filter(|stream| !stream.is_empty());
+    let author = reader.text()?;
+    let n = reader.count()?;
+    let (mut proposals, mut verdicts) = (Vec::with_capacity(n), Vec::with_capacity(n));
+    for _ in 0..n {
+        proposals.push(proposal(reader)?);
+        let wrong = reader.malformed();
+        verdicts.push(Verdict::from_number(reader.byte()?).ok_or(wrong)?);
+    }
+    Ok(Event::Batch { stream, author, mode, proposals, verdicts })
+}

@@ -1,0 +1,37 @@
+//! `probity ledger`: propose, ingest, ask, export, merge.
+
+mod args;
+mod ask;
+mod give;
+mod merge;
+mod table;
+
+pub(crate) use args::LedgerCommand;
+
+use crate::answer::Answer;
+use control::ledger::MergeRequest;
+use control::{Fault, Workspace};
+
+/// Answers a question to the ledger, or gives it something.
+pub(crate) fn ledger(workspace: &Workspace, command: LedgerCommand) -> Result<Answer, Fault> {
+    match command {
+        LedgerCommand::Propose(arguments) => give::propose(workspace, arguments),
+        LedgerCommand::Ingest(arguments) => give::ingest(workspace, arguments),
+        LedgerCommand::Cite { change, items, author } => give::cite(workspace, &change, &items, author),
+        LedgerCommand::Show { filter } => ask::show(workspace, &filter.into()),
+        LedgerCommand::AsOf { position, filter } => ask::as_of(workspace, position, &filter.into()),
+        LedgerCommand::Changed { since, stream } => ask::changed(workspace, since, stream.name()),
+        LedgerCommand::Explain { item, stream } => ask::explain(workspace, &item, stream.name()),
+        LedgerCommand::History { item, stream } => ask::history(workspace, &item, stream.name()),
+        LedgerCommand::Scores { stream } => ask::scores(workspace, stream.name()),
+        LedgerCommand::Replay { since } => ask::replay(workspace, since),
+        LedgerCommand::Export(arguments) => ask::export(workspace, arguments),
+        LedgerCommand::Merge { stream: None, .. } => merge::list(workspace),
+        LedgerCommand::Merge { stream: Some(stream), resolve, by, dry_run } => {
+            let by = by.unwrap_or_else(control::user);
+            let choices = resolve.into_iter().collect();
+            merge::merge(workspace, &MergeRequest { stream, by, choices, dry_run })
+        }
+        LedgerCommand::Suggest { stream } => ask::suggest(workspace, stream.name()),
+    }
+}

@@ -1,0 +1,214 @@
+//! What is asked of the ledger.
+
+use super::args::ExportArgs;
+use super::give::{answer, show_list};
+use super::table;
+use crate::answer::Answer;
+use crate::ui;
+use control::ledger::{self, ExportRequest, Filter, ItemList};
+use control::{Fault, Workspace};
+use serde_json::Value;
+
+pub(super) fn show(workspace: &Workspace, filter: &Filter) -> Result<Answer, Fault> {
+    let list = ledger::show(workspace, filter)?;
+    show_list(&list);
+    say_if_empty(&list);
+    ui::row("seq", list.seq);
+    Ok(answer("ledger-items", false, &list))
+}
+
+fn say_if_empty(list: &ItemList) {
+    if list.items.is_empty() && list.seq == 0 {
+        ui::say("the ledger is empty; begin with `probity ledger ingest FILE` or `probity ledger propose`");
+    }
+}
+
+pub(super) fn as_of(workspace: &Workspace, position: i64, filter: &Filter) -> Result<Answer, Fault> {
+    let list = ledger::as_of(workspace, position, filter)?;
+    table::items(&list.items);
+    table::contradictions(&list.contradictions);
+    ui::row("seq", list.seq);
+    Ok(answer("ledger-items", false, &list))
+}
+
+pub(super) fn changed(workspace: &Workspace, since: i64, stream: Option<&str>) -> Result<Answer, Fault> {
+    let changed = ledger::changed(workspace, since, stream)?;
+    table::items(&changed.items);
+    if changed.items.is_empty() {
+        ui::say(format_args!("nothing changed since {}", changed.since));
+    }
+    ui::row("seq", changed.seq);
+    Ok(answer("ledger-changed", false, &changed))
+}
+
+pub(super) fn explain(workspace: &Workspace, item: &str, stream: Option<&str>) -> Result<Answer, Fault> {
+    let why = ledger::explain(workspace, item, stream)?;
+    table::items(std::slice::from_ref(&why.item));
+    let sources = why.item["sources"].as_array().map(Vec::as_slice).unwrap_or_default();
+    for (source, quote) in sources.iter().zip(&why.quotes) {
+        let quote = quote.as_deref().map(|quote| format!("  “{}”", one_line(quote))).unwrap_or_default();
+        ui::print_row(
+            "said",
+            format_args!(
+                "{} by {} at {}{quote}",
+                text(source, "turn"),
+                text(source, "author"),
+                source["seq"]
+            ),
+        );
+    }
+    row_of("also", &why.handles.iter().skip(1).cloned().collect::<Vec<_>>());
+    row_of("replaced by", &why.replaced_by);
+    row_of("contradicts", &why.contradicts);
+    for change in &why.changes {
+        ui::print_row("change", format_args!("{} by {}", change.change, change.author));
+    }
+    Ok(answer("ledger-explain", false, &why))
+}
+
+fn row_of(label: &str, names: &[String]) {
+    if !names.is_empty() {
+        ui::print_row(label, names.join(", "));
+    }
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value[name].as_str().unwrap_or_default()
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+pub(super) fn history(workspace: &Workspace, item: &str, stream: Option<&str>) -> Result<Answer, Fault> {
+    let history = ledger::history(workspace, item, stream)?;
+    table::items(std::slice::from_ref(&history.item));
+    for version in history.item["versions"].as_array().into_iter().flatten() {
+        let mode = version["mode"].as_str().map(|mode| format!(", {mode}")).unwrap_or_default();
+        let (summary, confidence) = (one_line(text(version, "summary")), text(version, "confidence"));
+        ui::print_row(
+            "said",
+            format_args!(
+                "{:>5}  {summary}  {}",
+                version["seq"],
+                ui::dim(format_args!("({confidence}{mode}, {})", text(version, "author")))
+            ),
+        );
+    }
+    for input in &history.inputs {
+        let code = input["code"].as_str().map(|code| format!(" ({code})")).unwrap_or_default();
+        ui::print_row(
+            "input",
+            format_args!(
+                "{:>5}  {} {}{code} by {}",
+                input["seq"],
+                text(input, "kind"),
+                text(input, "outcome"),
+                text(input, "author")
+            ),
+        );
+    }
+    Ok(answer("ledger-history", false, &history))
+}
+
+pub(super) fn scores(workspace: &Workspace, stream: Option<&str>) -> Result<Answer, Fault> {
+    let scores = ledger::scores(workspace, stream)?;
+    ui::print(ui::dim(format_args!(
+        "  {:<20} {:>8} {:>9} {:>8} {:>9}  {:>8}",
+        "author", "inputs", "accepted", "merged", "rejected", "rate"
+    )));
+    for score in &scores.authors {
+        let rate = score
+            .rejection_rate_permille
+            .map_or_else(|| "-".into(), |rate| format!("{}.{} %", rate / 10, rate % 10));
+        ui::print(format_args!(
+            "  {:<20} {:>8} {:>9} {:>8} {:>9}  {rate:>8}",
+            score.author, score.inputs, score.accepted, score.merged, score.rejected
+        ));
+        for (code, n) in &score.codes {
+            ui::print(ui::dim(format_args!("    {n:>5} × {code}")));
+        }
+    }
+    Ok(answer("ledger-scores", false, &scores))
+}
+
+pub(super) fn replay(workspace: &Workspace, since: Option<i64>) -> Result<Answer, Fault> {
+    let replayed = ledger::replay(workspace, since)?;
+    for input in &replayed.inputs {
+        let code = input["code"].as_str().map(|code| format!(" ({code})")).unwrap_or_default();
+        ui::print(format_args!(
+            "{:>6}  {:<9}{code}  {}  {}  {}",
+            input["seq"],
+            text(input, "outcome"),
+            text(input, "kind"),
+            ui::bold(text(input, "item")),
+            ui::dim(text(input, "author"))
+        ));
+    }
+    ui::print_row("inputs", replayed.seq);
+    ui::print_row(
+        "log",
+        format_args!(
+            "{} in {} transactions, {} bytes",
+            replayed.log_digest, replayed.transactions, replayed.log_bytes
+        ),
+    );
+    ui::print_row("state", replayed.state_digest);
+    let failed = replayed.snapshot_agrees == Some(false);
+    let snapshot = match replayed.snapshot_agrees {
+        None => ui::dim("none in use"),
+        Some(true) => ui::good("says the same"),
+        Some(false) => ui::bad("says something else: delete it"),
+    };
+    ui::print_row("snapshot", snapshot);
+    if replayed.decided_otherwise > 0 {
+        ui::print_row(
+            "rules",
+            ui::warn(format_args!(
+                "{} are decided otherwise by this version",
+                ui::count(usize::try_from(replayed.decided_otherwise).unwrap_or(usize::MAX), "input")
+            )),
+        );
+    }
+    Ok(answer("ledger-replay", failed, &replayed))
+}
+
+pub(super) fn export(workspace: &Workspace, arguments: ExportArgs) -> Result<Answer, Fault> {
+    let request = ExportRequest {
+        stream: arguments.stream.name().map(str::to_owned),
+        budget: arguments.budget,
+        query: arguments.query,
+        since: arguments.since,
+        page: arguments.page.map(Into::into),
+    };
+    let exported = ledger::export(workspace, &request)?;
+    ui::print(exported.text.trim_end());
+    if exported.hard_left_out > 0 {
+        ui::row(
+            "warning",
+            ui::bad(format_args!(
+                "{} did not fit: raise --budget",
+                ui::count(exported.hard_left_out, "hard constraint")
+            )),
+        );
+    }
+    Ok(answer("ledger-export", false, &exported))
+}
+
+pub(super) fn suggest(workspace: &Workspace, stream: Option<&str>) -> Result<Answer, Fault> {
+    let suggestions = ledger::suggest(workspace, stream)?;
+    for suggestion in &suggestions.suggestions {
+        ui::print(format_args!(
+            "  {}  {}",
+            ui::bold(format_args!("{:<9}", suggestion.advice.word())),
+            suggestion.why
+        ));
+        for (item, summary) in suggestion.items.iter().zip(&suggestion.summaries) {
+            ui::print(format_args!("             {item}: {}", one_line(summary)));
+        }
+    }
+    if suggestions.suggestions.is_empty() {
+        ui::say("nothing to suggest");
+    }
+    Ok(answer("ledger-suggest", false, &suggestions))
+}
