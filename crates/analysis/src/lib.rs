@@ -6,12 +6,14 @@
 //! * [`Language`]: which files are read; `docs/adding-a-language.md` says how to add one.
 //! * [`Finding`]: what is wrong and where, under an id that survives moving and reformatting.
 //! * [`join`]: findings and coverage of other tools. [`report`]: a run as SARIF, Markdown and HTML.
+//! * [`Baseline`]: the findings that a team knows. [`check_gates`]: what a run must not have.
 //! * [`Health`]: one number and its parts. [`compare`]: two runs. [`blast_radius`]: who would notice a change.
 //!
 //! Whatever the number of threads and whichever facts were known, the same tree gives the same run, byte by byte.
 
 mod analyse;
 mod api;
+mod baseline;
 mod blast;
 mod cause;
 mod clones;
@@ -22,6 +24,7 @@ mod dead;
 mod design;
 mod facts;
 mod finding;
+mod gates;
 mod graph;
 mod hash;
 mod health;
@@ -37,6 +40,7 @@ mod visit;
 
 pub use analyse::analyse;
 pub use api::{ApiBreak, ApiChange, ApiItem};
+pub use baseline::{BASELINE_SCHEMA, Baseline, BaselineError, Capture, Entry, Novelty};
 pub use blast::{Blast, blast_radius};
 pub use compare::{Comparison, Incomparable, Metric, Regression, Verdict, Worsened, compare};
 pub use facts::{
@@ -44,6 +48,7 @@ pub use facts::{
     Unit, UnitKind,
 };
 pub use finding::{CloneType, Confidence, Family, Finding, FindingId, Location, Severity};
+pub use gates::{GateFailure, GateReport, GateRules, Known, check_gates};
 pub use health::{Dimension, DimensionScore, Health};
 pub use join::{JoinError, Joined, LeftOut, Report, ReportFormat, ReportKind, Sources, join};
 pub use language::Language;

@@ -42,6 +42,9 @@ pub enum Fault {
     /// Something that the caller named is not there.
     #[error("{0}")]
     Missing(String),
+    /// A file that the caller gave is not what it should be.
+    #[error("{0}")]
+    BadInput(String),
     /// No run has this name, or several have.
     #[error("{0}")]
     NoSuchRun(String),
@@ -115,6 +118,7 @@ impl Fault {
             Self::Unjudged { source, .. } => source.reason(),
             Self::Intent(_)
             | Self::Missing(_)
+            | Self::BadInput(_)
             | Self::NoSuchRun(_)
             | Self::NoSuchAnalysis(_)
             | Self::Store(StoreError::Io { .. } | StoreError::Engine { .. } | StoreError::TooLarge { .. })
@@ -151,6 +155,7 @@ impl Fault {
         match (self, self.reason()) {
             (Self::Intent(refusal), _) => refusal.next_step().into(),
             (Self::Missing(_), _) => "check the name, and that you may read it".into(),
+            (Self::BadInput(_), _) => "give a whole file in the form that the option asks for".into(),
             (Self::NoSuchRun(_), _) => "`probity evidence list` shows the runs of this repository".into(),
             (Self::NoSuchAnalysis(_), _) => {
                 "`probity runs list` shows the stored runs; `probity analyze` makes one".into()
@@ -167,7 +172,8 @@ impl Fault {
             | Self::Policy { .. }
             | Self::Missing(_)
             | Self::NoSuchRun(_)
-            | Self::NoSuchAnalysis(_) => 2,
+            | Self::NoSuchAnalysis(_)
+            | Self::BadInput(_) => 2,
             Self::Held { .. } => 5,
             Self::Intent(refusal) => refusal_exit_code(refusal),
             Self::Tree(_) | Self::Store(_) | Self::Unjudged { .. } | Self::System { .. } => 70,

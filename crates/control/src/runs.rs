@@ -8,14 +8,14 @@
 //!
 //! What is read back is held against the digest in its first line. Saving a run again makes it the newest.
 
-use crate::{Fault, Workspace};
+use crate::{Fault, Workspace, clock};
 use analysis::{Run, RunId};
 use canon::Digest;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use store::{Lock, StoreError, durable};
 
 /// So many runs that nobody needs are kept by themselves.
@@ -46,10 +46,17 @@ pub struct Listed {
     pub id: RunId,
     /// What its first line says.
     pub about: About,
-    /// When it was last saved, in milliseconds since 1970.
-    pub saved_ms: i64,
+    /// When it was last saved, since 1970.
+    pub saved: Duration,
     /// Who needs it, sorted.
     pub holders: Vec<String>,
+}
+
+impl Listed {
+    /// When it was last saved, in words.
+    pub fn saved_at(&self) -> String {
+        clock::text_of_ms(i64::try_from(self.saved.as_millis()).unwrap_or(i64::MAX))
+    }
 }
 
 /// The first line of a stored run.
@@ -100,6 +107,8 @@ impl Runs {
             zstd::bulk::compress(&bytes, COMPRESSION).map_err(Fault::system("cannot compress the run"))?;
         file.extend(packed);
         durable::write_unsynced(&self.path(run.id), &file)?;
+        // The clock that stamps files is some milliseconds late: two runs in a row would have no order.
+        self.touch(run.id);
         self.gc(KEPT)?;
         Ok(Stored { report_digest: about.report_digest, run })
     }
@@ -110,15 +119,25 @@ impl Runs {
             .ok_or_else(|| Fault::NoSuchAnalysis(format!("no stored run is called `{name}`")))
     }
 
+    /// Whether there is a run with this very id.
+    pub(crate) fn has(&self, id: RunId) -> bool {
+        self.path(id).is_file()
+    }
+
     /// The run with this very id, if it is there and whole. It is the newest from now on.
     pub(crate) fn recall(&self, id: RunId) -> Option<Stored> {
         let stored = self.read(id).ok().flatten()?;
+        self.touch(id);
+        Some(stored)
+    }
+
+    /// Makes a run the newest.
+    pub(crate) fn touch(&self, id: RunId) {
         // Only the order of the list hangs on it.
         let _ = File::options()
             .append(true)
             .open(self.path(id))
             .and_then(|file| file.set_modified(SystemTime::now()));
-        Some(stored)
     }
 
     /// The id that a unique beginning names.
@@ -148,10 +167,10 @@ impl Runs {
     /// All runs, the newest first.
     pub fn list(&self) -> Result<Vec<Listed>, Fault> {
         let mut listed = Vec::new();
-        for (saved_ms, id) in self.dated()? {
+        for (saved, id) in self.dated()? {
             // A run that was cleared away a moment ago, or is damaged, is not offered.
             let Some(about) = about(&self.path(id)) else { continue };
-            listed.push(Listed { id, about, saved_ms, holders: self.holders(id)? });
+            listed.push(Listed { id, about, saved, holders: self.holders(id)? });
         }
         Ok(listed)
     }
@@ -217,10 +236,10 @@ impl Runs {
     }
 
     /// All runs with the time when they were last saved, the newest first.
-    fn dated(&self) -> Result<Vec<(i64, RunId)>, Fault> {
-        let dated = self.ids()?.into_iter().filter_map(|id| Some((saved_ms(&self.path(id))?, id)));
-        let mut dated: Vec<(i64, RunId)> = dated.collect();
-        dated.sort_by_key(|&(saved_ms, id)| (std::cmp::Reverse(saved_ms), id));
+    fn dated(&self) -> Result<Vec<(Duration, RunId)>, Fault> {
+        let dated = self.ids()?.into_iter().filter_map(|id| Some((saved(&self.path(id))?, id)));
+        let mut dated: Vec<(Duration, RunId)> = dated.collect();
+        dated.sort_by_key(|&(saved, id)| (std::cmp::Reverse(saved), id));
         Ok(dated)
     }
 
@@ -264,10 +283,9 @@ fn about(path: &Path) -> Option<About> {
     serde_json::from_slice(&line).ok()
 }
 
-fn saved_ms(path: &Path) -> Option<i64> {
+fn saved(path: &Path) -> Option<Duration> {
     let modified = std::fs::metadata(path).ok()?.modified().ok()?;
-    let since_1970 = modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since_1970.as_millis()).ok()
+    Some(modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
 }
 
 /// A file name for a holder, whatever it is called.
@@ -308,7 +326,7 @@ mod tests {
     fn saved(runs: &Runs, texts: &[&str]) -> Vec<RunId> {
         let save = |(age, text): (u64, &&str)| {
             let id = runs.save(run(text)).expect("saves").run.id;
-            let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000 + age);
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000 + age);
             File::options()
                 .append(true)
                 .open(runs.path(id))

@@ -51,6 +51,63 @@ pub struct AnalysisRules {
     /// How alike two pieces must be, in percent of their tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clone_similarity: Option<u32>,
+    /// What a run must not have.
+    #[serde(skip_serializing_if = "AnalysisGates::is_silent")]
+    pub gates: AnalysisGates,
+}
+
+/// Limits that a run must keep; a limit that is not set is none.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AnalysisGates {
+    /// New findings of at least `severity`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_findings: Option<u32>,
+    /// The least severity that counts as new: `info`, `warning` or `critical`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub severity: Option<String>,
+    /// The least health, from 0 to 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub health: Option<u32>,
+    /// Cyclomatic complexity of any callable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cyclomatic: Option<u32>,
+    /// Cognitive complexity of any callable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cognitive: Option<u32>,
+    /// Nesting of any callable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nesting: Option<u32>,
+    /// Lines of any callable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<u32>,
+    /// Parameters of any callable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<u32>,
+    /// Groups of methods of any class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lcom4: Option<u32>,
+    /// Copies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clones: Option<u32>,
+    /// Dependency cycles that matter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<u32>,
+    /// Unused code that is surely unused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dead_code: Option<u32>,
+    /// Files with places that cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parse_errors: Option<u32>,
+    /// Callables with many decisions that tests hardly run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untested_hotspots: Option<u32>,
+}
+
+impl AnalysisGates {
+    fn is_silent(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl AnalysisRules {

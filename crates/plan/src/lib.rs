@@ -9,6 +9,7 @@
 
 mod amend;
 mod analysis;
+mod change;
 mod check;
 mod compute;
 mod config;
@@ -25,7 +26,8 @@ mod tier;
 pub mod vectors;
 
 pub use amend::{AmendPolicy, Amendment, AmendmentError, Moment, Permission, amended_scope, may_amend};
-pub use analysis::AnalysisRules;
+pub use analysis::{AnalysisGates, AnalysisRules};
+pub use change::ChangeRules;
 pub use compute::{Request, compute};
 pub use config::ConfigError;
 pub use document::PolicyFormError;

@@ -1,6 +1,8 @@
 //! The command line: what can be said, and the help that goes with it. No behaviour lives here.
 
+use crate::commands::change::{FinishArgs, StartArgs, StatusArgs};
 use crate::commands::contract::{ClaimsCommand, ContractCommand};
+use crate::commands::identity::Identity;
 use crate::commands::receipt::ReceiptCommand;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -64,18 +66,36 @@ pub(crate) enum Command {
         suggest_from: Option<String>,
     },
 
-    /// Widen the scope of a run, on the record: who, why, when
+    Start(StartArgs),
+
+    Finish(FinishArgs),
+
+    Status(StatusArgs),
+
+    /// Check the set-up: git, state, store, clock, policy, agents; and say what to do
+    Doctor,
+
+    /// Widen the scope of a run or of an intent, on the record: who, why, when
     ///
     /// A run that is going on takes the amendment at once. A finished run is judged again with the amended scope, and
-    /// the new verdict is a bundle of its own: the old one stays as it is.
+    /// the new verdict is a bundle of its own: the old one stays as it is. An intent gains literal paths, if nobody else
+    /// holds them.
     Amend {
         /// The run: its id or the beginning of it, `last`, or `open` for the run that is going on
         #[arg(default_value = "open")]
         run: String,
 
-        /// A pattern to add to the scope
-        #[arg(long, value_name = "GLOB", required = true)]
+        /// An intent instead of a run: its id, or the beginning of it
+        #[arg(long, value_name = "INTENT", conflicts_with = "run")]
+        intent: Option<String>,
+
+        /// A pattern to add to the scope; for an intent a literal path
+        #[arg(long, value_name = "GLOB", required_unless_present = "related")]
         add: Vec<OsString>,
+
+        /// For an intent: a path that it may touch along the way
+        #[arg(long, value_name = "PATH", requires = "intent")]
+        related: Vec<OsString>,
 
         /// Why the scope must grow
         #[arg(long, value_name = "TEXT")]
@@ -84,6 +104,9 @@ pub(crate) enum Command {
         /// Who decides this [default: the user]
         #[arg(long, value_name = "NAME", env = "USER")]
         by: Option<String>,
+
+        #[command(flatten)]
+        identity: Identity,
     },
 
     /// Undo the out-of-scope changes of a run, and nothing else
@@ -98,6 +121,20 @@ pub(crate) enum Command {
         #[arg(long)]
         dry_run: bool,
     },
+
+    /// Analyse the code of the tree: clones, complexity, dependencies, dead code, health
+    ///
+    /// Reads every language it knows, names what it did not read, and keeps the result as a run that any other run
+    /// can be compared with. After an edit only what changed is read again.
+    #[command(
+        after_help = "Examples:\n  probity analyze\n  probity analyze --changed main --markdown summary.md\n  \
+                            probity analyze --html report.html"
+    )]
+    Analyze(crate::commands::analysis::AnalyzeArgs),
+
+    /// List, show and compare stored analyses
+    #[command(subcommand)]
+    Runs(crate::commands::analysis::RunsCommand),
 
     /// List, show, check and export evidence bundles
     #[command(subcommand)]

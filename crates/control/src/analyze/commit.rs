@@ -4,7 +4,7 @@
 //! count as they are now. Otherwise everything ignored would seem to be new.
 
 use super::files::{Files, Seen};
-use super::{AnalyzeOptions, Analyzed, Changed, Progress, Work, analyzed, with_work};
+use super::{AnalyzeOptions, Analyzed, Changed, Progress, Work, analyzed, content};
 use crate::change::Look;
 use crate::runs::Runs;
 use crate::{Fault, Workspace, before};
@@ -32,16 +32,20 @@ pub fn analyze_commit(
     let look = Look::take(workspace)?;
     let fetched = fetch(workspace, &tree, &look)?;
     let seen = seen(&tree, &look, &fetched);
-    with_work(workspace, policy, options, progress, &fetched, |work| run(work, &seen))
+    Work::new(workspace, policy, options, progress)?.install(|work| run(work, &seen, &fetched))
 }
 
-fn run(work: &Work<'_>, seen: &[Seen]) -> Result<Analyzed, Fault> {
+fn run(work: &Work<'_>, seen: &[Seen], fetched: &BTreeMap<RepoPath, Vec<u8>>) -> Result<Analyzed, Fault> {
     let runs = Runs::open(work.workspace);
-    let files = Files::sort(seen, &work.outputs, &Selection::new(work.settings)?);
-    if let Some(stored) = runs.recall(files.run_id(work.settings)).filter(|_| !work.options.cold) {
+    let files = Files::sort(seen, &work.outputs, &Selection::new(&work.settings)?);
+    if let Some(stored) = runs.recall(files.run_id(&work.settings)).filter(|_| !work.options.cold) {
         return Ok(analyzed(stored, files, 0, true));
     }
-    let (run, n_parsed) = work.analysis(&files).map_err(|Changed(path)| {
+    let contents = |path: &RepoPath, digest| match fetched.get(path) {
+        Some(bytes) => Some(bytes.clone()),
+        None => content(&work.workspace.root, path, digest),
+    };
+    let (run, n_parsed) = work.analysis(&files, &contents).map_err(|Changed(path)| {
         Fault::refused(Reason::TreeUnstable, format!("`{path}` changes while the tree is analysed"))
     })?;
     (work.progress)(Progress::Storing);

@@ -58,6 +58,7 @@ impl Files {
         Self::sort(&seen.collect::<Vec<_>>(), outputs, selection)
     }
 
+    /// Sorts files, given in order of their paths.
     pub(super) fn sort(seen: &[Seen], outputs: &Scope, selection: &Selection<'_>) -> Self {
         let marked: BTreeSet<RepoPath> = seen
             .iter()

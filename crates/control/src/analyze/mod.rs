@@ -3,16 +3,24 @@
 //! A tree whose run is stored is not analysed again: the run's id follows from the snapshot alone. Otherwise only
 //! files whose content was never seen are read. Either way the run is the same, byte by byte.
 
+mod baseline;
 mod cache;
 mod commit;
+pub mod documents;
 mod files;
+mod revision;
 
+pub use baseline::{BASELINE_FILE, BaselineState, capture_baseline, read_baseline};
 pub use commit::analyze_commit;
+pub use revision::{ChangedSince, changed_since};
 
 use crate::observe::Observer;
 use crate::runs::{Runs, Stored};
 use crate::{Fault, Workspace};
-use analysis::{Analysis, FactsKey, FileFacts, Input, Note, Run, Selection, Settings, Source};
+use analysis::{
+    Analysis, FactsKey, FileFacts, GateReport, GateRules, Input, Known, Note, Report, ReportKind, Run, RunId,
+    Selection, Settings, Source,
+};
 use cache::Facts;
 use canon::{Digest, Reason};
 use files::{Files, SourceFile};
@@ -22,8 +30,10 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use tree::Snapshot;
 
 /// How often a tree that changes while it is read is looked at again.
 const ATTEMPTS: u32 = 3;
@@ -35,6 +45,17 @@ pub struct AnalyzeOptions {
     pub n_threads: Option<usize>,
     /// Whether to read everything anew, whatever is known.
     pub cold: bool,
+}
+
+/// A report of another tool that joins the run.
+#[derive(Debug, Clone)]
+pub struct OtherReport {
+    /// What to call it in errors.
+    pub name: String,
+    /// What it is said to hold.
+    pub kind: ReportKind,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
 }
 
 /// What an analysis is doing.
@@ -83,44 +104,64 @@ pub fn analyze_with(
     options: &AnalyzeOptions,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Analyzed, Fault> {
-    with_work(workspace, policy, options, progress, &BTreeMap::new(), tree_as_it_is)
+    Work::new(workspace, policy, options, progress)?.install(Work::of_tree)
 }
 
-fn tree_as_it_is(work: &Work<'_>) -> Result<Analyzed, Fault> {
-    work.run()
+/// Joins the reports of other tools to a run, and keeps what they give together.
+pub fn join(workspace: &Workspace, analyzed: Analyzed, reports: &[OtherReport]) -> Result<Analyzed, Fault> {
+    if reports.is_empty() {
+        return Ok(analyzed);
+    }
+    let reports: Vec<Report<'_>> = reports
+        .iter()
+        .map(|report| Report { name: &report.name, kind: report.kind, bytes: &report.bytes })
+        .collect();
+    let plain = analyzed.run.clone();
+    let bytes = |path: &RepoPath| source(workspace, &plain, path);
+    let root = workspace.root.as_os_str().as_bytes();
+    let run = analysis::join(analyzed.run, &reports, root, &bytes)
+        .map_err(|error| Fault::BadInput(error.to_string()))?;
+    let Stored { run, report_digest } = Runs::open(workspace).save(run)?;
+    Ok(Analyzed { run, report_digest, ..analyzed })
 }
 
-/// Does work on threads of its own. `committed` is content that is not on disk.
-fn with_work(
-    workspace: &Workspace,
-    policy: &Policy,
-    options: &AnalyzeOptions,
-    progress: &(dyn Fn(Progress) + Sync),
-    committed: &BTreeMap<RepoPath, Vec<u8>>,
-    job: impl FnOnce(&Work<'_>) -> Result<Analyzed, Fault> + Send,
-) -> Result<Analyzed, Fault> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.n_threads.unwrap_or(0)).build();
-    let pool = pool.map_err(|error| Fault::System {
-        what: "cannot start threads".into(),
-        source: std::io::Error::other(error),
-    })?;
-    let settings = settings(&policy.analysis)?;
-    let work = Work {
-        workspace,
-        options,
-        settings: &settings,
-        outputs: policy.workspace.build_outputs.to_scope()?,
-        progress,
-        committed,
+/// Holds a run against the gates of the policy and the baseline of the tree.
+pub fn gates(workspace: &Workspace, run: &Run, baseline: &BaselineState) -> Result<GateReport, Fault> {
+    let rules = workspace.policy()?.analysis.gates;
+    let said = serde_json::to_value(rules).expect("rules have text keys and whole numbers only");
+    let rules: GateRules =
+        serde_json::from_value(said).map_err(|error| invalid("[analysis.gates]", &error))?;
+    let known = match baseline {
+        BaselineState::Missing => Known::Nothing,
+        BaselineState::Held { novelty, .. } => Known::Baseline(novelty),
+        BaselineState::Untrusted { why, .. } => Known::Untrusted(why),
     };
-    pool.install(|| job(&work))
+    Ok(analysis::check_gates(run, &rules, known))
+}
+
+/// The bytes of a file of `run`, for reports that show code; `None` if the tree does not have them any more.
+pub fn source(workspace: &Workspace, run: &Run, path: &RepoPath) -> Option<Vec<u8>> {
+    let at = run.files.binary_search_by(|file| file.path.cmp(path)).ok()?;
+    content(&workspace.root, path, run.files[at].content)
+}
+
+fn invalid(place: &str, error: &serde_json::Error) -> Fault {
+    Fault::refused(Reason::ConfigInvalid, format!("{place}: {error}"))
+}
+
+/// The id that the run of a tree has, told without analysing it.
+pub(crate) fn run_id(workspace: &Workspace, snapshot: &Snapshot) -> Result<RunId, Fault> {
+    let rules = workspace.policy()?;
+    let settings = settings(&rules.analysis)?;
+    let outputs = rules.workspace.build_outputs.to_scope()?;
+    Ok(Files::of_snapshot(snapshot, &outputs, &Selection::new(&settings)?).run_id(&settings))
 }
 
 /// The settings of an analysis: those of the policy, and the analyser's own where the policy is silent.
 pub fn settings(rules: &plan::AnalysisRules) -> Result<Settings, Fault> {
-    let said = serde_json::to_value(rules).expect("rules have text keys and whole numbers only");
-    let settings: Settings = serde_json::from_value(said)
-        .map_err(|error| Fault::refused(Reason::ConfigInvalid, format!("[analysis]: {error}")))?;
+    let mut said = serde_json::to_value(rules).expect("rules have text keys and whole numbers only");
+    said.as_object_mut().and_then(|said| said.remove("gates"));
+    let settings: Settings = serde_json::from_value(said).map_err(|error| invalid("[analysis]", &error))?;
     Selection::new(&settings)?;
     Ok(settings)
 }
@@ -128,18 +169,45 @@ pub fn settings(rules: &plan::AnalysisRules) -> Result<Settings, Fault> {
 struct Work<'a> {
     workspace: &'a Workspace,
     options: &'a AnalyzeOptions,
-    settings: &'a Settings,
+    settings: Settings,
     outputs: paths::Scope,
     progress: &'a (dyn Fn(Progress) + Sync),
-    /// Content that is not on disk, because it is of a commit.
-    committed: &'a BTreeMap<RepoPath, Vec<u8>>,
 }
 
 /// A file is no longer what the snapshot saw.
 struct Changed(RepoPath);
 
-impl Work<'_> {
-    fn run(&self) -> Result<Analyzed, Fault> {
+/// Where the bytes of a file with this content are; `None` if they are not there any more.
+type Contents<'a> = dyn Fn(&RepoPath, Digest) -> Option<Vec<u8>> + Sync + 'a;
+
+impl<'a> Work<'a> {
+    fn new(
+        workspace: &'a Workspace,
+        policy: &Policy,
+        options: &'a AnalyzeOptions,
+        progress: &'a (dyn Fn(Progress) + Sync),
+    ) -> Result<Self, Fault> {
+        let settings = settings(&policy.analysis)?;
+        Ok(Self {
+            workspace,
+            options,
+            settings,
+            outputs: policy.workspace.build_outputs.to_scope()?,
+            progress,
+        })
+    }
+
+    /// Does a part of the work on as many threads as were asked for.
+    fn install<T: Send>(&self, work: impl Fn(&Self) -> Result<T, Fault> + Sync) -> Result<T, Fault> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.options.n_threads.unwrap_or(0)).build();
+        let pool = pool.map_err(|error| Fault::System {
+            what: "cannot start threads".into(),
+            source: std::io::Error::other(error),
+        })?;
+        pool.install(|| work(self))
+    }
+
+    fn of_tree(&self) -> Result<Analyzed, Fault> {
         let runs = Runs::open(self.workspace);
         let observer = Observer::new(self.workspace);
         let mut changed = None;
@@ -147,14 +215,15 @@ impl Work<'_> {
             (self.progress)(Progress::Looking);
             let snapshot = observer.content(None)?;
             observer.remember(&snapshot);
-            let files = Files::of_snapshot(&snapshot, &self.outputs, &Selection::new(self.settings)?);
-            let id = files.run_id(self.settings);
+            let files = Files::of_snapshot(&snapshot, &self.outputs, &Selection::new(&self.settings)?);
+            let id = files.run_id(&self.settings);
             if !self.options.cold
                 && let Some(stored) = runs.recall(id)
             {
                 return Ok(analyzed(stored, files, 0, true));
             }
-            match self.analysis(&files) {
+            let contents = |path: &RepoPath, digest| content(&self.workspace.root, path, digest);
+            match self.analysis(&files, &contents) {
                 Ok((run, n_parsed)) => {
                     (self.progress)(Progress::Storing);
                     return Ok(analyzed(runs.save(run)?, files, n_parsed, false));
@@ -167,11 +236,11 @@ impl Work<'_> {
     }
 
     /// Analyses files, or says which one is no longer what it was.
-    fn analysis(&self, files: &Files) -> Result<(Run, usize), Changed> {
+    fn analysis(&self, files: &Files, contents: &Contents<'_>) -> Result<(Run, usize), Changed> {
         let path = self.workspace.state.facts();
         let cache = if self.options.cold { Facts::empty(path) } else { Facts::open(path) };
-        let read = self.read(files, &cache)?;
-        let governance = self.governance(files)?;
+        let read = self.read(files, &cache, contents)?;
+        let governance = governance(files, contents)?;
         (self.progress)(Progress::Comparing);
         let new: Vec<(Digest, Arc<FileFacts>)> = read
             .iter()
@@ -181,23 +250,23 @@ impl Work<'_> {
         let n_parsed = new.len();
         let needed: Vec<Digest> = read.iter().filter_map(|read| read.key).collect();
         let sources =
-            files.sources.iter().zip(&read).map(|(file, read)| (file.path.clone(), source(file, read)));
+            files.sources.iter().zip(&read).map(|(file, read)| (file.path.clone(), known_source(file, read)));
         let input = Input {
             sources: sources.collect(),
             governance: governance.iter().map(|(path, bytes)| (path.clone(), bytes.as_slice())).collect(),
             others: files.others.clone(),
         };
         let (Analysis { run, .. }, ()) =
-            rayon::join(|| analysis::analyse(&input, self.settings), || cache.add(&new, &needed));
+            rayon::join(|| analysis::analyse(&input, &self.settings), || cache.add(&new, &needed));
         Ok((run, n_parsed))
     }
 
     /// The facts of every source, in the order of the sources.
-    fn read(&self, files: &Files, cache: &Facts) -> Result<Vec<Read>, Changed> {
+    fn read(&self, files: &Files, cache: &Facts, contents: &Contents<'_>) -> Result<Vec<Read>, Changed> {
         let n_done = AtomicUsize::new(0);
         let total = files.sources.len();
         let one = |file: &SourceFile| {
-            let read = self.read_one(file, cache);
+            let read = self.read_one(file, cache, contents);
             let done = n_done.fetch_add(1, Ordering::Relaxed) + 1;
             (self.progress)(Progress::Reading(done, total));
             read
@@ -205,8 +274,8 @@ impl Work<'_> {
         files.sources.par_iter().map(one).collect()
     }
 
-    fn read_one(&self, file: &SourceFile, cache: &Facts) -> Result<Read, Changed> {
-        let key = FactsKey::of(&file.path, file.content, self.settings).filter(|_| file.skip.is_none());
+    fn read_one(&self, file: &SourceFile, cache: &Facts, contents: &Contents<'_>) -> Result<Read, Changed> {
+        let key = FactsKey::of(&file.path, file.content, &self.settings).filter(|_| file.skip.is_none());
         let Some(facts_key) = key else { return Ok(Read::default()) };
         if file.size_bytes > self.settings.max_file_bytes {
             let facts = FileFacts { notes: vec![Note::TooLarge], ..FileFacts::default() };
@@ -216,24 +285,18 @@ impl Work<'_> {
         if let Some(facts) = key.and_then(|key| cache.get(&key)) {
             return Ok(Read { key, facts, is_new: false });
         }
-        let bytes = self.content(&file.path, file.content)?;
+        let bytes = contents(&file.path, file.content).ok_or_else(|| Changed(file.path.clone()))?;
         let facts = analysis::read(facts_key.language, &bytes, self.settings.max_file_bytes);
         Ok(Read { key, facts: Arc::new(facts), is_new: true })
     }
+}
 
-    /// The bytes of a file. They are held against the digest that they must have, so that nothing else can slip in.
-    fn content(&self, path: &RepoPath, digest: Digest) -> Result<Vec<u8>, Changed> {
-        if let Some(bytes) = self.committed.get(path) {
-            return Ok(bytes.clone());
-        }
-        let bytes = std::fs::read(self.workspace.root.join(OsStr::from_bytes(path.as_bytes())));
-        bytes.ok().filter(|bytes| Digest::of(bytes) == digest).ok_or_else(|| Changed(path.clone()))
-    }
-
-    fn governance(&self, files: &Files) -> Result<BTreeMap<RepoPath, Vec<u8>>, Changed> {
-        let read = |(path, digest): &(RepoPath, Digest)| Ok((path.clone(), self.content(path, *digest)?));
-        files.governance.par_iter().map(read).collect()
-    }
+fn governance(files: &Files, contents: &Contents<'_>) -> Result<BTreeMap<RepoPath, Vec<u8>>, Changed> {
+    let read = |(path, digest): &(RepoPath, Digest)| {
+        let bytes = contents(path, *digest).ok_or_else(|| Changed(path.clone()))?;
+        Ok((path.clone(), bytes))
+    };
+    files.governance.par_iter().map(read).collect()
 }
 
 /// The facts of one source.
@@ -245,11 +308,17 @@ struct Read {
     is_new: bool,
 }
 
-fn source(file: &SourceFile, read: &Read) -> Source<'static> {
+fn known_source(file: &SourceFile, read: &Read) -> Source<'static> {
     match file.skip {
         Some(note) => Source::Skipped { content: file.content, note },
         None => Source::Known { content: file.content, facts: Arc::clone(&read.facts) },
     }
+}
+
+/// The bytes of a file. They are held against the digest of the snapshot, so that nothing else can slip in.
+fn content(root: &Path, path: &RepoPath, digest: Digest) -> Option<Vec<u8>> {
+    let bytes = std::fs::read(root.join(OsStr::from_bytes(path.as_bytes())));
+    bytes.ok().filter(|bytes| Digest::of(bytes) == digest)
 }
 
 fn analyzed(stored: Stored, files: Files, n_parsed: usize, is_known: bool) -> Analyzed {

@@ -1,11 +1,14 @@
 //! One module a command: what it asks `control`, and how the answer is shown.
 
 pub(crate) mod amend;
+pub(crate) mod analysis;
+pub(crate) mod change;
 pub(crate) mod commits;
 pub(crate) mod conformance;
 pub(crate) mod contract;
 pub(crate) mod evidence;
 pub(crate) mod explain;
+pub(crate) mod identity;
 pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod ledger;

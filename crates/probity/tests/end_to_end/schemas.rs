@@ -84,6 +84,14 @@ fn every_answer_fits_its_schema() {
         &["evidence", "export", "--format", "statement"],
         &["revert", "last"],
         &amended,
+        &["analyze"],
+        &["analyze", "--changed", "HEAD"],
+        &["analyze", "blast", "src/a.py"],
+        &["analyze", "baseline", "capture", "--why", "a start"],
+        &["runs", "list"],
+        &["runs", "show"],
+        &["runs", "compare", "last"],
+        &["runs", "gc"],
         &["keys", "generate"],
         &["evidence", "gc", "--keep", "1"],
         &["evidence", "chain"],
@@ -96,6 +104,8 @@ fn every_answer_fits_its_schema() {
     for arguments in answers {
         check(&repo.ask(arguments).json);
     }
+    let baseline = std::fs::read(repo.path().join("probity.baseline.json")).expect("a baseline");
+    check(&serde_json::from_slice(&baseline).expect("JSON"));
 }
 
 #[test]

@@ -1,0 +1,265 @@
+//! The baseline: the findings that a team knows and lives with, so that only new ones count.
+//!
+//! An entry is keyed by what a finding is about and by its content, with its multiplicity: a third copy of a known
+//! clone is new. It also keeps what was measured: a known finding that measures worse than it did is new, too. Every
+//! capture says who made it, when and why, and the digest tells when anyone wrote to the file by hand.
+
+use crate::finding::{Family, Finding, FindingId};
+use crate::run::{Run, RunId};
+use canon::Digest;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The name of the form.
+pub const BASELINE_SCHEMA: &str = "probity/baseline/v1";
+
+/// A known finding, or several equal ones.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// What it is about.
+    pub family: Family,
+    /// The id of the finding without its number.
+    pub subject: String,
+    /// The content it is about.
+    pub content: Digest,
+    /// What was measured at the worst of them.
+    pub value: Option<u32>,
+    /// How many there are.
+    pub count: u32,
+}
+
+/// One capture of the baseline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Capture {
+    /// When, in UTC.
+    pub at: String,
+    /// Who.
+    pub by: String,
+    /// Why.
+    pub why: String,
+    /// The run whose findings were taken.
+    pub run_id: RunId,
+    /// How many findings it had.
+    pub n_findings: u32,
+    /// The digest of the entries.
+    pub entries: Digest,
+}
+
+/// A baseline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Baseline {
+    schema: String,
+    /// The analyser that found the findings.
+    pub analyser: String,
+    /// The digest of the settings.
+    pub settings: Digest,
+    /// Every capture, the oldest first.
+    pub history: Vec<Capture>,
+    /// The known findings, sorted.
+    pub entries: Vec<Entry>,
+}
+
+/// Why a baseline cannot be relied on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BaselineError {
+    /// It is not what `capture` writes.
+    #[error("it is no baseline: {0}")]
+    Malformed(String),
+    /// It does not have the digest that it says.
+    #[error("its digest is not that of its content: it was changed by hand")]
+    Changed,
+}
+
+/// A run held against a baseline.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Novelty {
+    /// Findings that the baseline does not know, or that measure worse than it knows. Sorted.
+    pub new: Vec<FindingId>,
+    /// How many findings it knows.
+    pub n_known: u32,
+    /// How many of its findings are gone.
+    pub n_gone: u32,
+}
+
+impl Baseline {
+    /// Takes the findings of a run, on top of the history of an earlier baseline.
+    pub fn capture(run: &Run, earlier: Option<&Self>, by: &str, why: &str, at: &str) -> Self {
+        let entries = entries(run);
+        let mut history = earlier.map_or_else(Vec::new, |earlier| earlier.history.clone());
+        history.push(Capture {
+            at: at.to_owned(),
+            by: by.to_owned(),
+            why: why.to_owned(),
+            run_id: run.id,
+            n_findings: crate::facts::count(run.findings.len()),
+            entries: digest_of(&entries),
+        });
+        Self {
+            schema: BASELINE_SCHEMA.to_owned(),
+            analyser: run.analyser.clone(),
+            settings: digest_of(&run.settings),
+            history,
+            entries,
+        }
+    }
+
+    /// The digest of everything in it.
+    pub fn digest(&self) -> Digest {
+        digest_of(self)
+    }
+
+    /// The file: JSON that a person can read and a diff can show.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut document = json_of(self);
+        document["digest"] = json_of(&self.digest());
+        let mut bytes = serde_json::to_vec_pretty(&document).expect("text keys and whole numbers only");
+        bytes.push(b'\n');
+        bytes
+    }
+
+    /// Reads the file, and holds it against its digest.
+    pub fn parse(bytes: &[u8]) -> Result<Self, BaselineError> {
+        let malformed = |error: String| BaselineError::Malformed(error);
+        let mut document = canon::json::parse(bytes).map_err(|error| malformed(error.to_string()))?;
+        let members = document.as_object_mut().ok_or_else(|| malformed("it is no object".to_owned()))?;
+        let said = members.remove("digest").unwrap_or_default();
+        let baseline: Self =
+            serde_json::from_value(document).map_err(|error| malformed(error.to_string()))?;
+        if baseline.schema != BASELINE_SCHEMA {
+            return Err(malformed(format!("`{}` is not {BASELINE_SCHEMA}", baseline.schema)));
+        }
+        if json_of(&baseline.digest()) == said { Ok(baseline) } else { Err(BaselineError::Changed) }
+    }
+
+    /// Whether its findings were found in the way in which those of `run` were.
+    pub fn fits(&self, run: &Run) -> bool {
+        self.analyser == run.analyser && self.settings == digest_of(&run.settings)
+    }
+
+    /// Which findings of a run are new: the surest match first, each entry as often as it counts.
+    pub fn hold(&self, run: &Run) -> Novelty {
+        let mut left: Vec<u32> = self.entries.iter().map(|entry| entry.count).collect();
+        let mut open: Vec<&Finding> = run.findings.iter().collect();
+        // By subject and content; by subject, for code that was edited; by content, for code that was renamed.
+        let keys: [Key; 3] = [
+            |family, subject, content| (family, format!("{subject} {content}")),
+            |family, subject, _| (family, subject.to_owned()),
+            |family, _, content| (family, content.to_string()),
+        ];
+        for key in keys {
+            let mut index: BTreeMap<(Family, String), Vec<usize>> = BTreeMap::new();
+            for (at, entry) in self.entries.iter().enumerate() {
+                index.entry(key(entry.family, &entry.subject, &entry.content)).or_default().push(at);
+            }
+            open.retain(|finding| {
+                let places = index.get(&key(finding.family, subject(finding), &finding.content));
+                let is_free = |at: &&usize| left[**at] > 0 && finding.value <= self.entries[**at].value;
+                let found = places.into_iter().flatten().find(is_free);
+                found.is_none_or(|&at| {
+                    left[at] -= 1;
+                    false
+                })
+            });
+        }
+        let mut new: Vec<FindingId> = open.into_iter().map(|finding| finding.id.clone()).collect();
+        new.sort_unstable();
+        Novelty {
+            n_known: crate::facts::count(run.findings.len() - new.len()),
+            new,
+            n_gone: left.iter().sum(),
+        }
+    }
+}
+
+/// What a way of matching compares, from the family, subject and content of a finding or an entry.
+type Key = fn(Family, &str, &Digest) -> (Family, String);
+
+/// The id of a finding without its number.
+fn subject(finding: &Finding) -> &str {
+    finding.id.as_str().rsplit_once('#').map_or(finding.id.as_str(), |(subject, _)| subject)
+}
+
+fn entries(run: &Run) -> Vec<Entry> {
+    let mut counted: BTreeMap<(Family, String, Digest), (u32, Option<u32>)> = BTreeMap::new();
+    for finding in &run.findings {
+        let key = (finding.family, subject(finding).to_owned(), finding.content);
+        let (count, worst) = counted.entry(key).or_default();
+        *count += 1;
+        *worst = (*worst).max(finding.value);
+    }
+    counted
+        .into_iter()
+        .map(|((family, subject, content), (count, value))| Entry { family, subject, content, value, count })
+        .collect()
+}
+
+fn json_of(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).expect("text keys and whole numbers only")
+}
+
+fn digest_of(value: &impl Serialize) -> Digest {
+    Digest::of_json(&json_of(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Input, Settings, Source, analyse};
+    use paths::RepoPath;
+
+    /// A run of Python functions with so many decisions each.
+    fn run(functions: &[(&str, usize)]) -> Run {
+        let one = |(name, n): &(&str, usize)| {
+            let arms: Vec<String> =
+                (0..*n).map(|i| format!("    if x == {i}:\n        y.{name}({i})\n")).collect();
+            format!("def {name}(x, y):\n{}    return y\n\n\n", arms.concat())
+        };
+        let text: String = functions.iter().map(one).collect();
+        let path = RepoPath::parse(b"a.py").expect("a path");
+        let sources = BTreeMap::from([(path, Source::Bytes(text.as_bytes()))]);
+        analyse(&Input { sources, ..Input::default() }, &Settings::default()).run
+    }
+
+    fn captured(run: &Run) -> Baseline {
+        Baseline::capture(run, None, "ann", "start", "2026-01-01T00:00:00.000Z")
+    }
+
+    fn new_complexity(baseline: &Baseline, run: &Run) -> usize {
+        baseline.hold(run).new.iter().filter(|id| id.as_str().starts_with("complexity:")).count()
+    }
+
+    #[test]
+    fn the_captured_run_has_nothing_new() {
+        let run = run(&[("f", 30), ("g", 40)]);
+        assert!(!run.findings.is_empty());
+        let novelty = captured(&run).hold(&run);
+        assert_eq!((novelty.new.len(), novelty.n_gone), (0, 0));
+    }
+
+    #[test]
+    fn better_or_moved_is_known_and_worse_or_added_is_new() {
+        let baseline = captured(&run(&[("f", 30)]));
+        assert_eq!(new_complexity(&baseline, &run(&[("f", 25)])), 0);
+        assert_eq!(new_complexity(&baseline, &run(&[("small", 1), ("f", 30)])), 0);
+        assert_eq!(new_complexity(&baseline, &run(&[("f", 35)])), 1);
+        assert_eq!(new_complexity(&baseline, &run(&[("f", 30), ("g", 30)])), 1);
+    }
+
+    #[test]
+    fn it_comes_back_from_its_bytes_and_no_change_by_hand_is_believed() {
+        let baseline = captured(&run(&[("f", 30)]));
+        let bytes = baseline.to_bytes();
+        assert_eq!(Baseline::parse(&bytes), Ok(baseline.clone()));
+        let text = String::from_utf8(bytes).expect("text").replace("\"start\"", "\"stert\"");
+        assert_eq!(Baseline::parse(text.as_bytes()), Err(BaselineError::Changed));
+        assert!(matches!(Baseline::parse(b"{}"), Err(BaselineError::Malformed(_))));
+        let again =
+            Baseline::capture(&run(&[]), Some(&baseline), "bob", "all gone", "2026-01-02T00:00:00.000Z");
+        let whys: Vec<&str> = again.history.iter().map(|capture| capture.why.as_str()).collect();
+        assert_eq!(whys, ["start", "all gone"]);
+    }
+}

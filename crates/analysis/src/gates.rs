@@ -1,0 +1,221 @@
+//! Gates: what a run must not have. Each gate is a limit of the policy; without limits nothing fails.
+//!
+//! A gate that asks for something the run cannot tell (coverage that nobody gave, a baseline that is damaged) fails and
+//! says so: not applicable is not passed (law 6).
+
+use crate::baseline::Novelty;
+use crate::finding::{Confidence, Family, Finding, FindingId, Severity};
+use crate::run::{Measured, Run};
+use serde::{Deserialize, Serialize};
+
+/// The limits of a policy. A value above its limit fails; health fails below its floor.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GateRules {
+    /// New findings of at least `severity`.
+    pub new_findings: Option<u32>,
+    /// Which findings count as new ones: `info`, `warning` (if nothing is said) or `critical`.
+    pub severity: Option<Severity>,
+    /// The least health, from 0 to 100.
+    pub health: Option<u32>,
+    /// Cyclomatic complexity of any callable.
+    pub cyclomatic: Option<u32>,
+    /// Cognitive complexity of any callable.
+    pub cognitive: Option<u32>,
+    /// Nesting of any callable.
+    pub nesting: Option<u32>,
+    /// Lines of any callable.
+    pub lines: Option<u32>,
+    /// Parameters of any callable.
+    pub parameters: Option<u32>,
+    /// Groups of methods of any class.
+    pub lcom4: Option<u32>,
+    /// Copies.
+    pub clones: Option<u32>,
+    /// Dependency cycles that matter.
+    pub cycles: Option<u32>,
+    /// Unused code that is surely unused.
+    pub dead_code: Option<u32>,
+    /// Files with places that cannot be read.
+    pub parse_errors: Option<u32>,
+    /// Callables with many decisions that tests hardly run.
+    pub untested_hotspots: Option<u32>,
+}
+
+/// Where new findings are counted from.
+#[derive(Debug, Clone, Copy)]
+pub enum Known<'a> {
+    /// There is no baseline: every finding is new.
+    Nothing,
+    /// A baseline, held against the run.
+    Baseline(&'a Novelty),
+    /// There is a baseline that cannot be relied on, and why.
+    Untrusted(&'a str),
+}
+
+/// A gate that does not let the run pass.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GateFailure {
+    /// The gate, as the policy calls it.
+    pub gate: &'static str,
+    /// Its limit.
+    pub limit: u32,
+    /// What the run has; `None` if the run cannot tell.
+    pub value: Option<u32>,
+    /// The same in a sentence.
+    pub message: String,
+    /// The findings it is about, the first twenty of them.
+    pub findings: Vec<FindingId>,
+}
+
+/// What all gates say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct GateReport {
+    /// Whether any gate does not let the run pass.
+    pub would_fail: bool,
+    /// Those gates.
+    pub reasons: Vec<GateFailure>,
+    /// The gates that let it pass.
+    pub passed: Vec<&'static str>,
+}
+
+/// So many findings are named for one gate.
+const MAX_NAMED: usize = 20;
+
+impl GateReport {
+    fn add(&mut self, gate: &'static str, failure: Option<GateFailure>) {
+        match failure {
+            Some(failure) => self.reasons.push(failure),
+            None => self.passed.push(gate),
+        }
+        self.would_fail = !self.reasons.is_empty();
+    }
+}
+
+/// Holds a run against the gates of a policy.
+pub fn check_gates(run: &Run, rules: &GateRules, known: Known<'_>) -> GateReport {
+    let mut report = GateReport::default();
+    if let Some(limit) = rules.new_findings {
+        report.add("new_findings", new_findings(run, rules, limit, known));
+    }
+    if let Some(floor) = rules.health {
+        report.add("health", health(run, floor));
+    }
+    for (gate, limit, measure) in measures(rules) {
+        if let Some(limit) = limit {
+            report.add(gate, worst_unit(run, gate, limit, measure));
+        }
+    }
+    for (gate, limit, counts) in counts(rules) {
+        if let Some(limit) = limit {
+            let found: Vec<&Finding> = run.findings.iter().filter(|finding| counts(finding)).collect();
+            report.add(gate, too_many(gate, limit, &found, "are in the tree"));
+        }
+    }
+    if let Some(limit) = rules.untested_hotspots {
+        report.add("untested_hotspots", untested(run, limit));
+    }
+    report
+}
+
+type Measure = fn(&Measured) -> u32;
+
+fn measures(rules: &GateRules) -> [(&'static str, Option<u32>, Measure); 6] {
+    [
+        ("cyclomatic", rules.cyclomatic, |unit| unit.cyclomatic),
+        ("cognitive", rules.cognitive, |unit| unit.cognitive),
+        ("nesting", rules.nesting, |unit| unit.nesting),
+        ("lines", rules.lines, |unit| if unit.kind.is_callable() { unit.lines } else { 0 }),
+        ("parameters", rules.parameters, |unit| unit.parameters),
+        ("lcom4", rules.lcom4, |unit| unit.lcom4.unwrap_or(0)),
+    ]
+}
+
+type Counts = fn(&Finding) -> bool;
+
+fn counts(rules: &GateRules) -> [(&'static str, Option<u32>, Counts); 4] {
+    [
+        ("clones", rules.clones, |finding| matches!(finding.family, Family::Clone | Family::CloneBlock)),
+        // A cycle that hinders nobody is told as information.
+        ("cycles", rules.cycles, |finding| {
+            finding.family == Family::Cycle && finding.severity > Severity::Info
+        }),
+        ("dead_code", rules.dead_code, |finding| {
+            finding.family == Family::DeadCode && finding.confidence == Confidence::High
+        }),
+        ("parse_errors", rules.parse_errors, |finding| finding.family == Family::ParseError),
+    ]
+}
+
+fn new_findings(run: &Run, rules: &GateRules, limit: u32, known: Known<'_>) -> Option<GateFailure> {
+    let least = rules.severity.unwrap_or(Severity::Warning);
+    let is_new = |finding: &Finding| match known {
+        Known::Baseline(novelty) => novelty.new.binary_search(&finding.id).is_ok(),
+        Known::Nothing | Known::Untrusted(_) => true,
+    };
+    if let Known::Untrusted(why) = known {
+        return Some(GateFailure {
+            gate: "new_findings",
+            limit,
+            value: None,
+            message: format!("which findings are new cannot be told: {why}"),
+            findings: Vec::new(),
+        });
+    }
+    let found: Vec<&Finding> =
+        run.findings.iter().filter(|finding| finding.severity >= least && is_new(finding)).collect();
+    too_many("new_findings", limit, &found, "are new")
+}
+
+fn health(run: &Run, floor: u32) -> Option<GateFailure> {
+    let score = run.health.score();
+    (score < floor).then(|| GateFailure {
+        gate: "health",
+        limit: floor,
+        value: Some(score),
+        message: format!("health is {score}, and the least is {floor}"),
+        findings: Vec::new(),
+    })
+}
+
+fn worst_unit(run: &Run, gate: &'static str, limit: u32, measure: Measure) -> Option<GateFailure> {
+    let above = || run.units.iter().filter(|unit| measure(unit) > limit);
+    let worst = above().max_by_key(|unit| measure(unit))?;
+    let (n_above, value) = (above().count(), measure(worst));
+    let path = &run.files[worst.file as usize].path;
+    let symbol = if worst.symbol.is_empty() { "the file itself" } else { &worst.symbol };
+    Some(GateFailure {
+        gate,
+        limit,
+        value: Some(value),
+        message: format!("{n_above} above {limit}, the worst with {value}: {symbol} in {path}"),
+        findings: Vec::new(),
+    })
+}
+
+fn too_many(gate: &'static str, limit: u32, found: &[&Finding], what: &str) -> Option<GateFailure> {
+    let value = crate::facts::count(found.len());
+    (value > limit).then(|| GateFailure {
+        gate,
+        limit,
+        value: Some(value),
+        message: format!("{value} {what}, and {limit} may be"),
+        findings: found.iter().take(MAX_NAMED).map(|finding| finding.id.clone()).collect(),
+    })
+}
+
+fn untested(run: &Run, limit: u32) -> Option<GateFailure> {
+    let has_coverage = run.joined.iter().any(|joined| joined.format != crate::join::ReportFormat::Sarif);
+    if !has_coverage {
+        return Some(GateFailure {
+            gate: "untested_hotspots",
+            limit,
+            value: None,
+            message: "no coverage was given: use `--coverage FILE`".to_owned(),
+            findings: Vec::new(),
+        });
+    }
+    let found: Vec<&Finding> =
+        run.findings.iter().filter(|finding| finding.family == Family::Untested).collect();
+    too_many("untested_hotspots", limit, &found, "are in the tree")
+}

@@ -1,0 +1,188 @@
+//! `probity analyze` and `probity runs` as a user runs them.
+
+use crate::repo::Repo;
+use serde_json::{Value, json};
+use std::process::Command;
+
+/// A function with `n` decisions.
+fn branches(name: &str, n: usize) -> String {
+    let arms: Vec<String> = (0..n).map(|i| format!("    if x == {i}:\n        return {i}\n")).collect();
+    format!("def {name}(x):\n{}    return -1\n", arms.concat())
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("text")
+}
+
+#[test]
+fn a_tree_is_analysed_and_its_run_is_stored() {
+    let repo = Repo::new();
+    repo.write("src/c.py", &branches("many", 20));
+    repo.write("src/d.swift", "print(1)\n");
+    let answer = repo.ask(&["analyze"]);
+    assert_eq!(answer.exit_code, Some(0), "{answer:#?}");
+    assert_eq!(answer.json["files"]["analyzed"], 3);
+    assert_eq!(answer.json["files"]["not_analyzed"], json!({ "unknown_language": 1 }));
+    assert_eq!(answer.json["findings_by_family"]["complexity"], 1);
+    assert!(answer.json["health"]["score"].as_u64().expect("a number") < 100);
+    assert_eq!((&answer.json["known"], &answer.json["parsed"]), (&json!(false), &json!(3)));
+    let again = repo.ask(&["analyze"]);
+    assert_eq!((&again.json["known"], &again.json["parsed"]), (&json!(true), &json!(0)));
+    for field in ["run_id", "report_digest", "health", "findings", "files"] {
+        assert_eq!(again.json[field], answer.json[field], "{field}");
+    }
+    let shown = repo.ask(&["runs", "show", text(&answer.json["run_id"])]);
+    assert_eq!(shown.json["report_digest"], answer.json["report_digest"]);
+}
+
+#[test]
+fn two_clones_of_one_repository_give_the_same_report() {
+    let repo = Repo::new();
+    let first = repo.ask(&["analyze", "--threads", "1"]);
+    repo.sh("git clone -q . ../deep-clone");
+    let clone = repo.outside().join("deep-clone");
+    let output = Command::new(env!("CARGO_BIN_EXE_probity"))
+        .current_dir(&clone)
+        .args(["analyze", "--json", "--cold", "--threads", "3"])
+        .output()
+        .expect("probity starts");
+    let second: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(second["run_digest"], first.json["run_digest"]);
+    assert_eq!(second["report_digest"], first.json["report_digest"]);
+}
+
+#[test]
+fn a_change_is_compared_with_a_revision_and_with_a_stored_run() {
+    let repo = Repo::new();
+    let before = repo.ask(&["analyze"]);
+    repo.write("src/a.py", &branches("many", 40));
+    let answer = repo.ask(&["analyze", "--changed", "HEAD"]);
+    let changed = &answer.json["changed"];
+    assert_eq!(changed["verdict"], "regressed", "{answer:#?}");
+    assert_eq!(changed["changed_files"], json!(["src/a.py"]));
+    assert_eq!(changed["before"]["run_digest"], before.json["run_digest"]);
+    assert!(changed["health_delta"].as_i64().expect("a number") < 0);
+    assert_eq!(changed["regression_findings"][0]["caused_in"], json!(["src/a.py"]));
+    let compared = repo.ask(&["runs", "compare", text(&before.json["run_id"])]);
+    assert_eq!(compared.json["regressions"], changed["regressions"]);
+    assert_eq!(repo.ask(&["runs", "list"]).json["runs"][0]["run_digest"], answer.json["run_digest"]);
+    assert_eq!(repo.ask(&["runs", "gc", "--keep", "1"]).json["removed"], json!([before.json["run_id"]]));
+    let gone = repo.ask(&["runs", "show", text(&before.json["run_id"])]);
+    assert_eq!(gone.exit_code, Some(2));
+    assert!(text(&gone.json["next_step"]).contains("probity runs list"));
+}
+
+#[test]
+fn a_worsened_symbol_below_every_threshold_is_named() {
+    let repo = Repo::new();
+    repo.write("src/a.py", &branches("some", 3));
+    let before = repo.ask(&["analyze"]);
+    repo.write("src/a.py", &branches("some", 5));
+    repo.ask(&["analyze"]);
+    let compared = repo.ask(&["runs", "compare", text(&before.json["run_id"]), "last"]);
+    let worse = compared.json["worsened_symbols"].as_array().expect("a list");
+    assert!(
+        worse.iter().any(|symbol| symbol["symbol"] == "some"
+            && symbol["metric"] == "cyclomatic"
+            && (symbol["before"] == 4 && symbol["after"] == 6)),
+        "{worse:#?}"
+    );
+}
+
+#[test]
+fn the_baseline_lets_known_findings_pass_and_stops_new_ones() {
+    let repo = Repo::new();
+    repo.write("probity.toml", "[analysis.gates]\nnew_findings = 0\n");
+    repo.write("src/c.py", &branches("many", 30));
+    let bare = repo.ask(&["analyze", "--check"]);
+    assert_eq!((bare.exit_code, &bare.json["gates"]["would_fail"]), (Some(1), &json!(true)), "{bare:#?}");
+    assert_eq!(repo.ask(&["analyze"]).exit_code, Some(0));
+    let captured = repo.ask(&["analyze", "baseline", "capture", "--why", "we start here", "--by", "ann"]);
+    assert_eq!(captured.json["history"][0]["why"], "we start here");
+    assert_eq!(captured.json["history"][0]["by"], "ann");
+    assert_eq!(repo.ask(&["analyze", "--check"]).exit_code, Some(0));
+    // The known one became worse, so it is new.
+    repo.write("src/c.py", &branches("many", 60));
+    let worse = repo.ask(&["analyze", "--check"]);
+    assert_eq!(worse.json["gates"]["reasons"][0]["gate"], "new_findings", "{worse:#?}");
+    assert_eq!(worse.exit_code, Some(1));
+}
+
+#[test]
+fn a_baseline_that_was_edited_by_hand_is_not_trusted() {
+    let repo = Repo::new();
+    repo.write("probity.toml", "[analysis.gates]\nnew_findings = 0\n");
+    repo.write("src/c.py", &branches("many", 30));
+    repo.ask(&["analyze", "baseline", "capture", "--why", "start"]);
+    repo.sh("sed -i 's/\"count\": 1/\"count\": 9/' probity.baseline.json");
+    let answer = repo.ask(&["analyze", "--check"]);
+    assert_eq!(answer.exit_code, Some(1));
+    assert_eq!(answer.json["baseline"]["status"], "untrusted");
+}
+
+#[test]
+fn every_gate_says_why_it_fails() {
+    let repo = Repo::new();
+    repo.write(
+        "probity.toml",
+        "[analysis.gates]\nhealth = 100\ncyclomatic = 10\ncycles = 0\ndead_code = 0\nuntested_hotspots = 0\n",
+    );
+    repo.write("src/x.py", "import y\n\n\ndef _unused():\n    return 1\n");
+    repo.write("src/y.py", &format!("import x\n\n\n{}", branches("many", 20)));
+    let answer = repo.ask(&["analyze", "--check"]);
+    let reasons = answer.json["gates"]["reasons"].as_array().expect("reasons");
+    let gates: Vec<&str> = reasons.iter().map(|reason| text(&reason["gate"])).collect();
+    assert_eq!(gates, ["health", "cyclomatic", "cycles", "dead_code", "untested_hotspots"], "{answer:#?}");
+}
+
+#[test]
+fn a_misspelt_gate_is_refused_with_a_suggestion() {
+    let repo = Repo::new();
+    repo.write("probity.toml", "[analysis.gates]\nhealht = 60\n");
+    let answer = repo.ask(&["analyze"]);
+    answer.refused_with("CONFIG.INVALID");
+    assert!(answer.words.contains("did you mean `health`?"), "{}", answer.words);
+}
+
+#[test]
+fn the_blast_radius_names_dependents_and_symbols() {
+    let repo = Repo::new();
+    repo.write("pkg/__init__.py", "");
+    repo.write("pkg/base.py", "def help():\n    return 1\n");
+    repo.write("pkg/mid.py", "from pkg.base import help\n\n\ndef use():\n    return help()\n");
+    repo.write("pkg/top.py", "from pkg.mid import use\n\n\ndef main():\n    return use()\n");
+    let answer = repo.ask(&["analyze", "blast", "pkg/base.py", "nowhere.py"]);
+    assert_eq!(answer.json["direct_dependents"], json!(["pkg/mid.py"]), "{answer:#?}");
+    assert_eq!(answer.json["transitive_dependents"], json!(["pkg/mid.py", "pkg/top.py"]));
+    assert_eq!(answer.json["symbols"]["pkg/base.py"]["help"], json!(["pkg/mid.py"]));
+    assert_eq!(answer.json["unknown"], json!(["nowhere.py"]));
+}
+
+#[test]
+fn reports_are_written_and_those_of_others_join() {
+    let repo = Repo::new();
+    repo.write("src/c.py", &branches("many", 20));
+    repo.write("lcov.info", "SF:src/c.py\nDA:1,1\nDA:2,0\nDA:3,0\nend_of_record\n");
+    let plain = repo.ask(&["analyze"]);
+    let answer = repo.ask(&[
+        "analyze",
+        "--coverage",
+        "lcov.info",
+        "--html",
+        "r.html",
+        "--sarif",
+        "r.sarif",
+        "--markdown",
+        "r.md",
+    ]);
+    assert_eq!(answer.exit_code, Some(0), "{answer:#?}");
+    assert_eq!(answer.json["written"], json!(["r.html", "r.sarif", "r.md"]));
+    assert_eq!(answer.json["joined"][0]["format"], "lcov");
+    assert_ne!(answer.json["run_digest"], plain.json["run_digest"]);
+    let sarif = std::fs::read(repo.path().join("r.sarif")).expect("was written");
+    let sarif: Value = serde_json::from_slice(&sarif).expect("JSON");
+    assert_eq!(sarif["version"], "2.1.0");
+    let back = repo.ask(&["analyze", "--sarif-in", "r.sarif"]);
+    assert!(back.json["findings_by_family"]["external"].as_u64().expect("a number") > 0, "{back:#?}");
+    assert_eq!(repo.ask(&["analyze", "--sarif-in", "lcov.info"]).exit_code, Some(2));
+}
