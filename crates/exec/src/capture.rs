@@ -1,6 +1,6 @@
 //! Small helper programs whose answer is read whole: git plumbing and the like.
 //!
-//! A helper sees the environment it is given and nothing else, reads nothing, and is bounded in time and output: past a
+//! A helper sees the environment it is given and nothing else, reads nothing or one file, and is bounded in time and output: past a
 //! limit there is no answer at all, since half an answer could pass for a whole one. Its process group ends with it.
 //! Helpers are programs that Probity itself chooses; what is not trusted runs under a
 //! [`Supervisor`](crate::Supervisor).
@@ -12,6 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -89,11 +90,32 @@ pub fn capture(
     cwd: &Path,
     limits: Limits,
 ) -> Result<Captured, CaptureError> {
+    capture_from(argv, environment, cwd, limits, Stdio::null())
+}
+
+/// The same for a helper that reads from a file.
+pub fn capture_with_input(
+    argv: &[impl AsRef<OsStr>],
+    environment: &Environment,
+    cwd: &Path,
+    limits: Limits,
+    input: File,
+) -> Result<Captured, CaptureError> {
+    capture_from(argv, environment, cwd, limits, input.into())
+}
+
+fn capture_from(
+    argv: &[impl AsRef<OsStr>],
+    environment: &Environment,
+    cwd: &Path,
+    limits: Limits,
+    stdin: Stdio,
+) -> Result<Captured, CaptureError> {
     let (program, arguments) = argv.split_first().ok_or(CaptureError::NoCommand)?;
     let program = program.as_ref();
     let mut command = Command::new(program);
     command.args(arguments).current_dir(cwd).env_clear().envs(environment.iter()).process_group(0);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     let answer = Helper::start(&mut command).map_err(Stop::from).and_then(|helper| listen(helper, limits));
     answer.map_err(|stop| stop.of(program, limits))
 }

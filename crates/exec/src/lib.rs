@@ -48,7 +48,7 @@ mod sweep;
 mod terminal;
 mod tree;
 
-pub use capture::{CaptureError, Captured, Limits, capture};
+pub use capture::{CaptureError, Captured, Limits, capture, capture_with_input};
 pub use containment::Containment;
 pub use environment::{ALLOWED, Environment};
 pub use job::{Ended, Input, Job, NotStarted, Outcome, Output, Survivor};
