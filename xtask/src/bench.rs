@@ -15,8 +15,10 @@ const ROUNDS: usize = 21;
 pub fn bench(which: &[&str]) -> Chore {
     let all = which.is_empty();
     let wants = |name: &str| all || which.contains(&name);
-    if let Some(unknown) = which.iter().find(|name| !["run", "tree", "engines", "large"].contains(name)) {
-        return Err(format!("no benchmark `{unknown}`: there are run, tree, engines, large"));
+    if let Some(unknown) =
+        which.iter().find(|name| !["run", "tree", "engines", "ledger", "large"].contains(name))
+    {
+        return Err(format!("no benchmark `{unknown}`: there are run, tree, engines, ledger, large"));
     }
     if wants("run") {
         whole_run()?;
@@ -32,6 +34,9 @@ pub fn bench(which: &[&str]) -> Chore {
             let package = format!("probity-{package}");
             cargo(&package, &["bench", "--quiet", "--package", &package], &[])?;
         }
+    }
+    if wants("ledger") {
+        cargo("ledger", &["bench", "--quiet", "--package", "probity-control", "--bench", "ledger"], &[])?;
     }
     if which.contains(&"large") {
         tree(&["1000000", "30"])?;

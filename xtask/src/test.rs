@@ -17,7 +17,7 @@ pub fn test() -> Chore {
 pub fn kill() -> Chore {
     cargo(
         "kills",
-        &["test", "--package", "probity", "--test", "end_to_end", "kills", "--", "--nocapture"],
+        &["test", "--package", "probity", "--test", "end_to_end", "kill", "--", "--nocapture"],
         &[("PROBITY_KILLS", "1000")],
     )
 }

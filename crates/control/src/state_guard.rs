@@ -17,7 +17,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use store::{Chain, Link, OpenRun, State};
+use store::{Chain, Link, OpenRun, Position, State};
 
 /// The longest chain of bundles that runs elsewhere can have added while one run went on.
 const MAX_NEW_LINKS: usize = 100_000;
@@ -46,6 +46,8 @@ pub(crate) struct Guard {
     /// What a further bundle on the chain must prove.
     trust: Trust,
     files: BTreeMap<PathBuf, Mark>,
+    /// Where the log of the ledger ended.
+    ledger: Option<Position>,
 }
 
 impl Guard {
@@ -60,7 +62,8 @@ impl Guard {
     ) -> Self {
         let (state, run) = (state.clone(), run.clone());
         let files = list(state.dir());
-        Self { state, run, head, trust: bundles::next_trust(key), files }
+        let ledger = crate::ledger::end_of_log(&state.ledger());
+        Self { state, run, head, trust: bundles::next_trust(key), files, ledger }
     }
 
     /// What the bundle of this run follows: the head on disk, if it leads back to the one when the guard was set.
@@ -130,6 +133,13 @@ impl Guard {
             "open" => {
                 let is_rewritten = fate == Fate::Changed && path.ends_with(SEAL_FILE);
                 fate == Fate::Gone || (!is_rewritten && self.has_sound_seal(id))
+            }
+            // Agents propose while they are governed: the log may grow, and nothing else.
+            "ledger" => {
+                fate != Fate::Gone
+                    && self
+                        .ledger
+                        .is_some_and(|end| crate::ledger::has_grown_from(&self.state.ledger(), id, &end))
             }
             "locks" => path != self.run.lock,
             // A stat cache is written by a run on its tree, and may go at any time.

@@ -12,6 +12,7 @@
 //!   [`Ledger::conflicts`], [`Ledger::scoreboard`].
 //! * [`Ledger::export`]: a context for the next prompt, within a budget; [`Ledger::markdown`]: pages for people.
 //! * [`transcript`]: from session files of agents to turns; [`extract`]: from turns to candidates, by rules.
+//! * [`model`]: what a language model is asked about turns, and what its answer is worth.
 //! * [`Ledger::suggestions`] and [`Ledger::constraints_touching`]: what to do next, and what to keep to.
 //! * [`Book`]: a ledger with its turns, streams and citations, as the fold of [`wire`] events; [`snapshot`] keeps one.
 //! * [`documents`]: items as documents of the commit store; [`merge`]: streams into the ledger.
@@ -40,12 +41,15 @@ mod ledger;
 mod lines;
 mod markdown;
 pub mod merge;
+pub mod model;
 mod outcome;
 mod policy;
 mod query;
 mod read;
 mod reconcile;
 mod record;
+#[cfg(test)]
+mod requirements;
 mod scoreboard;
 mod sources;
 mod statements;

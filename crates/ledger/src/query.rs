@@ -113,6 +113,14 @@ impl Ledger {
         (since.0..self.head().0).filter_map(|at| self.entry(Seq(at + 1)))
     }
 
+    /// The live items that were touched last, the newest first.
+    pub fn recent_items(&self, n: usize) -> Vec<ItemId> {
+        let mut seen = std::collections::BTreeSet::new();
+        let touched = self.entries.iter().rev().flat_map(|entry| [entry.item, entry.other]).flatten();
+        let new = touched.filter(|&item| self.record(item).status.is_live() && seen.insert(item));
+        new.take(n).collect()
+    }
+
     /// Every input that took effect on an item, in order.
     pub fn inputs_of(&self, item: ItemId) -> impl Iterator<Item = LogEntry<'_>> {
         let is_about = move |entry: &crate::record::Entry| {

@@ -5,6 +5,7 @@
 //! known by their ids, and candidates by their keys.
 
 use super::answers::OutcomeView;
+use super::model::{ModelRequest, ModelUse};
 use super::propose::{TurnInput, add_turn, decide, ledger_of, start_stream};
 use super::shell::Shell;
 use crate::{Fault, Workspace};
@@ -32,8 +33,8 @@ pub struct IngestRequest {
     pub transcripts: Vec<(String, Vec<u8>)>,
     /// Read the turns that are pending, too.
     pub pending: bool,
-    /// Only make the turns known; they stay pending.
-    pub keep_pending: bool,
+    /// Let a model read the turns instead of the rules.
+    pub model: Option<ModelRequest>,
 }
 
 /// What came of it.
@@ -55,6 +56,8 @@ pub struct Ingested {
     pub n_not_understood: usize,
     /// How many lines were left out because nobody said them, by what they are.
     pub left_out: BTreeMap<String, usize>,
+    /// What asking a model came to, if one was asked.
+    pub model: Option<ModelUse>,
     /// What happened besides.
     pub notices: Vec<String>,
 }
@@ -72,7 +75,9 @@ pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<Ingested
             shell.transact(|book| reader.take_in(book, parts, &mut answer))?;
         }
     }
-    if request.pending {
+    if let Some(model) = &request.model {
+        answer.model = Some(super::model::read_pending(workspace, &mut shell, request, model, &mut answer)?);
+    } else if request.pending {
         let reader = Reader { request, author: request.author.as_deref().unwrap_or("agent") };
         shell.transact(|book| reader.take_pending(book, &mut answer))?;
     }
@@ -97,9 +102,10 @@ impl Ingested {
     }
 }
 
-struct Reader<'a> {
-    request: &'a IngestRequest,
-    author: &'a str,
+/// Reads turns for one request; `author` speaks for the agent.
+pub(super) struct Reader<'a> {
+    pub(super) request: &'a IngestRequest,
+    pub(super) author: &'a str,
 }
 
 type Payloads = (Vec<Vec<u8>>, ());
@@ -124,7 +130,7 @@ impl Reader<'_> {
         Ok((payloads, ()))
     }
 
-    fn begin(&self, book: &mut Book) -> Vec<Vec<u8>> {
+    pub(super) fn begin(&self, book: &mut Book) -> Vec<Vec<u8>> {
         let events = start_stream(book, self.request.stream.as_deref());
         if events.is_empty() { Vec::new() } else { vec![encode(&events)] }
     }
@@ -132,12 +138,12 @@ impl Reader<'_> {
     /// Makes a turn known and reads it; nothing if it was known.
     fn hear(&self, book: &mut Book, said: &Said, answer: &mut Ingested) -> Result<Option<Vec<u8>>, Fault> {
         let turn = TurnInput { id: said.id.clone(), role: said.role, text: said.text.clone() };
-        let Some(event) = add_turn(book, &turn, self.request.keep_pending) else {
+        let Some(event) = add_turn(book, &turn, self.request.model.is_some()) else {
             answer.turns_known += 1;
             return Ok(None);
         };
         answer.turns_new += 1;
-        if self.request.keep_pending {
+        if self.request.model.is_some() {
             return Ok(Some(encode(&[event])));
         }
         self.read_turn(book, &said.id, said.role, &said.text, event, answer).map(Some)
@@ -156,11 +162,15 @@ impl Reader<'_> {
         let ledger = ledger_of(book, self.request.stream.as_deref())?;
         let found = extract(ledger, &Turn { id, role, text });
         let deltas: Vec<Value> = found.into_iter().map(|extracted| extracted.candidate).collect();
-        let author = if role == Role::User { self.request.user.as_str() } else { self.author };
-        self.propose(book, author, &[event], &deltas, answer)
+        self.propose(book, self.author_of(role), &[event], &deltas, answer)
     }
 
-    fn propose(
+    /// Who speaks in a turn.
+    pub(super) fn author_of(&self, role: Role) -> &str {
+        if role == Role::User { &self.request.user } else { self.author }
+    }
+
+    pub(super) fn propose(
         &self,
         book: &mut Book,
         author: &str,
@@ -188,7 +198,9 @@ impl Reader<'_> {
     /// Reads the turns that wait, by the rules.
     fn take_pending(&self, book: &mut Book, answer: &mut Ingested) -> Result<Payloads, Fault> {
         let mut payloads = self.begin(book);
-        for (id, turn) in book.pending().clone() {
+        let mut pending: Vec<_> = book.pending().clone().into_iter().collect();
+        pending.sort_by_key(|(_, turn)| turn.order);
+        for (id, turn) in pending {
             let event = Event::Read { turn: &id };
             book.apply(&event)?;
             payloads.push(self.read_turn(book, &id, turn.role, &turn.text, event, answer)?);

@@ -5,15 +5,18 @@
 //! * [`propose`]: candidate deltas and the turns they come from. [`ingest`]: whole transcripts.
 //! * [`show`], [`changed`], [`as_of`], [`explain`], [`history`], [`scores`], [`replay`]: questions.
 //! * [`export`] and [`suggest`]: what leaves the ledger. [`merge`]: streams into the ledger.
+//! * [`guard`]: who may change hard constraints.
 //! * [`cite`] and [`constraints_touching`]: how changes and the ledger know of each other.
 //!
 //! Inside: [`Shell`] is the one loop that reads the log, lets the rules decide and appends; `cache` keeps snapshots.
 
 mod answers;
 mod cache;
+mod guard;
 mod ingest;
 mod links;
 mod merge;
+mod model;
 mod propose;
 mod questions;
 mod replay;
@@ -21,9 +24,11 @@ mod shell;
 mod suggest;
 
 pub use answers::{ItemList, Notices, OutcomeView};
+pub use guard::{Guarded, guard};
 pub use ingest::{IngestRequest, Ingested, ingest};
 pub use links::{Touching, cite, cited_by, constraints_touching};
 pub use merge::{MergeRequest, Merged, StreamView, merge, streams};
+pub use model::{ModelAt, ModelRequest, ModelUse};
 pub use propose::{ProposeRequest, Proposed, TurnInput, add_said, propose};
 pub use questions::{
     Changed, ExportRequest, Exported, Filter, History, Scores, Why, as_of, changed, explain, export, history,
@@ -31,6 +36,7 @@ pub use questions::{
 };
 pub use replay::{Replayed, replay};
 pub use shell::Shell;
+pub(crate) use shell::{end_of_log, has_grown_from};
 pub use suggest::{Suggested, Suggestions, suggest};
 
 use crate::Fault;

@@ -9,7 +9,7 @@ use super::cache;
 use crate::{Fault, Workspace};
 use ledger::Book;
 use std::path::{Path, PathBuf};
-use store::{Journal, Position};
+use store::{Journal, Position, StoreError};
 
 /// The name of the log in the ledger's folder.
 const LOG: &str = "log";
@@ -136,5 +136,29 @@ impl Shell {
         cache::save(&self.folder, &self.book, &self.position)?;
         self.cached = self.position;
         Ok(())
+    }
+}
+
+/// Where the log in a folder ends; `None` if it cannot be read.
+pub(crate) fn end_of_log(folder: &Path) -> Option<Position> {
+    Shell::journal_at(folder).read_after(&Position::start(), |_, _| Ok::<_, StoreError>(())).ok()
+}
+
+/// Whether what changed in a file of the ledger's folder is nothing but sound growth of the log after `end`.
+pub(crate) fn has_grown_from(folder: &Path, name: &str, end: &Position) -> bool {
+    let journal = Shell::journal_at(folder);
+    match name {
+        "log.lock" => true,
+        name if name.starts_with("log.torn-") => true,
+        LOG => {
+            let is_of_log = end.frame_bytes == 0 || journal.has(end).unwrap_or(false);
+            let read = journal.read_after(end, |_, _| Ok::<_, StoreError>(()));
+            let length = std::fs::metadata(journal.path()).map_or(0, |facts| facts.len());
+            // Bytes behind the last frame are a write that goes on, and will be whole in a moment; or forged.
+            is_of_log && read.is_ok_and(|now| now.bytes == length)
+        }
+        // A cache that says something else than the log is planted.
+        "snapshot" => cache::agrees(folder, &journal).is_ok_and(|agrees| agrees != Some(false)),
+        _ => name.starts_with("snapshot."),
     }
 }

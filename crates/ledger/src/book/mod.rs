@@ -37,6 +37,8 @@ pub struct PendingTurn {
     pub role: Role,
     /// What was said.
     pub text: String,
+    /// How many turns were known before it: the order in which they were said.
+    pub order: u32,
 }
 
 /// Proposals that have not reached the main ledger yet.
@@ -183,11 +185,12 @@ impl Book {
     }
 
     fn add_turn(&mut self, id: &str, role: Role, text: &str, pending: bool) {
+        let order = self.main.sources.turns.len();
         for ledger in self.every_ledger() {
             ledger.add_turn(id);
         }
         if pending {
-            self.pending.insert(id.to_owned(), PendingTurn { role, text: text.to_owned() });
+            self.pending.insert(id.to_owned(), PendingTurn { role, text: text.to_owned(), order });
         }
     }
 

@@ -6,6 +6,7 @@
 //! reported or quoted never becomes a decision, a fact, a goal or a constraint; at most a hypothesis.
 
 mod blocks;
+mod check;
 mod claims;
 mod lexicon;
 mod mood;
@@ -14,6 +15,7 @@ mod scene;
 mod sentences;
 
 use crate::ledger::Ledger;
+pub(crate) use check::{Stance, stance};
 use scene::Scene;
 use sentences::Word;
 use serde_json::Value;

@@ -27,6 +27,13 @@ pub fn normal_form(summary: &str) -> String {
     normaliser.normal
 }
 
+/// How many negations a text has.
+pub(crate) fn count_negations(text: &str) -> u32 {
+    let mut normaliser = Normaliser::default();
+    normaliser.read(text);
+    normaliser.negations
+}
+
 /// Brings texts into normal form, keeping its buffers from one to the next.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Normaliser {

@@ -36,7 +36,8 @@ fn read_rest(source: &mut Source<'_, impl Read>) -> Result<Book, NotThis> {
     for _ in 0..source.number()? {
         let turn = source.text()?.to_owned();
         let role = source.word(ROLES)?;
-        book.pending.insert(turn, PendingTurn { role, text: source.text()?.to_owned() });
+        let text = source.text()?.to_owned();
+        book.pending.insert(turn, PendingTurn { role, text, order: source.small()? });
     }
     for _ in 0..source.number()? {
         let name = source.text()?.to_owned();

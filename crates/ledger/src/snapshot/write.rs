@@ -30,6 +30,7 @@ fn put_rest(sink: &mut Sink<'_, impl Write>, book: &Book) {
         sink.text(turn);
         sink.number(pending.role as u8);
         sink.text(&pending.text);
+        sink.number(pending.order);
     }
     sink.len(book.streams.len());
     for (name, stream) in &book.streams {

@@ -4,6 +4,7 @@ mod args;
 mod ask;
 mod give;
 mod merge;
+mod model;
 mod table;
 
 pub(crate) use args::LedgerCommand;
@@ -18,6 +19,7 @@ pub(crate) fn ledger(workspace: &Workspace, command: LedgerCommand) -> Result<An
         LedgerCommand::Propose(arguments) => give::propose(workspace, arguments),
         LedgerCommand::Ingest(arguments) => give::ingest(workspace, arguments),
         LedgerCommand::Cite { change, items, author } => give::cite(workspace, &change, &items, author),
+        LedgerCommand::Guard { authors, everyone, by } => give::guard(workspace, authors, everyone, by),
         LedgerCommand::Show { filter } => ask::show(workspace, &filter.into()),
         LedgerCommand::AsOf { position, filter } => ask::as_of(workspace, position, &filter.into()),
         LedgerCommand::Changed { since, stream } => ask::changed(workspace, since, stream.name()),

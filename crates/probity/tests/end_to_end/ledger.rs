@@ -159,3 +159,183 @@ fn a_change_cites_its_decision_and_the_decision_shows_the_change() {
     assert_eq!(why.json["changes"], json!([{ "change": "run-7", "item": "db", "author": "ann", "at": 1 }]));
     repo.ask(&["ledger", "cite", "run-7", "nothing"]).refused_with("LEDGER.NO_SUCH_ITEM");
 }
+
+/// The whole story: two agents' sessions, one in a stream of its own, a contradiction, its resolution, the context.
+#[test]
+fn two_agents_sessions_are_merged_with_a_contradiction_that_is_resolved() {
+    let repo = Repo::new();
+    let codex = repo.ask(&["ledger", "ingest", CODEX_SESSION, "--stream", "codex"]);
+    repo.ask(&["ledger", "ingest", CLAUDE_SESSION]);
+    assert_eq!(codex.json["turns_new"], 4);
+    let listed = repo.ask(&["ledger", "merge"]);
+    assert_eq!(listed.json["streams"][0]["name"], "codex");
+    let before = repo.ask(&["ledger", "show"]).json["items"].to_string();
+    assert!(before.contains("Use Redis") && !before.contains("Postgres"), "{before}");
+
+    let review = repo.ask(&["ledger", "merge", "codex", "--by", "ann"]);
+    assert_eq!((review.exit_code, &review.json["status"]), (Some(5), &json!("review")), "{review:?}");
+    let points = review.json["points"].as_array().expect("points");
+    let point = points.iter().find(|point| point["kind"] == "contradiction").expect("Redis is contested");
+    assert!(point["theirs"].as_str().is_some_and(|words| words.contains("Redis")), "{point}");
+    assert_eq!(
+        repo.ask(&["ledger", "show"]).json["items"].to_string(),
+        before,
+        "nothing is served before the review"
+    );
+
+    let choices: Vec<String> = points
+        .iter()
+        .map(|point| {
+            let keep = if point["kind"] == "contradiction" { &point["about"] } else { &point["choices"][0] };
+            format!("--resolve={}={}", point["id"].as_str().expect("an id"), keep.as_str().expect("a choice"))
+        })
+        .collect();
+    let mut arguments = vec!["ledger", "merge", "codex", "--by", "ann"];
+    arguments.extend(choices.iter().map(String::as_str));
+    let merged = repo.ask(&arguments);
+    assert_eq!((merged.exit_code, &merged.json["status"]), (Some(0), &json!("merged")), "{merged:?}");
+    assert!(merged.json["commits_object"].is_string());
+
+    let exported = repo.ask(&["ledger", "export", "--budget", "2000", "--query", "rate limiting counters"]);
+    let text = exported.json["text"].as_str().expect("a text");
+    assert!(text.contains("Postgres for the counters"), "{text}");
+    assert!(!text.contains("## Contradictions"), "{text}");
+    assert!(!text.contains("] Use Redis"), "{text}");
+    let redis = repo.ask(&["ledger", "show", "--status", "superseded"]);
+    assert!(redis.json["items"].to_string().contains("Redis"), "what was given up is still there: {redis:?}");
+    let replayed = repo.ask(&["ledger", "replay"]);
+    assert_eq!(replayed.json["decided_otherwise"], 0);
+}
+
+/// A model that says what a shell script says.
+fn with_model(repo: &Repo, script: &str, input: &str) -> Outcome {
+    let arguments =
+        ["ingest", "--model-command", "sh", "--model-arg=-c", "--model-arg", script, "--model-tries", "2"];
+    give(repo, &arguments, input)
+}
+
+#[test]
+fn a_model_proposes_and_the_same_checks_apply() {
+    let repo = Repo::new();
+    let lines = "{\"id\": \"t1\", \"text\": \"We use Postgres. Maybe we use Redis.\"}";
+    let script = r#"cat > /dev/null; echo '{"deltas": [
+        {"kind": "decision_made", "turn": "t1", "quote": "We use Postgres", "handle": "a", "summary": "Use Postgres", "confidence": "high"},
+        {"kind": "decision_made", "turn": "t1", "quote": "we use Redis", "handle": "b", "summary": "Use Redis", "confidence": "high"},
+        {"kind": "decision_made", "turn": "t1", "quote": "We use Oracle", "handle": "c", "summary": "Use Oracle", "confidence": "high"}]}'"#;
+    let read = with_model(&repo, script, lines);
+    assert_eq!((read.exit_code, &read.json["turns_pending"]), (Some(0), &json!(0)), "{read:?}");
+    assert_eq!(read.json["model"]["usage"]["calls"], 1);
+    assert_eq!(read.json["model"]["dropped"][0]["why"], "quote_not_found");
+    let items = repo.ask(&["ledger", "show"]).json["items"].clone();
+    let kinds: Vec<_> = items.as_array().expect("items").iter().map(|item| item["kind"].clone()).collect();
+    assert_eq!(kinds, ["decision", "hypothesis"], "{items}");
+}
+
+#[test]
+fn a_model_that_fails_leaves_its_turns_pending() {
+    let repo = Repo::new();
+    let lines = "{\"id\": \"t1\", \"text\": \"We use Postgres.\"}";
+    for script in ["exit 1", "echo nonsense", "echo '{\"deltas\": 3}'"] {
+        let read = with_model(&repo, script, lines);
+        assert_eq!((read.exit_code, &read.json["turns_pending"]), (Some(1), &json!(1)), "{read:?}");
+        assert_eq!(read.json["model"]["usage"]["calls"], 2, "it is asked again");
+        assert!(read.json["model"]["failed"].is_string());
+        assert_eq!(read.json["outcomes"], json!([]));
+    }
+    let by_rules = repo.ask(&["ledger", "ingest", "--pending"]);
+    assert_eq!(by_rules.json["turns_pending"], 0);
+    assert!(repo.ask(&["ledger", "show"]).json["items"].to_string().contains("Postgres"));
+}
+
+/// Law 10. `PROBITY_KILLS` sets how often (`cargo xtask kill` uses many).
+#[test]
+fn a_kill_at_any_instant_loses_nothing_acknowledged() {
+    let kills: usize = std::env::var("PROBITY_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(30);
+    let repo = Repo::new();
+    let mut acknowledged = Vec::new();
+    let (mut killed, mut round, mut wait_us) = (0, 0_u64, 1_000_u64);
+    while killed < kills {
+        round += 1;
+        let handle = format!("d{round}");
+        let delta = decision(&handle, &format!("Use tool {round} for job {round}"));
+        let mut child = start(&repo, &["propose", "--said", &handle], &delta.to_string());
+        // Sweeps over the whole life of the process, again and again.
+        wait_us = if wait_us > 40_000 { 500 } else { wait_us + 617 };
+        std::thread::sleep(std::time::Duration::from_micros(wait_us));
+        child.kill().expect("is killed");
+        let output = child.wait_with_output().expect("ends");
+        if output.status.success() {
+            acknowledged.push(handle);
+        } else {
+            killed += 1;
+        }
+    }
+    let shown = repo.ask(&["ledger", "show"]);
+    let handles: std::collections::BTreeSet<String> = shown.json["items"]
+        .as_array()
+        .expect("items")
+        .iter()
+        .map(|item| item["handle"].as_str().expect("text").to_owned())
+        .collect();
+    for handle in &acknowledged {
+        assert!(handles.contains(handle), "{handle} was acknowledged and is gone");
+    }
+    let after = give(&repo, &["propose", "--said", "x"], &decision("after", "Use the rest").to_string());
+    assert_eq!(codes(&after), [("accepted".into(), None)], "the ledger goes on");
+    assert_eq!(repo.ask(&["ledger", "replay"]).json["decided_otherwise"], 0);
+    println!("{killed} kills, {} acknowledged, {} in the ledger", acknowledged.len(), handles.len());
+}
+
+#[test]
+fn a_torn_end_is_cut_told_and_kept() {
+    let repo = Repo::new();
+    give(&repo, &["propose", "--said", "x"], &decision("a", "Use A").to_string());
+    let log = repo.path().join(".git/probity/ledger/log");
+    let mut bytes = std::fs::read(&log).expect("is there");
+    let whole = bytes.len();
+    let beginning = bytes[16..60].to_vec();
+    bytes.extend(beginning);
+    std::fs::write(&log, &bytes).expect("writes");
+    assert_eq!(repo.ask(&["ledger", "show"]).json["seq"], 1, "readers see what is whole");
+    let next = give(&repo, &["propose", "--said", "x"], &decision("b", "Use B").to_string());
+    assert!(next.json["notices"][0].as_str().is_some_and(|words| words.contains("44 bytes")), "{next:?}");
+    let kept = std::fs::read(log.with_extension(format!("torn-{whole}"))).expect("is kept");
+    assert_eq!(kept, bytes[whole..]);
+    let mut damaged = std::fs::read(&log).expect("is there");
+    damaged[40] ^= 1;
+    std::fs::write(&log, &damaged).expect("writes");
+    let refused = repo.ask(&["ledger", "show"]);
+    assert_eq!(
+        (refused.exit_code, &refused.json["reason"]),
+        (Some(70), &json!("STATE.DAMAGED")),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn an_agent_may_propose_while_it_is_governed() {
+    let repo = Repo::new();
+    give(&repo, &["propose", "--said", "x"], &decision("a", "Use A").to_string());
+    let delta = decision("b", "Use B").to_string();
+    let binary = env!("CARGO_BIN_EXE_probity");
+    repo.run(&format!("echo '{delta}' | {binary} ledger propose --said hello >&2; echo 1 > src/a.py"))
+        .passes();
+    assert_eq!(repo.ask(&["ledger", "show"]).json["seq"], 2);
+    let forged = repo.run("echo forged >> .git/probity/ledger/log; echo 2 > src/a.py");
+    forged.fails_with("PROTECTED.CHANGED");
+}
+
+#[test]
+fn hard_constraints_yield_to_their_guardians_only() {
+    let repo = Repo::new();
+    assert_eq!(repo.ask(&["ledger", "guard"]).json["guardians"], Value::Null);
+    assert_eq!(repo.ask(&["ledger", "guard", "lead", "--by", "lead"]).json["guardians"], json!(["lead"]));
+    repo.ask(&["ledger", "guard", "--everyone", "--by", "agent"]).refused_with("LEDGER.NOT_AUTHORISED");
+    let hard = json!({ "kind": "constraint_added", "handle": "c", "summary": "No GPL code", "hard": true });
+    give(&repo, &["propose", "--said", "x", "--author", "agent"], &hard.to_string());
+    let end = json!({ "kind": "item_superseded", "target": "c", "reason": "in the way" }).to_string();
+    let refused = give(&repo, &["propose", "--said", "x", "--author", "agent"], &end);
+    assert_eq!(codes(&refused), [("rejected".into(), Some("not_authorised".into()))]);
+    let allowed = give(&repo, &["propose", "--said", "x", "--author", "lead"], &end);
+    assert_eq!(codes(&allowed), [("accepted".into(), None)]);
+}

@@ -122,7 +122,7 @@ fn every_answer_of_the_ledger_fits_its_schema() {
     check(&crate::ledger::give(&repo, &["propose", "--said", "x"], &deltas.to_string()).json);
     check(&crate::ledger::give(&repo, &["propose", "--dry-run", "--said", "x"], &deltas.to_string()).json);
     check(&crate::ledger::give(&repo, &["ingest"], "not json\n{\"text\": \"Use Redis.\"}").json);
-    let answers: [&[&str]; 12] = [
+    let answers: [&[&str]; 17] = [
         &["ledger", "ingest", crate::ledger::CLAUDE_SESSION],
         &["ledger", "cite", "run-1", "b"],
         &["ledger", "show", "--all"],
@@ -135,6 +135,11 @@ fn every_answer_of_the_ledger_fits_its_schema() {
         &["ledger", "export"],
         &["ledger", "suggest"],
         &["ledger", "explain", "nothing"],
+        &["ledger", "guard"],
+        &["ledger", "ingest", crate::ledger::CODEX_SESSION, "--stream", "s"],
+        &["ledger", "merge"],
+        &["ledger", "merge", "s", "--dry-run"],
+        &["ledger", "ingest", "--pending", "--model-command", "false", "--model-tries", "1"],
     ];
     for arguments in answers {
         check(&repo.ask(arguments).json);

@@ -35,6 +35,24 @@ pub(crate) enum LedgerCommand {
         author: Option<String>,
     },
 
+    /// Say who may change hard constraints
+    ///
+    /// Without arguments: show who may. Once there are guardians, only one of them may change that. Authors are names that
+    /// callers give, so this keeps honest agents in line and proves nothing about dishonest ones.
+    Guard {
+        /// The authors who may
+        #[arg(value_name = "AUTHOR", conflicts_with = "everyone")]
+        authors: Vec<String>,
+
+        /// Everyone may
+        #[arg(long)]
+        everyone: bool,
+
+        /// Who says so [default: the user]
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+    },
+
     /// Show what is in force
     Show {
         #[command(flatten)]
@@ -206,6 +224,9 @@ pub(crate) struct IngestArgs {
     /// Read the turns that are still pending, instead of stdin
     #[arg(long)]
     pub(crate) pending: bool,
+
+    #[command(flatten)]
+    pub(crate) model: super::model::ModelArgs,
 }
 
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use super::table;
 use crate::answer::{Answer, Outcome};
 use crate::ui;
 use canon::Reason;
-use control::ledger::{self, IngestRequest, OutcomeView, ProposeRequest, TurnInput};
+use control::ledger::{self, IngestRequest, ModelUse, OutcomeView, ProposeRequest, TurnInput};
 use control::{Fault, Workspace};
 use serde_json::{Value, json};
 use std::io::Read;
@@ -82,6 +82,7 @@ pub(super) fn ingest(workspace: &Workspace, arguments: IngestArgs) -> Result<Ans
         user: arguments.user.unwrap_or_else(control::user),
         stream: arguments.stream,
         pending: arguments.pending,
+        model: arguments.model.request()?,
         ..IngestRequest::default()
     };
     let files = arguments.files;
@@ -117,8 +118,46 @@ pub(super) fn ingest(workspace: &Workspace, arguments: IngestArgs) -> Result<Ans
         ui::row("pending", format_args!("{} not read yet", ui::count(ingested.turns_pending, "turn")));
         ui::row("next", ui::code("probity ledger ingest --pending"));
     }
+    let failed = show_model(ingested.model.as_ref());
     show_notices(&ingested.notices);
-    Ok(answer("ledger-ingest", false, &ingested))
+    Ok(answer("ledger-ingest", failed, &ingested))
+}
+
+/// Shows what a model did, and says whether it failed.
+fn show_model(model: Option<&ModelUse>) -> bool {
+    let Some(model) = model else { return false };
+    let usage = &model.usage;
+    ui::row(
+        "model",
+        format_args!("{} calls, {} + {} tokens", usage.calls, usage.prompt_tokens, usage.completion_tokens),
+    );
+    for dropped in &model.dropped {
+        ui::row("dropped", format_args!("{} {}: {}", dropped.why, dropped.kind, dropped.words));
+    }
+    if let Some(why) = &model.failed {
+        ui::row("failed", format_args!("{} {}", ui::bad(Reason::LedgerModelFailed), why));
+        ui::row("next", Reason::LedgerModelFailed.next_step());
+    }
+    model.failed.is_some()
+}
+
+pub(super) fn guard(
+    workspace: &Workspace,
+    authors: Vec<String>,
+    everyone: bool,
+    by: Option<String>,
+) -> Result<Answer, Fault> {
+    let change = match (authors.is_empty(), everyone) {
+        (false, _) => Some(Some(authors)),
+        (true, true) => Some(None),
+        (true, false) => None,
+    };
+    let guarded = ledger::guard(workspace, change, &by.unwrap_or_else(control::user))?;
+    match &guarded.guardians {
+        None => ui::print("everyone may change hard constraints"),
+        Some(names) => ui::print(format_args!("only {} may change hard constraints", names.join(", "))),
+    }
+    Ok(answer("ledger-guard", false, &guarded))
 }
 
 pub(super) fn cite(

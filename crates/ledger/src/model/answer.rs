@@ -1,0 +1,192 @@
+//! The answer: what of it may be proposed.
+
+use super::question::TurnText;
+use crate::extract::{Role, Stance, stance};
+use crate::identity::count_negations;
+use crate::ledger::Ledger;
+use crate::words::DeltaKind;
+use canon::Digest;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// How many deltas of one answer are looked at.
+const MAX_DELTAS: usize = 500;
+
+/// What of an answer may be proposed, and what may not.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Read {
+    /// Candidates, ready for [`crate::Proposal::read`], each with the turn it comes from.
+    pub candidates: Vec<(String, Value)>,
+    /// What was dropped, and why.
+    pub dropped: Vec<Dropped>,
+    /// How many were taken for hypotheses because they were only guessed.
+    pub n_weakened: usize,
+}
+
+/// A delta of an answer that is not proposed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Dropped {
+    /// What it was, as far as it could be read.
+    pub kind: String,
+    /// `malformed`, `unknown_turn`, `quote_not_found`, `not_said` or `polarity`.
+    pub why: &'static str,
+    /// What it said.
+    pub words: String,
+}
+
+/// Takes an answer apart. An answer that is no list of deltas is an error; single deltas that are worth nothing are not.
+pub fn read(ledger: &Ledger, turns: &[TurnText], answer: &str) -> Result<Read, String> {
+    let value = parse(answer)?;
+    let deltas = value.get("deltas").and_then(Value::as_array).ok_or("there is no list `deltas` in it")?;
+    let mut reader = Reader { ledger, turns, names: BTreeMap::new(), read: Read::default() };
+    for delta in deltas.iter().take(MAX_DELTAS) {
+        if let Err(why) = reader.take(delta) {
+            let text = |name: &str| delta.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let words = [text("summary"), text("quote")].into_iter().find(|words| !words.is_empty());
+            let words = words.unwrap_or_default().chars().take(200).collect();
+            reader.read.dropped.push(Dropped { kind: text("kind"), why, words });
+        }
+    }
+    Ok(reader.read)
+}
+
+/// The JSON of an answer; models like to wrap it in a fence.
+fn parse(answer: &str) -> Result<Value, String> {
+    let inside = answer.trim().strip_prefix("```json").or_else(|| answer.trim().strip_prefix("```"));
+    let text = inside.and_then(|text| text.trim_end().strip_suffix("```")).unwrap_or(answer);
+    serde_json::from_str(text.trim()).map_err(|error| format!("it is no JSON: {error}"))
+}
+
+struct Reader<'a> {
+    ledger: &'a Ledger,
+    turns: &'a [TurnText],
+    /// The handles that the answer uses for its own items, and the minted ones.
+    names: BTreeMap<String, String>,
+    read: Read,
+}
+
+impl Reader<'_> {
+    fn take(&mut self, delta: &Value) -> Result<(), &'static str> {
+        let fields = delta.as_object().ok_or("malformed")?;
+        let text = |name: &str| fields.get(name).and_then(Value::as_str);
+        let kind = text("kind").and_then(DeltaKind::from_word).ok_or("malformed")?;
+        let turns = self.turns;
+        let turn = turns.iter().find(|turn| Some(turn.id.as_str()) == text("turn")).ok_or("unknown_turn")?;
+        let quote = text("quote").filter(|quote| !quote.trim().is_empty()).ok_or("quote_not_found")?;
+        let start = turn.text.find(quote).ok_or("quote_not_found")?;
+        let range = start..start + quote.len();
+        let stance = if turn.role == Role::Tool { Stance::NotSaid } else { stance(&turn.text, &range) };
+        let claimed = kind;
+        let kind = match stance {
+            Stance::Asserted => kind,
+            Stance::Guessed
+                if kind == DeltaKind::HypothesisIntroduced || kind == DeltaKind::BranchCreated =>
+            {
+                kind
+            }
+            Stance::Guessed if is_claim(kind) => DeltaKind::HypothesisIntroduced,
+            // An open choice is asked or undecided by its nature.
+            Stance::NotSaid if kind == DeltaKind::BranchCreated && turn.role != Role::Tool => kind,
+            Stance::Guessed | Stance::NotSaid => return Err("not_said"),
+        };
+        let is_same_polarity =
+            |summary: &str| (count_negations(summary) == 0) == (count_negations(quote) == 0);
+        if text("summary").is_some_and(|summary| !is_same_polarity(summary)) {
+            return Err("polarity");
+        }
+        let mut candidate = self.candidate(kind, fields, turn, [range.start, range.end])?;
+        if kind != claimed {
+            candidate["confidence"] = "low".into();
+        }
+        self.read.n_weakened += usize::from(kind != claimed);
+        self.read.candidates.push((turn.id.clone(), candidate));
+        Ok(())
+    }
+
+    fn candidate(
+        &mut self,
+        kind: DeltaKind,
+        fields: &Map<String, Value>,
+        turn: &TurnText,
+        range: [usize; 2],
+    ) -> Result<Value, &'static str> {
+        let mut candidate = Map::new();
+        candidate.insert("kind".into(), kind.word().into());
+        for &name in fields_of(kind) {
+            if let Some(value) = self.field(kind, name, fields)? {
+                candidate.insert(name.into(), value);
+            }
+        }
+        candidate.insert("sources".into(), json!([{ "turn": turn.id, "range": range }]));
+        // The same delta from the same words is the same delta, whatever the model calls it.
+        let mut said = candidate.clone();
+        said.remove("handle");
+        let print = Digest::of_json(&Value::Object(said)).to_hex();
+        let (key, minted) =
+            (format!("model:{}:{}", turn.id, &print[..16]), format!("{}:{}", turn.id, &print[..8]));
+        if candidate.contains_key("handle") {
+            if let Some(local) = fields.get("handle").and_then(Value::as_str) {
+                self.names.insert(local.to_owned(), minted.clone());
+            }
+            candidate.insert("handle".into(), minted.into());
+        }
+        candidate.insert("key".into(), key.into());
+        Ok(Value::Object(candidate))
+    }
+
+    fn field(
+        &self,
+        kind: DeltaKind,
+        name: &'static str,
+        fields: &Map<String, Value>,
+    ) -> Result<Option<Value>, &'static str> {
+        let given = fields.get(name).filter(|value| !value.is_null());
+        match (name, given) {
+            ("handle", _) => Ok(Some(Value::Null)),
+            ("target" | "by", Some(value)) => {
+                let handle = value.as_str().ok_or("malformed")?;
+                let named = self
+                    .names
+                    .get(handle)
+                    .map(String::as_str)
+                    .or_else(|| self.ledger.find(handle).map(|_| handle));
+                // What the model made up is left for the reconciler to refuse: it has the position and the code for it.
+                Ok(Some(named.unwrap_or(handle).into()))
+            }
+            ("confidence", None) if kind == DeltaKind::HypothesisIntroduced => Ok(Some("low".into())),
+            ("confidence", None) if is_claim(kind) => Ok(Some("medium".into())),
+            ("hard", None) => Ok(Some(false.into())),
+            (_, given) => Ok(given.cloned()),
+        }
+    }
+}
+
+/// Whether a kind says that something is so.
+const fn is_claim(kind: DeltaKind) -> bool {
+    matches!(
+        kind,
+        DeltaKind::GoalSet | DeltaKind::DecisionMade | DeltaKind::FactLearned | DeltaKind::ConstraintAdded
+    )
+}
+
+/// The fields of each kind.
+const fn fields_of(kind: DeltaKind) -> &'static [&'static str] {
+    match kind {
+        DeltaKind::GoalSet
+        | DeltaKind::DecisionMade
+        | DeltaKind::FactLearned
+        | DeltaKind::HypothesisIntroduced => &["handle", "summary", "confidence"],
+        DeltaKind::ConstraintAdded => &["handle", "summary", "hard"],
+        DeltaKind::TaskOpened => &["handle", "summary"],
+        DeltaKind::BranchCreated => &["handle", "alternatives"],
+        DeltaKind::DecisionRevised => &["target", "summary", "confidence"],
+        DeltaKind::ConstraintRevised => &["target", "summary", "mode"],
+        DeltaKind::ConfidenceChanged | DeltaKind::HypothesisPromoted => &["target", "confidence"],
+        DeltaKind::TaskClosed | DeltaKind::GoalClosed => &["target", "resolution"],
+        DeltaKind::ItemSuperseded => &["target", "reason", "by"],
+        DeltaKind::BranchResolved => &["target", "handle", "chosen", "confidence"],
+        DeltaKind::TaskReopened => &["target", "handle", "reason"],
+        DeltaKind::FactCorrected => &["target", "handle", "summary", "confidence"],
+    }
+}

@@ -1,0 +1,105 @@
+//! The question: what a model is told, and how an answer must look.
+
+use crate::export::estimate_tokens;
+use crate::extract::Role;
+use crate::ledger::Ledger;
+use crate::transcript::word_of;
+use crate::words::{Confidence, DeltaKind, Mode};
+use serde_json::{Value, json};
+
+/// How many tokens of turns one question may hold.
+const WINDOW_TOKENS: usize = 6000;
+
+/// How many items a question shows: those that were touched last.
+const MAX_KNOWN: usize = 60;
+
+/// A turn that is to be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnText {
+    /// Its id.
+    pub id: String,
+    /// Who said it.
+    pub role: Role,
+    /// What was said.
+    pub text: String,
+}
+
+/// A question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prompt {
+    /// What the model is told to do.
+    pub system: String,
+    /// What it is to read.
+    pub user: String,
+    /// The JSON Schema of the answer.
+    pub schema: Value,
+}
+
+/// Groups turns so that each group fits one question; a turn that is too long stands alone.
+pub fn windows(turns: &[TurnText]) -> Vec<&[TurnText]> {
+    let mut windows = Vec::new();
+    let (mut start, mut tokens) = (0, 0);
+    for (at, turn) in turns.iter().enumerate() {
+        let cost = estimate_tokens(&turn.text);
+        if at > start && tokens + cost > WINDOW_TOKENS {
+            windows.push(&turns[start..at]);
+            (start, tokens) = (at, 0);
+        }
+        tokens += cost;
+    }
+    if start < turns.len() {
+        windows.push(&turns[start..]);
+    }
+    windows
+}
+
+/// The question about some turns, against the ledger as it is.
+pub fn prompt(ledger: &Ledger, turns: &[TurnText]) -> Prompt {
+    let turns: Vec<Value> = turns
+        .iter()
+        .map(|turn| json!({ "turn": turn.id, "role": word_of(turn.role), "text": turn.text }))
+        .collect();
+    let user = json!({ "known": known(ledger), "turns": turns });
+    Prompt { system: SYSTEM.to_owned(), user: user.to_string(), schema: schema() }
+}
+
+/// The live items that were touched last, the newest first.
+fn known(ledger: &Ledger) -> Vec<Value> {
+    let recent = ledger.recent_items(MAX_KNOWN).into_iter().filter_map(|item| ledger.item(item));
+    recent.map(|item| json!({ "handle": item.handle, "kind": item.kind, "summary": item.summary })).collect()
+}
+
+const SYSTEM: &str = "\
+You read turns of a conversation between a person and a coding agent and list what was settled in it, as JSON.
+Rules:
+- Only what a speaker plainly asserts. Questions, hedges (maybe, I think, could), conditions, wishes, reports of what \
+others said, quotations, code and tool output settle nothing; a plain guess may be a hypothesis_introduced.
+- quote: the exact words of that turn that say it, copied character by character, as short as possible: one clause.
+- summary: one short sentence that keeps every negation, number, unit and name of the quote.
+- target: the handle of a known item, or the handle of an item earlier in your answer. Never invent one.
+- To change what is known, revise, correct, supersede or close it instead of adding it again. Do not repeat known items.
+- If nothing was settled, answer {\"deltas\": []}.";
+
+fn schema() -> Value {
+    let words = |words: Vec<&str>| json!({ "type": "string", "enum": words });
+    let text = json!({ "type": "string" });
+    json!({
+        "type": "object",
+        "required": ["deltas"],
+        "additionalProperties": false,
+        "properties": { "deltas": { "type": "array", "items": {
+            "type": "object",
+            "required": ["kind", "turn", "quote"],
+            "additionalProperties": false,
+            "properties": {
+                "kind": words(DeltaKind::ALL.iter().map(|kind| kind.word()).collect()),
+                "turn": text, "quote": text, "handle": text, "target": text, "summary": text,
+                "confidence": words(Confidence::ALL.iter().map(|tier| tier.word()).collect()),
+                "hard": { "type": "boolean" },
+                "mode": words(Mode::ALL.iter().map(|mode| mode.word()).collect()),
+                "alternatives": { "type": "array", "items": text },
+                "chosen": text, "resolution": text, "reason": text, "by": text,
+            },
+        } } },
+    })
+}

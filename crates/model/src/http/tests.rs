@@ -1,0 +1,170 @@
+//! Against a real server on this machine that answers as it is told: slow, broken, half, busy.
+
+use super::*;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread::JoinHandle;
+
+/// Serves one connection after the other; `answer` gets the request and writes what it likes.
+fn serve(
+    n: usize,
+    answer: impl Fn(&str, &mut TcpStream) + Send + 'static,
+) -> (String, JoinHandle<Vec<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let base = format!("http://{}", listener.local_addr().expect("an address"));
+    let thread = std::thread::spawn(move || {
+        let mut requests = Vec::new();
+        for _ in 0..n {
+            let (mut stream, _) = listener.accept().expect("a connection");
+            let request = read_request(&mut stream);
+            answer(&request, &mut stream);
+            requests.push(request);
+        }
+        requests
+    });
+    (base, thread)
+}
+
+fn read_request(stream: &mut TcpStream) -> String {
+    let mut reader = BufReader::new(stream);
+    let (mut request, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).expect("a line");
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().expect("a length");
+        }
+        request.push_str(&line);
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).expect("a body");
+    request + &String::from_utf8(body).expect("text")
+}
+
+fn respond(stream: &mut TcpStream, status: &str, body: &str) {
+    let length = body.len();
+    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+    let _ = stream.write_all((head + body).as_bytes());
+}
+
+fn ask_of(api: Api, base: &str, timeout_ms: u64) -> Result<Reply, Trouble> {
+    let key = Some("secret-key".to_owned());
+    let provider = Http::new(api, base, "m1", key, Duration::from_millis(timeout_ms)).expect("is an address");
+    provider.ask(&Question {
+        system: "Be exact.".into(),
+        user: "Say hi.".into(),
+        schema: json!({"type": "object"}),
+    })
+}
+
+fn ask(base: &str) -> Result<Reply, Trouble> {
+    ask_of(Api::OpenAi, base, 5000)
+}
+
+#[test]
+fn speaks_to_an_openai_compatible_endpoint() {
+    let (base, server) = serve(1, |_, stream| {
+        let body = json!({
+            "choices": [{ "message": { "role": "assistant", "content": "{\"deltas\": []}" }, "finish_reason": "stop" }],
+            "usage": { "prompt_tokens": 11, "completion_tokens": 4 },
+        });
+        respond(stream, "200 OK", &body.to_string());
+    });
+    let reply = ask(&format!("{base}/v1/")).expect("answers");
+    assert_eq!(reply.text, "{\"deltas\": []}");
+    assert_eq!(reply.usage, Usage { calls: 1, prompt_tokens: 11, completion_tokens: 4 });
+    let request = &server.join().expect("served")[0];
+    assert!(request.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{request}");
+    assert!(request.to_lowercase().contains("authorization: bearer secret-key"), "{request}");
+    let body: Value = serde_json::from_str(request.split("\r\n\r\n").nth(1).expect("a body")).expect("JSON");
+    assert_eq!((&body["model"], &body["stream"]), (&json!("m1"), &json!(false)));
+    assert_eq!(body["response_format"]["json_schema"]["schema"], json!({"type": "object"}));
+}
+
+#[test]
+fn speaks_to_ollama() {
+    let (base, server) = serve(1, |_, stream| {
+        let body = json!({ "message": { "content": "{}" }, "done": true, "done_reason": "stop",
+            "prompt_eval_count": 3, "eval_count": 2 });
+        respond(stream, "200 OK", &body.to_string());
+    });
+    let reply = ask_of(Api::Ollama, &base, 5000).expect("answers");
+    assert_eq!((reply.text.as_str(), reply.usage.prompt_tokens), ("{}", 3));
+    assert!(server.join().expect("served")[0].starts_with("POST /api/chat "));
+}
+
+#[test]
+fn a_slow_answer_is_not_waited_for() {
+    let (base, server) = serve(1, |_, stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{");
+        std::thread::sleep(Duration::from_millis(600));
+    });
+    assert_eq!(ask_of(Api::OpenAi, &base, 200), Err(Trouble::TimedOut(200)));
+    server.join().expect("served");
+}
+
+#[test]
+fn half_answers_are_no_answers() {
+    let (base, server) = serve(1, |_, stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"choices\": [");
+    });
+    assert!(matches!(ask(&base), Err(Trouble::Unreachable(_))));
+    server.join().expect("served");
+    let (base, server) = serve(1, |_, stream| {
+        let body = json!({ "choices": [{ "message": { "content": "{\"del" }, "finish_reason": "length" }] });
+        respond(stream, "200 OK", &body.to_string());
+    });
+    assert!(matches!(ask(&base), Err(Trouble::BadAnswer(why)) if why.contains("length")));
+    server.join().expect("served");
+}
+
+#[test]
+fn a_broken_connection_is_unreachable() {
+    let (base, server) = serve(1, |_, _| {});
+    assert!(matches!(ask(&base), Err(Trouble::Unreachable(_))));
+    server.join().expect("served");
+    assert!(matches!(ask(&base), Err(Trouble::Unreachable(_))), "nobody listens any more");
+}
+
+#[test]
+fn wrong_json_and_missing_words_are_bad_answers() {
+    for body in ["<html>", "{}", "{\"choices\": [{\"message\": {\"content\": null}}]}"] {
+        let (base, server) = serve(1, move |_, stream| respond(stream, "200 OK", body));
+        assert!(matches!(ask(&base), Err(Trouble::BadAnswer(_))), "{body}");
+        server.join().expect("served");
+    }
+}
+
+#[test]
+fn a_busy_server_says_how_long_to_wait_and_a_key_is_never_told() {
+    let (base, server) = serve(1, |_, stream| {
+        let _ = stream.write_all(
+            b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 2\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbusy",
+        );
+    });
+    let trouble = ask(&base).expect_err("is busy");
+    assert_eq!(trouble, Trouble::Refused { status: 429, words: "busy".into(), wait_ms: Some(2000) });
+    assert!(trouble.may_pass() && !trouble.to_string().contains("secret-key"));
+    server.join().expect("served");
+}
+
+#[test]
+fn a_redirect_is_not_followed() {
+    let (base, server) = serve(1, |_, stream| {
+        let _ = stream
+            .write_all(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n");
+    });
+    assert!(matches!(ask(&base), Err(Trouble::Refused { status: 302, .. })));
+    server.join().expect("served");
+}
+
+#[test]
+fn what_is_no_address_is_refused() {
+    for base in ["ftp://x", "https://api.example.org/v1", "localhost:11434"] {
+        let made = Http::new(Api::OpenAi, base, "m", None, Duration::from_secs(1));
+        assert!(matches!(made.map(|_| ()), Err(Trouble::Unusable(_))), "{base}");
+    }
+}

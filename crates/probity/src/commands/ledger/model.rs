@@ -1,0 +1,94 @@
+//! Which model reads turns, as arguments.
+
+use canon::Reason;
+use clap::{Args, ValueEnum};
+use control::Fault;
+use control::ledger::{ModelAt, ModelRequest};
+use std::ffi::OsString;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading with a model")]
+pub(crate) struct ModelArgs {
+    /// The name of the model
+    #[arg(long, value_name = "NAME", requires = "model_url")]
+    model: Option<String>,
+
+    /// Its address, as `http://gateway.local/v1` or `http://localhost:11434`
+    #[arg(long, value_name = "URL", requires = "model", conflicts_with = "model_command")]
+    model_url: Option<String>,
+
+    /// How the address is spoken to
+    #[arg(long, value_enum, default_value_t = ApiArg::Openai)]
+    model_api: ApiArg,
+
+    /// The variable that holds the key
+    #[arg(long, value_name = "VARIABLE", default_value = "OPENAI_API_KEY")]
+    model_key_env: String,
+
+    /// A program that reads `{"system", "user", "schema"}` and writes the answer
+    #[arg(long, value_name = "PROGRAM")]
+    model_command: Option<OsString>,
+
+    /// An argument of that program
+    #[arg(long, value_name = "ARGUMENT", requires = "model_command", allow_hyphen_values = true)]
+    model_arg: Vec<OsString>,
+
+    /// How many seconds one answer may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    model_timeout: u64,
+
+    /// How often one question is asked at most
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    model_tries: u32,
+
+    /// How many calls may be made
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    model_calls: u64,
+
+    /// How many tokens may be spent
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    model_tokens: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ApiArg {
+    /// `POST URL/chat/completions`
+    Openai,
+    /// `POST URL/api/chat`
+    Ollama,
+}
+
+impl ModelArgs {
+    /// The model that is to be asked, if one is named.
+    pub(crate) fn request(self) -> Result<Option<ModelRequest>, Fault> {
+        let at = match (self.model_command, self.model_url, self.model) {
+            (Some(program), _, _) => {
+                let argv = std::iter::once(program).chain(self.model_arg).collect();
+                ModelAt::Command { argv }
+            }
+            (None, Some(url), Some(model)) => match self.model_api {
+                ApiArg::Openai => ModelAt::OpenAi { url, model, key: key(&self.model_key_env)? },
+                ApiArg::Ollama => ModelAt::Ollama { url, model },
+            },
+            _ => return Ok(None),
+        };
+        Ok(Some(ModelRequest {
+            at,
+            timeout: Duration::from_secs(self.model_timeout),
+            tries: self.model_tries,
+            calls: self.model_calls,
+            tokens: self.model_tokens,
+        }))
+    }
+}
+
+fn key(variable: &str) -> Result<Option<String>, Fault> {
+    match std::env::var(variable) {
+        Ok(key) => Ok(Some(key)),
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(std::env::VarError::NotUnicode(_)) => {
+            Err(Fault::refused(Reason::LedgerInputInvalid, format!("{variable} is no text")))
+        }
+    }
+}
