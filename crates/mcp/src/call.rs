@@ -1,0 +1,74 @@
+//! One call of a tool: what it was given, and how it tells its caller how far it is.
+
+use control::{Fault, Workspace};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How far a long call is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// What is done.
+    pub(crate) done: u64,
+    /// Of how much, where that is known.
+    pub(crate) total: Option<u64>,
+    /// What is being done, in a few words.
+    pub(crate) what: String,
+}
+
+/// What a tool may use.
+pub(crate) struct Call {
+    root: PathBuf,
+    steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl Call {
+    /// A call in the tree at `root`; steps go to `steps` if somebody listens.
+    pub(crate) fn new(
+        root: &Path,
+        steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
+        cancelled: Arc<AtomicBool>,
+    ) -> Self {
+        Self { root: root.to_owned(), steps, cancelled }
+    }
+
+    /// The tree that the call is about: the one it names, else the server's.
+    pub(crate) fn workspace(&self, root: Option<&str>) -> Result<Workspace, Fault> {
+        Workspace::find(root.map(Path::new), &self.root)
+    }
+
+    /// Tells the caller how far the call is. Nobody need listen.
+    pub(crate) fn step(&self, done: u64, total: Option<u64>, what: &str) {
+        if let Some(steps) = &self.steps {
+            let _ = steps.send(Step { done, total, what: what.to_owned() });
+        }
+    }
+
+    /// Whether the caller gave up waiting.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// What a tool answers: a document, and whether it is a refusal.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    /// The document.
+    pub(crate) document: Value,
+    /// Whether the call did not do what it was asked for.
+    pub(crate) is_refusal: bool,
+}
+
+impl Answered {
+    /// An answer.
+    pub(crate) fn with(document: Value) -> Self {
+        Self { document, is_refusal: false }
+    }
+
+    /// A refusal, in the document that every surface shows.
+    pub(crate) fn refused(fault: &Fault) -> Self {
+        Self { document: fault.document(), is_refusal: true }
+    }
+}
