@@ -6,6 +6,7 @@ pub(crate) mod evidence;
 pub(crate) mod explain;
 pub(crate) mod init;
 pub(crate) mod keys;
+pub(crate) mod mcp;
 pub(crate) mod plan;
 pub(crate) mod revert;
 pub(crate) mod run;
