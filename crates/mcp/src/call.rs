@@ -1,5 +1,6 @@
 //! One call of a tool: what it was given, and how it tells its caller how far it is.
 
+use control::analyze::Progress;
 use control::{Fault, Workspace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ pub(crate) struct Step {
 /// What a tool may use.
 pub(crate) struct Call {
     root: PathBuf,
+    process: Option<u32>,
     steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
     cancelled: Arc<AtomicBool>,
 }
@@ -28,10 +30,11 @@ impl Call {
     /// A call in the tree at `root`; steps go to `steps` if somebody listens.
     pub(crate) fn new(
         root: &Path,
+        process: Option<u32>,
         steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
         cancelled: Arc<AtomicBool>,
     ) -> Self {
-        Self { root: root.to_owned(), steps, cancelled }
+        Self { root: root.to_owned(), process, steps, cancelled }
     }
 
     /// The tree that the call is about: the one it names, else the server's.
@@ -39,8 +42,23 @@ impl Call {
         Workspace::find(root.map(Path::new), &self.root)
     }
 
-    /// Tells the caller how far the call is. Nobody need listen.
-    pub(crate) fn step(&self, done: u64, total: Option<u64>, what: &str) {
+    /// The process whose end means that the caller is gone, where there is one.
+    pub(crate) const fn process(&self) -> Option<u32> {
+        self.process
+    }
+
+    /// Tells the caller how far an analysis is.
+    pub(crate) fn analysis_step(&self, progress: Progress) {
+        match progress {
+            Progress::Looking => self.step(0, None, "looking at the tree"),
+            Progress::Reading(done, total) => self.step(done as u64, Some(total as u64), "reading files"),
+            Progress::Comparing => self.step(0, None, "comparing files"),
+            Progress::Storing => self.step(0, None, "keeping the run"),
+        }
+    }
+
+    /// Nobody need listen.
+    fn step(&self, done: u64, total: Option<u64>, what: &str) {
         if let Some(steps) = &self.steps {
             let _ = steps.send(Step { done, total, what: what.to_owned() });
         }

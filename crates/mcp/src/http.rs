@@ -40,7 +40,7 @@ pub fn serve_http(root: &Path, port: u16, token: &str, told: impl FnOnce(Listeni
 }
 
 fn router(root: &Path, token: &str) -> axum::Router {
-    let server = Server::new(root);
+    let server = Server::new(root, None);
     let config = StreamableHttpServerConfig::default().enforce_origin_validation();
     let service = StreamableHttpService::new(
         move || Ok(server.clone()),

@@ -28,12 +28,14 @@ const INSTRUCTIONS: &str = "Change control for shared trees. Before editing: ana
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
     root: Arc<PathBuf>,
+    /// The process that lives as long as the one client does, where there is just one.
+    process: Option<u32>,
 }
 
 impl Server {
     /// A server for the tree at `root`.
-    pub(crate) fn new(root: &Path) -> Self {
-        Self { root: Arc::new(root.to_owned()) }
+    pub(crate) fn new(root: &Path, process: Option<u32>) -> Self {
+        Self { root: Arc::new(root.to_owned()), process }
     }
 
     async fn call(
@@ -49,7 +51,7 @@ impl Server {
         let cancelled = Arc::new(AtomicBool::new(false));
         let (sender, steps) = mpsc::unbounded_channel();
         let listener = context.meta.get_progress_token();
-        let call = Call::new(&self.root, listener.is_some().then_some(sender), cancelled.clone());
+        let call = Call::new(&self.root, self.process, listener.is_some().then_some(sender), cancelled.clone());
         let mut work = tokio::task::spawn_blocking(move || tool.call(&call, arguments));
         if let Some(token) = listener {
             tokio::spawn(tell(context.peer.clone(), token, steps));
@@ -158,7 +160,7 @@ pub fn serve_stdio(root: &Path) -> Result<(), ServeError> {
         .build()
         .map_err(ServeError::system("cannot start"))?;
     runtime.block_on(async {
-        let session = Server::new(root).serve(rmcp::transport::stdio()).await;
+        let session = Server::new(root, Some(std::process::id())).serve(rmcp::transport::stdio()).await;
         let session = session.map_err(|error| ServeError::Handshake(error.to_string()))?;
         session.waiting().await.map_err(|error| ServeError::Handshake(error.to_string()))?;
         Ok(())

@@ -157,3 +157,29 @@ fn finish(call: &Call, args: Finish) -> Result<Value, Fault> {
 fn claim(value: Value) -> Result<Claim, Fault> {
     serde_json::from_value(value).map_err(|error| usage(format!("claims: {error}")))
 }
+
+/// Who calls: the owner of the handle, or a new one. Through pipes the server lives as long as its agent does.
+fn caller(call: &Call, owner: Option<&str>, agent: Option<String>) -> Result<Caller, Fault> {
+    Ok(Caller {
+        handle: owner.map_or_else(|| Ok(Handle::random()), Handle::parse)?,
+        label: agent.unwrap_or_else(|| "agent".into()),
+        pid: call.process(),
+    })
+}
+
+fn with_owner(mut document: Value, caller: &Caller) -> Value {
+    document["owner"] = caller.handle.secret().into();
+    document
+}
+
+pub(super) fn bytes(texts: Vec<String>) -> Vec<Vec<u8>> {
+    texts.into_iter().map(String::into_bytes).collect()
+}
+
+pub(super) fn usage(words: impl Into<String>) -> Fault {
+    Fault::refused(Reason::UsageInvalid, words)
+}
+
+fn to_json(answer: &impl serde::Serialize) -> Value {
+    serde_json::to_value(answer).expect("answers have text keys only")
+}

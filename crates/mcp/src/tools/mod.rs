@@ -1,5 +1,10 @@
 //! The tools: one table. Each names its function, and the type of its arguments is its schema.
 
+mod analysis;
+mod change;
+mod contract;
+mod words;
+
 use crate::call::{Answered, Call};
 use canon::Reason;
 use control::Fault;
@@ -28,7 +33,10 @@ enum Effect {
 }
 
 /// The table, in the order in which an agent needs them.
-static TABLE: LazyLock<Vec<Tool>> = LazyLock::new(Vec::new);
+static TABLE: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+    let areas = [analysis::tools(), change::tools(), contract::tools()];
+    areas.into_iter().flatten().collect()
+});
 
 impl Tool {
     fn new<A: DeserializeOwned + JsonSchema + 'static>(
@@ -100,6 +108,12 @@ fn shorten(schema: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(shorten),
         _ => {}
     }
+}
+
+/// A document under its schema, as the command line names it.
+fn named(name: &str, mut document: Value) -> Value {
+    document["schema"] = format!("probity/{name}/v1").into();
+    document
 }
 
 /// The tool of this name.
