@@ -5,7 +5,7 @@ use control::{Fault, Workspace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How far a long call is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,7 @@ pub(crate) struct Call {
     process: Option<u32>,
     steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
     cancelled: Arc<AtomicBool>,
+    last: AtomicU64,
 }
 
 impl Call {
@@ -34,7 +35,7 @@ impl Call {
         steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
         cancelled: Arc<AtomicBool>,
     ) -> Self {
-        Self { root: root.to_owned(), process, steps, cancelled }
+        Self { root: root.to_owned(), process, steps, cancelled, last: AtomicU64::new(0) }
     }
 
     /// The tree that the call is about: the one it names, else the server's.
@@ -47,21 +48,25 @@ impl Call {
         self.process
     }
 
-    /// Tells the caller how far an analysis is.
+    /// Tells the caller how far an analysis is, in some dozens of steps whatever the size of the tree.
     pub(crate) fn analysis_step(&self, progress: Progress) {
         match progress {
             Progress::Looking => self.step(0, None, "looking at the tree"),
-            Progress::Reading(done, total) => self.step(done as u64, Some(total as u64), "reading files"),
+            Progress::Reading(done, total) if done.is_multiple_of((total / 50).max(1)) => {
+                self.step(done as u64, Some(total as u64), "reading files");
+            }
+            Progress::Reading(..) => {}
             Progress::Comparing => self.step(0, None, "comparing files"),
             Progress::Storing => self.step(0, None, "keeping the run"),
         }
     }
 
-    /// Nobody need listen.
+    /// Nobody need listen. The number only ever grows, as the protocol wants it, also when files are read out of order.
     fn step(&self, done: u64, total: Option<u64>, what: &str) {
-        if let Some(steps) = &self.steps {
-            let _ = steps.send(Step { done, total, what: what.to_owned() });
-        }
+        let Some(steps) = &self.steps else { return };
+        let before = self.last.fetch_max(done, Ordering::Relaxed);
+        let done = if done > before { done } else { self.last.fetch_add(1, Ordering::Relaxed) + 1 };
+        let _ = steps.send(Step { done, total, what: what.to_owned() });
     }
 
     /// Whether the caller gave up waiting.
