@@ -7,6 +7,7 @@ use canon::Reason;
 use intent::registry::Refusal;
 use paths::PatternError;
 use plan::PlanError;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use store::StoreError;
 use tree::TreeError;
@@ -163,6 +164,19 @@ impl Fault {
             (_, Some(reason)) => reason.next_step().into(),
             _ => "check permissions and free space there, then try again".into(),
         }
+    }
+
+    /// The document that every surface answers with: what was refused, why, and what to do next.
+    pub fn document(&self) -> serde_json::Value {
+        let evidence = self.evidence().map(|path| canon::bytes::to_json(path.as_os_str().as_bytes()));
+        serde_json::json!({
+            "schema": "probity/refusal/v1",
+            "status": "refused",
+            "reason": self.reason(),
+            "message": self.to_string(),
+            "next_step": self.next_step(),
+            "evidence_dir": evidence,
+        })
     }
 
     /// The exit code of the command line.

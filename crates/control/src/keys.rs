@@ -36,6 +36,13 @@ pub fn public(workspace: &Workspace) -> Result<PublicKey, Fault> {
     }
 }
 
+/// A secret word that nobody can guess.
+pub fn random_token() -> Result<String, Fault> {
+    let mut random = [0; 16];
+    fill(&mut random).map_err(Fault::system("cannot get random bytes from the system"))?;
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// Random bytes from the system.
 fn fill(buffer: &mut [u8]) -> std::io::Result<()> {
     use std::io::Read;

@@ -1,7 +1,7 @@
 //! What a command ends with: one JSON document, and an exit code.
 
 use control::Fault;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -58,14 +58,6 @@ impl Answer {
 
     /// The answer of a command that gave no report.
     pub(crate) fn of_fault(fault: &Fault) -> Self {
-        let document = json!({
-            "schema": "probity/refusal/v1",
-            "status": "refused",
-            "reason": fault.reason(),
-            "message": fault.to_string(),
-            "next_step": fault.next_step(),
-            "evidence_dir": fault.evidence().map(path_json),
-        });
-        Self { exit_code: fault.exit_code(), document }
+        Self { exit_code: fault.exit_code(), document: fault.document() }
     }
 }

@@ -191,6 +191,11 @@ pub(crate) enum Command {
         uninstall: bool,
     },
 
+    /// Serve agents over MCP: the same commands as tools
+    #[command(after_help = "Examples:\n  probity init --agent claude      # then the agent starts the server itself\n  \
+                            probity mcp --http 4680          # one server for several agents")]
+    Mcp(crate::commands::mcp::McpArgs),
+
     /// Run conformance vectors against this program
     Conformance {
         /// Vector files, or folders of them

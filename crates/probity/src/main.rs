@@ -72,6 +72,7 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
         Command::Init { dry_run, agent: Some(agent), uninstall } => {
             commands::init::agent(&workspace()?, agent, uninstall, dry_run)
         }
+        Command::Mcp(args) => commands::mcp::mcp(&workspace()?, &args),
         Command::Conformance { files } => commands::conformance::conformance(&files),
         Command::Completions { shell } => Ok(commands::shell::completions(shell)),
         Command::Man => Ok(commands::shell::man()),

@@ -13,6 +13,7 @@ pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod ledger;
 pub(crate) mod merge;
+pub(crate) mod mcp;
 pub(crate) mod plan;
 pub(crate) mod receipt;
 pub(crate) mod revert;

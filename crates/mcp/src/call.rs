@@ -1,0 +1,97 @@
+//! One call of a tool: what it was given, and how it tells its caller how far it is.
+
+use control::analyze::Progress;
+use control::{Fault, Workspace};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// How far a long call is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// What is done.
+    pub(crate) done: u64,
+    /// Of how much, where that is known.
+    pub(crate) total: Option<u64>,
+    /// What is being done, in a few words.
+    pub(crate) what: String,
+}
+
+/// What a tool may use.
+pub(crate) struct Call {
+    root: PathBuf,
+    process: Option<u32>,
+    steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
+    cancelled: Arc<AtomicBool>,
+    last: AtomicU64,
+}
+
+impl Call {
+    /// A call in the tree at `root`; steps go to `steps` if somebody listens.
+    pub(crate) fn new(
+        root: &Path,
+        process: Option<u32>,
+        steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
+        cancelled: Arc<AtomicBool>,
+    ) -> Self {
+        Self { root: root.to_owned(), process, steps, cancelled, last: AtomicU64::new(0) }
+    }
+
+    /// The tree that the call is about: the one it names, else the server's.
+    pub(crate) fn workspace(&self, root: Option<&str>) -> Result<Workspace, Fault> {
+        Workspace::find(root.map(Path::new), &self.root)
+    }
+
+    /// The process whose end means that the caller is gone, where there is one.
+    pub(crate) const fn process(&self) -> Option<u32> {
+        self.process
+    }
+
+    /// Tells the caller how far an analysis is, in some dozens of steps whatever the size of the tree.
+    pub(crate) fn analysis_step(&self, progress: Progress) {
+        match progress {
+            Progress::Looking => self.step(0, None, "looking at the tree"),
+            Progress::Reading(done, total) if done.is_multiple_of((total / 50).max(1)) => {
+                self.step(done as u64, Some(total as u64), "reading files");
+            }
+            Progress::Reading(..) => {}
+            Progress::Comparing => self.step(0, None, "comparing files"),
+            Progress::Storing => self.step(0, None, "keeping the run"),
+        }
+    }
+
+    /// Nobody need listen. The number only ever grows, as the protocol wants it, also when files are read out of order.
+    fn step(&self, done: u64, total: Option<u64>, what: &str) {
+        let Some(steps) = &self.steps else { return };
+        let before = self.last.fetch_max(done, Ordering::Relaxed);
+        let done = if done > before { done } else { self.last.fetch_add(1, Ordering::Relaxed) + 1 };
+        let _ = steps.send(Step { done, total, what: what.to_owned() });
+    }
+
+    /// Whether the caller gave up waiting.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// What a tool answers: a document, and whether it is a refusal.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    /// The document.
+    pub(crate) document: Value,
+    /// Whether the call did not do what it was asked for.
+    pub(crate) is_refusal: bool,
+}
+
+impl Answered {
+    /// An answer.
+    pub(crate) fn with(document: Value) -> Self {
+        Self { document, is_refusal: false }
+    }
+
+    /// A refusal, in the document that every surface shows.
+    pub(crate) fn refused(fault: &Fault) -> Self {
+        Self { document: fault.document(), is_refusal: true }
+    }
+}

@@ -1,0 +1,73 @@
+//! Streamable HTTP on the loopback address, for several agents that share one server.
+//!
+//! Only this machine can reach it, only with the token, and never through a browser page: a request that names another
+//! host or carries an origin is refused, so that no web site can speak to it.
+
+use crate::ServeError;
+use crate::server::Server;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Where a server listens.
+#[derive(Debug, Clone, Copy)]
+pub struct Listening {
+    /// The address; always on the loopback interface.
+    pub address: SocketAddr,
+}
+
+/// Serves on `port` (0 for any) until the process ends; `told` hears where, once the port is open.
+pub fn serve_http(root: &Path, port: u16, token: &str, told: impl FnOnce(Listening)) -> Result<(), ServeError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(ServeError::system("cannot start"))?;
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+            .await
+            .map_err(ServeError::system("cannot listen"))?;
+        let address = listener.local_addr().map_err(ServeError::system("cannot listen"))?;
+        told(Listening { address });
+        axum::serve(listener, router(root, token)).await.map_err(ServeError::system("cannot serve"))
+    })
+}
+
+fn router(root: &Path, token: &str) -> axum::Router {
+    let server = Server::new(root, None);
+    let config = StreamableHttpServerConfig::default().enforce_origin_validation();
+    let service = StreamableHttpService::new(
+        move || Ok(server.clone()),
+        Arc::new(LocalSessionManager::default()),
+        config,
+    );
+    let expected: Arc<str> = format!("Bearer {token}").into();
+    axum::Router::new()
+        .nest_service("/mcp", service)
+        .layer(middleware::from_fn_with_state(expected, only_with_token))
+}
+
+async fn only_with_token(
+    State(expected): State<Arc<str>>,
+    request: Request,
+    next: Next,
+) -> Result<Response, StatusCode> {
+    let given = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
+    if given.is_some_and(|given| same(given, expected.as_bytes())) {
+        Ok(next.run(request).await)
+    } else {
+        Err(StatusCode::UNAUTHORIZED)
+    }
+}
+
+/// Compares without telling by its time how much was right.
+fn same(given: &[u8], expected: &[u8]) -> bool {
+    let differing = given.iter().zip(expected).fold(0, |seen, (one, other)| seen | (one ^ other));
+    given.len() == expected.len() && differing == 0
+}

@@ -1,0 +1,81 @@
+//! Resources: runs, receipts and evidence that an agent, or the person behind it, may want to read in full.
+
+use control::{Fault, Workspace, bundles};
+use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use std::path::Path;
+
+/// How many of each kind are listed; every one can be read by its id.
+const LISTED: usize = 20;
+
+/// A kind of resource: `probity://<kind>/<id>`.
+struct Kind {
+    name: &'static str,
+    description: &'static str,
+    /// The ids, newest first.
+    ids: fn(&Workspace) -> Result<Vec<String>, Fault>,
+    /// The document of an id, or of the beginning of one.
+    read: fn(&Workspace, &str) -> Result<String, Fault>,
+}
+
+const KINDS: [Kind; 1] = [Kind {
+    name: "evidence",
+    description: "The manifest of a governed run",
+    ids: evidence_ids,
+    read: evidence,
+}];
+
+fn evidence_ids(workspace: &Workspace) -> Result<Vec<String>, Fault> {
+    let mut runs = workspace.state.bundles()?;
+    runs.reverse();
+    Ok(runs)
+}
+
+fn evidence(workspace: &Workspace, name: &str) -> Result<String, Fault> {
+    let run_id = bundles::find(workspace, name)?;
+    let files = bundles::read(&workspace.state.evidence().join(run_id))?;
+    let manifest = files.get(b"manifest.json".as_slice()).cloned().unwrap_or_default();
+    Ok(String::from_utf8_lossy(&manifest).into_owned())
+}
+
+/// The newest of each kind.
+pub(crate) fn list(root: &Path) -> Result<Vec<Resource>, ErrorData> {
+    let workspace = Workspace::find(None, root).map_err(|fault| refused(&fault))?;
+    let mut resources = Vec::new();
+    for kind in &KINDS {
+        let ids = (kind.ids)(&workspace).map_err(|fault| refused(&fault))?;
+        resources.extend(ids.into_iter().take(LISTED).map(|id| {
+            Resource::new(format!("probity://{}/{id}", kind.name), id)
+                .with_description(kind.description)
+                .with_mime_type("application/json")
+        }));
+    }
+    Ok(resources)
+}
+
+/// How the resources of each kind are named.
+pub(crate) fn templates() -> Vec<ResourceTemplate> {
+    KINDS
+        .iter()
+        .map(|kind| {
+            ResourceTemplate::new(format!("probity://{}/{{id}}", kind.name), kind.name)
+                .with_description(kind.description)
+                .with_mime_type("application/json")
+        })
+        .collect()
+}
+
+/// One resource.
+pub(crate) fn read(root: &Path, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let unknown = || ErrorData::resource_not_found(format!("there is no resource {uri}"), None);
+    let (kind, id) = uri.strip_prefix("probity://").and_then(|it| it.split_once('/')).ok_or_else(unknown)?;
+    let kind = KINDS.iter().find(|known| known.name == kind).ok_or_else(unknown)?;
+    let workspace = Workspace::find(None, root).map_err(|fault| refused(&fault))?;
+    let text = (kind.read)(&workspace, id).map_err(|fault| refused(&fault))?;
+    let contents = ResourceContents::text(text, uri).with_mime_type("application/json");
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+/// A refusal keeps its document: reason and next step are in the data.
+fn refused(fault: &Fault) -> ErrorData {
+    ErrorData::resource_not_found(fault.to_string(), Some(fault.document()))
+}

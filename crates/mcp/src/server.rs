@@ -1,0 +1,168 @@
+//! The server: which tools and resources there are, and how a call reaches its function.
+//!
+//! Every call runs on a thread of its own that may block; the protocol goes on meanwhile. Two calls may overlap: what
+//! must not be done twice is decided by the store, never by the order of messages.
+
+use crate::call::{Answered, Call, Step};
+use crate::{ServeError, resources, tools};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ErrorData, Implementation,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig,
+};
+use rmcp::service::{Peer, RequestContext, RoleServer};
+use rmcp::{ServerHandler, ServiceExt};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::mpsc;
+
+const INSTRUCTIONS: &str = "Change control for shared trees. Before editing: analyze_repository, then \
+    start_controlled_change with exact allowed_files; edit only when edit_allowed is true. Afterwards: analyze_repository, \
+    then finish_controlled_change. Keep the owner handle that start answers with and send it with every later call. When \
+    refused, follow next_step.";
+
+/// The server for the tree at a root.
+#[derive(Debug, Clone)]
+pub(crate) struct Server {
+    root: Arc<PathBuf>,
+    /// The process that lives as long as the one client does, where there is just one.
+    process: Option<u32>,
+}
+
+impl Server {
+    /// A server for the tree at `root`.
+    pub(crate) fn new(root: &Path, process: Option<u32>) -> Self {
+        Self { root: Arc::new(root.to_owned()), process }
+    }
+
+    async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let Some(tool) = tools::find(&request.name) else {
+            let words = format!("there is no tool called {}", request.name);
+            return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, words, None));
+        };
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let (sender, steps) = mpsc::unbounded_channel();
+        let listener = context.meta.get_progress_token();
+        let call = Call::new(&self.root, self.process, listener.is_some().then_some(sender), cancelled.clone());
+        let mut work = tokio::task::spawn_blocking(move || tool.call(&call, arguments));
+        if let Some(token) = listener {
+            tokio::spawn(tell(context.peer.clone(), token, steps));
+        }
+        let answered = tokio::select! {
+            answered = &mut work => answered,
+            () = context.ct.cancelled() => {
+                cancelled.store(true, Ordering::Relaxed);
+                // A call that may have stored something is waited for: its answer is dropped, its effect is whole.
+                work.await
+            }
+        };
+        let answered = answered.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        Ok(result_of(answered))
+    }
+}
+
+fn result_of(answered: Answered) -> CallToolResult {
+    if answered.is_refusal {
+        CallToolResult::structured_error(answered.document)
+    } else {
+        CallToolResult::structured(answered.document)
+    }
+}
+
+/// Sends the steps of a call to the one who asked for them.
+async fn tell(peer: Peer<RoleServer>, token: ProgressToken, mut steps: mpsc::UnboundedReceiver<Step>) {
+    while let Some(step) = steps.recv().await {
+        let mut message = ProgressNotificationParam::new(token.clone(), wire_number(step.done));
+        message.total = step.total.map(wire_number);
+        message.message = Some(step.what);
+        if peer.notify_progress(message).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The protocol counts in floating point; nothing of ours is stored or compared so.
+#[expect(clippy::cast_precision_loss, reason = "progress is shown, never computed with")]
+fn wire_number(count: u64) -> f64 {
+    count as f64
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("probity", env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tools::listed()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.call(request, context).await.map(CallToolResponse::from)
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let root = self.root.clone();
+        blocking(move || resources::list(&root)).await.map(ListResourcesResult::with_all_items)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let root = self.root.clone();
+        blocking(move || resources::read(&root, &request.uri)).await.map(ReadResourceResponse::from)
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ErrorData> + Send + 'static,
+) -> Result<T, ErrorData> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| ErrorData::internal_error(error.to_string(), None))?
+}
+
+/// Serves one client on standard input and output until it closes them.
+pub fn serve_stdio(root: &Path) -> Result<(), ServeError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(ServeError::system("cannot start"))?;
+    runtime.block_on(async {
+        let session = Server::new(root, Some(std::process::id())).serve(rmcp::transport::stdio()).await;
+        let session = session.map_err(|error| ServeError::Handshake(error.to_string()))?;
+        session.waiting().await.map_err(|error| ServeError::Handshake(error.to_string()))?;
+        Ok(())
+    })
+}

@@ -1,0 +1,97 @@
+//! Looking at the code: runs, their differences, and who would notice a change.
+
+use super::{Effect, Tool};
+use crate::call::Call;
+use canon::Reason;
+use control::Fault;
+use control::analyze::{AnalyzeOptions, analyze, documents, gates, read_baseline};
+use control::runs::Runs;
+use paths::RepoPath;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// How many findings an answer lists if nobody asks for more: an agent pays for every line.
+const LISTED: usize = 10;
+
+/// The tools of this module.
+pub(super) fn tools() -> Vec<Tool> {
+    vec![
+        Tool::new(
+            "analyze_repository",
+            Effect::Records,
+            "Analyse the tree as it is and keep the run: health, findings, gates. Do it before a start and after the edit.",
+            analyze_repository,
+        ),
+        Tool::new(
+            "compare_runs",
+            Effect::Reads,
+            "What got worse and what better between two stored runs.",
+            compare_runs,
+        ),
+        Tool::new(
+            "get_blast_radius",
+            Effect::Reads,
+            "Who would notice a change of these files: dependents, copies, cycles, symbols in use.",
+            blast_radius,
+        ),
+    ]
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Analyze {
+    root: Option<String>,
+    /// Findings to list, gravest first [10]
+    limit: Option<usize>,
+}
+
+fn analyze_repository(call: &Call, args: Analyze) -> Result<Value, Fault> {
+    let workspace = call.workspace(args.root.as_deref())?;
+    let analyzed = analyze(&workspace, &AnalyzeOptions::default(), &|progress| call.analysis_step(progress))?;
+    let baseline = read_baseline(&workspace, &analyzed.run)?;
+    let mut document = documents::analyzed(&analyzed, args.limit.unwrap_or(LISTED));
+    document["baseline"] = documents::baseline(&baseline);
+    document["gates"] = documents::gates(&gates(&workspace, &analyzed.run, &baseline)?);
+    Ok(super::named("analyze", document))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Compare {
+    root: Option<String>,
+    /// Run id or a beginning of it
+    before: String,
+    /// The same [last]
+    after: Option<String>,
+}
+
+fn compare_runs(call: &Call, args: Compare) -> Result<Value, Fault> {
+    let runs = Runs::open(&call.workspace(args.root.as_deref())?);
+    let before = runs.load(&args.before)?.run;
+    let after = runs.load(args.after.as_deref().unwrap_or("last"))?.run;
+    let comparison = analysis::compare(&before, &after);
+    Ok(super::named("runs-compare", documents::comparison(&before, &after, &comparison)))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Blast {
+    root: Option<String>,
+    files: Vec<String>,
+}
+
+fn blast_radius(call: &Call, args: Blast) -> Result<Value, Fault> {
+    let workspace = call.workspace(args.root.as_deref())?;
+    let files: BTreeSet<RepoPath> = args
+        .files
+        .iter()
+        .map(|file| RepoPath::parse(file.as_bytes()))
+        .collect::<Result<_, _>>()
+        .map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
+    let options = AnalyzeOptions::default();
+    let run = analyze(&workspace, &options, &|progress| call.analysis_step(progress))?.run;
+    let blast = analysis::blast_radius(&run, &files);
+    Ok(super::named("blast-radius", documents::blast(&run, &files, &blast)))
+}

@@ -1,0 +1,185 @@
+//! Starting and finishing changes, and looking after intents.
+
+use super::words::{Conflict, Detail, DirtyScope, Strictness, optional_rule, rule};
+use super::{Effect, Tool};
+use crate::call::Call;
+use canon::Reason;
+use contract::claims::Claim;
+use control::Fault;
+use control::change::{self, Evidence, FinishRequest, PromoteRequest, StartRequest};
+use control::registry::{Caller, Handle};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The tools of this module.
+pub(super) fn tools() -> Vec<Tool> {
+    vec![
+        Tool::new(
+            "start_controlled_change",
+            Effect::Records,
+            "Declare a change before editing. Edit only if the answer says edit_allowed: true; else follow next_step. \
+             Keep the owner handle of the answer and send it with every later call.",
+            start,
+        ),
+        Tool::new(
+            "finish_controlled_change",
+            Effect::Records,
+            "Finish a change: hygiene, scope check, verification against the before-run, claims, receipt, release. \
+             Without changed_files and diff_ref the tree itself says what changed.",
+            finish,
+        ),
+        Tool::new(
+            "manage_change_intent",
+            Effect::Records,
+            "Look after intents: list, get, promote (from the queue), renew (lease), amend (widen scope, with why), \
+             clear (give up), recover (after a crash), gc.",
+            manage,
+        ),
+    ]
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Start {
+    /// Root of the tree [the server's]
+    root: Option<String>,
+    /// Handle from an earlier answer [a new owner]
+    owner: Option<String>,
+    /// What people call this agent
+    agent: Option<String>,
+    /// What the change is for
+    intent: String,
+    /// Exact paths to be edited; no patterns
+    allowed_files: Vec<String>,
+    /// Further paths that may be edited
+    #[serde(default)]
+    allowed_related: Vec<String>,
+    /// Patterns that must not be touched
+    #[serde(default)]
+    forbidden: Vec<String>,
+    #[serde(default)]
+    expected_effects: Vec<String>,
+    on_conflict: Option<Conflict>,
+    dirty_scope_policy: Option<DirtyScope>,
+    strictness: Option<Strictness>,
+    ttl_seconds: Option<u64>,
+    lease_seconds: Option<u64>,
+    /// Analyse first if no run describes the tree
+    #[serde(default)]
+    analyze: bool,
+    /// Own id of this start: repeated, it is recognised
+    command_id: Option<String>,
+    #[serde(default)]
+    detail_level: Detail,
+}
+
+fn start(call: &Call, args: Start) -> Result<Value, Fault> {
+    let workspace = call.workspace(args.root.as_deref())?;
+    let caller = caller(call, args.owner.as_deref(), args.agent)?;
+    let request = StartRequest {
+        command_id: args.command_id,
+        description: args.intent,
+        expected_effects: args.expected_effects,
+        allowed_files: bytes(args.allowed_files),
+        allowed_related: bytes(args.allowed_related),
+        forbidden: bytes(args.forbidden),
+        dirty_scope_policy: rule(args.dirty_scope_policy),
+        on_conflict: rule(args.on_conflict),
+        ttl_seconds: args.ttl_seconds,
+        lease_seconds: args.lease_seconds,
+        strictness: optional_rule(args.strictness),
+        analyze: args.analyze,
+        detail_level: args.detail_level.into(),
+    };
+    let answer = change::start(&workspace, &caller, &request, &|progress| call.analysis_step(progress))?;
+    Ok(with_owner(to_json(&answer), &caller))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Finish {
+    root: Option<String>,
+    /// Handle from the start
+    owner: String,
+    intent_id: String,
+    /// Paths that were changed
+    changed_files: Option<Vec<String>>,
+    /// Or: everything that differs from this commit
+    diff_ref: Option<String>,
+    after_run_id: Option<String>,
+    #[serde(default)]
+    analyze: bool,
+    /// Structured claims, for example {"claim": "no_regressions"}
+    #[serde(default)]
+    claims: Vec<Value>,
+    /// Text in which claims are looked for
+    claims_text: Option<String>,
+    review_text: Option<String>,
+    strictness: Option<Strictness>,
+    /// Unclaimed dirt outside the scope blocks
+    strict: Option<bool>,
+    create_receipt: Option<bool>,
+    auto_clear: Option<bool>,
+    command_id: Option<String>,
+    #[serde(default)]
+    detail_level: Detail,
+}
+
+fn finish(call: &Call, args: Finish) -> Result<Value, Fault> {
+    let workspace = call.workspace(args.root.as_deref())?;
+    let caller = caller(call, Some(&args.owner), None)?;
+    let evidence = match (args.changed_files, args.diff_ref) {
+        (None, None) => Evidence::Observed,
+        (Some(files), None) => Evidence::ChangedFiles(bytes(files)),
+        (None, Some(revision)) => Evidence::DiffRef(revision),
+        (Some(_), Some(_)) => return Err(usage("give changed_files or diff_ref, not both")),
+    };
+    let usual = FinishRequest::new(args.intent_id, evidence);
+    let request = FinishRequest {
+        command_id: args.command_id,
+        after_run_id: args.after_run_id,
+        analyze: args.analyze,
+        claims: args.claims.into_iter().map(claim).collect::<Result<_, _>>()?,
+        claims_text: args.claims_text,
+        review_text: args.review_text,
+        strictness: optional_rule(args.strictness),
+        strict: args.strict,
+        create_receipt: args.create_receipt.unwrap_or(usual.create_receipt),
+        auto_clear: args.auto_clear.unwrap_or(usual.auto_clear),
+        detail_level: args.detail_level.into(),
+        ..usual
+    };
+    let answer = change::finish(&workspace, &caller, &request, &|progress| call.analysis_step(progress))?;
+    Ok(to_json(&answer))
+}
+
+fn claim(value: Value) -> Result<Claim, Fault> {
+    serde_json::from_value(value).map_err(|error| usage(format!("claims: {error}")))
+}
+
+/// Who calls: the owner of the handle, or a new one. Through pipes the server lives as long as its agent does.
+fn caller(call: &Call, owner: Option<&str>, agent: Option<String>) -> Result<Caller, Fault> {
+    Ok(Caller {
+        handle: owner.map_or_else(|| Ok(Handle::random()), Handle::parse)?,
+        label: agent.unwrap_or_else(|| "agent".into()),
+        pid: call.process(),
+    })
+}
+
+fn with_owner(mut document: Value, caller: &Caller) -> Value {
+    document["owner"] = caller.handle.secret().into();
+    document
+}
+
+pub(super) fn bytes(texts: Vec<String>) -> Vec<Vec<u8>> {
+    texts.into_iter().map(String::into_bytes).collect()
+}
+
+pub(super) fn usage(words: impl Into<String>) -> Fault {
+    Fault::refused(Reason::UsageInvalid, words)
+}
+
+fn to_json(answer: &impl serde::Serialize) -> Value {
+    serde_json::to_value(answer).expect("answers have text keys only")
+}

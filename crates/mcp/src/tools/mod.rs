@@ -1,0 +1,132 @@
+//! The tools: one table. Each names its function, and the type of its arguments is its schema.
+
+mod analysis;
+mod change;
+mod contract;
+mod words;
+
+use crate::call::{Answered, Call};
+use canon::Reason;
+use control::Fault;
+use rmcp::model::{JsonObject, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::sync::LazyLock;
+
+/// One tool.
+pub(crate) struct Tool {
+    name: &'static str,
+    description: &'static str,
+    effect: Effect,
+    input: JsonObject,
+    run: Box<dyn Fn(&Call, Value) -> Result<Value, Fault> + Send + Sync>,
+}
+
+/// What a tool does to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// It only looks.
+    Reads,
+    /// It writes to Probity's own state; never to the tree.
+    Records,
+}
+
+/// The table, in the order in which an agent needs them.
+static TABLE: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+    let areas = [analysis::tools(), change::tools(), contract::tools()];
+    areas.into_iter().flatten().collect()
+});
+
+impl Tool {
+    fn new<A: DeserializeOwned + JsonSchema + 'static>(
+        name: &'static str,
+        effect: Effect,
+        description: &'static str,
+        run: fn(&Call, A) -> Result<Value, Fault>,
+    ) -> Self {
+        let run = move |call: &Call, arguments: Value| run(call, read_arguments(name, arguments)?);
+        Self { name, description, effect, input: input_schema::<A>(), run: Box::new(run) }
+    }
+
+    /// Carries out a call. A wrong argument is refused by name, and nothing is done.
+    pub(crate) fn call(&self, call: &Call, arguments: Value) -> Answered {
+        match (self.run)(call, arguments) {
+            Ok(document) => Answered::with(document),
+            Err(fault) => Answered::refused(&fault),
+        }
+    }
+
+    fn listed(&self) -> rmcp::model::Tool {
+        let annotations = match self.effect {
+            Effect::Reads => ToolAnnotations::new().read_only(true),
+            Effect::Records => ToolAnnotations::new().read_only(false).destructive(false),
+        };
+        rmcp::model::Tool::new(self.name, self.description, std::sync::Arc::new(self.input.clone()))
+            .with_annotations(annotations)
+    }
+}
+
+fn read_arguments<A: DeserializeOwned>(tool: &str, arguments: Value) -> Result<A, Fault> {
+    serde_json::from_value(arguments)
+        .map_err(|error| Fault::refused(Reason::UsageInvalid, format!("{tool}: {error}")))
+}
+
+/// The schema of the arguments, without what no agent reads: an agent pays for every word of it.
+fn input_schema<A: JsonSchema>() -> JsonObject {
+    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let schema = settings.into_generator().into_root_schema_for::<A>();
+    let mut schema = Value::from(schema);
+    shorten(&mut schema);
+    match schema {
+        Value::Object(object) => object,
+        _ => JsonObject::new(),
+    }
+}
+
+/// Takes out titles and formats, and says "may be null" by leaving a member out.
+fn shorten(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            for noise in ["title", "format", "default", "minimum"] {
+                if object.get(noise).is_some_and(|value| !value.is_object()) {
+                    object.remove(noise);
+                }
+            }
+            if let Some(Value::Array(kinds)) = object.get_mut("type") {
+                kinds.retain(|kind| kind != "null");
+                if let [only] = kinds.as_slice() {
+                    let only = only.clone();
+                    object.insert("type".into(), only);
+                }
+            }
+            object.values_mut().for_each(shorten);
+        }
+        Value::Array(items) => items.iter_mut().for_each(shorten),
+        _ => {}
+    }
+}
+
+/// A document under its schema, as the command line names it.
+fn named(name: &str, mut document: Value) -> Value {
+    document["schema"] = format!("probity/{name}/v1").into();
+    document
+}
+
+/// The tool of this name.
+pub(crate) fn find(name: &str) -> Option<&'static Tool> {
+    TABLE.iter().find(|tool| tool.name == name)
+}
+
+/// All tools, as a client sees them.
+pub(crate) fn listed() -> Vec<rmcp::model::Tool> {
+    TABLE.iter().map(Tool::listed).collect()
+}
+
+/// All tools with their schemas as one document.
+pub fn schemas() -> Value {
+    serde_json::to_value(listed()).expect("tools have text keys only")
+}

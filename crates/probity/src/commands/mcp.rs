@@ -1,0 +1,58 @@
+//! `probity mcp`: the server for agents.
+
+use crate::answer::{Answer, Outcome};
+use crate::ui;
+use control::{Fault, Workspace};
+use mcp::ServeError;
+use serde_json::json;
+
+/// The variable that may hold the token, so that it stands in no list of processes.
+const TOKEN: &str = "PROBITY_MCP_TOKEN";
+
+/// How the server is reached.
+#[derive(Debug, clap::Args)]
+pub(crate) struct McpArgs {
+    /// Serve streamable HTTP on this port of the loopback address (0 for any) instead of standard input and output
+    ///
+    /// Every request needs `Authorization: Bearer TOKEN`. The token comes from the variable `PROBITY_MCP_TOKEN`, else a
+    /// new one is made and shown.
+    #[arg(long, value_name = "PORT")]
+    http: Option<u16>,
+
+    /// Print the tools with their schemas, and serve nothing
+    #[arg(long, conflicts_with = "http")]
+    tools: bool,
+}
+
+/// Serves until the client is gone.
+pub(crate) fn mcp(workspace: &Workspace, args: &McpArgs) -> Result<Answer, Fault> {
+    if args.tools {
+        let tools = mcp::schemas();
+        ui::print(format_args!("{tools:#}"));
+        return Ok(Answer::new("mcp-tools", Outcome::Ok, json!({ "tools": tools })));
+    }
+    let served = match args.http {
+        None => mcp::serve_stdio(&workspace.root),
+        Some(port) => serve_http(workspace, port)?,
+    };
+    served.map_err(|error| Fault::System {
+        what: "the MCP server stopped".into(),
+        source: std::io::Error::other(error),
+    })?;
+    Ok(Answer::new("mcp", Outcome::Ok, json!({ "status": "closed" })))
+}
+
+fn serve_http(workspace: &Workspace, port: u16) -> Result<Result<(), ServeError>, Fault> {
+    let given = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
+    let is_new = given.is_none();
+    let token = match given {
+        Some(token) => token,
+        None => control::keys::random_token()?,
+    };
+    Ok(mcp::serve_http(&workspace.root, port, &token, |at| {
+        ui::row("serving", format_args!("http://{}/mcp", at.address));
+        if is_new {
+            ui::row("token", &token);
+        }
+    }))
+}

@@ -1,0 +1,116 @@
+//! The MCP server as an agent uses it: a real process, real pipes, real HTTP.
+
+mod client;
+
+use crate::repo::Repo;
+use client::Client;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
+
+/// What all schemas together may cost an agent, at four characters a token.
+const MAX_SCHEMA_TOKENS: usize = 6_000;
+
+#[test]
+fn a_session_opens_lists_its_tools_and_closes() {
+    let repo = Repo::new();
+    let mut client = Client::start(&repo);
+    assert_eq!(client.info["serverInfo"]["name"], "probity");
+    assert!(client.info["instructions"].as_str().is_some_and(|words| words.contains("edit_allowed")));
+    let listed = client.request("tools/list", json!({}));
+    let tools = &listed["result"]["tools"];
+    let size = tools.to_string().len() / 4;
+    assert!(size <= MAX_SCHEMA_TOKENS, "{size} tokens");
+    let names: Vec<&str> = tools.as_array().expect("tools").iter().filter_map(|it| it["name"].as_str()).collect();
+    assert_eq!(names, TOOLS);
+    for tool in tools.as_array().expect("tools") {
+        assert_eq!(tool["inputSchema"]["type"], "object", "{tool:#}");
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool:#}");
+        assert!(tool["description"].as_str().is_some_and(|words| words.len() > 20), "{tool:#}");
+    }
+    client.close();
+}
+
+#[test]
+fn a_wrong_argument_is_named_and_nothing_is_done() {
+    let repo = Repo::new();
+    let mut client = Client::start(&repo);
+    for tool in TOOLS {
+        let answer = client.call(tool, json!({ "no_such_argument": 1 }));
+        assert!(answer.is_error, "{tool}: {answer:#?}");
+        assert_eq!(answer.json["reason"], "USAGE.INVALID", "{tool}: {answer:#?}");
+        assert!(answer.json["message"].as_str().is_some_and(|words| words.contains("no_such_argument")));
+    }
+    let unknown = client.request("tools/call", json!({ "name": "no_such_tool", "arguments": {} }));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown:#}");
+    assert!(!repo.path().join(".git/probity").exists(), "a refused call leaves nothing behind");
+}
+
+#[test]
+fn resources_are_the_documents_of_the_repository() {
+    let repo = Repo::new();
+    let run = repo.run("echo x >> src/a.py");
+    let mut client = Client::start(&repo);
+    let listed = client.request("resources/list", json!({}));
+    let uri = listed["result"]["resources"][0]["uri"].as_str().expect("a resource").to_owned();
+    assert_eq!(uri, format!("probity://evidence/{}", run.json["run_id"].as_str().expect("an id")));
+    let read = client.request("resources/read", json!({ "uri": uri }));
+    let text = read["result"]["contents"][0]["text"].as_str().expect("text");
+    let manifest: Value = serde_json::from_str(text).expect("a manifest");
+    assert_eq!(manifest["run_id"], run.json["run_id"]);
+    let missing = client.request("resources/read", json!({ "uri": "probity://evidence/nothing" }));
+    assert!(missing["error"]["data"]["next_step"].is_string(), "{missing:#}");
+}
+
+/// A request to a server on this machine; the status and the body.
+fn post(port: u16, headers: &[(&str, &str)]) -> (u16, String) {
+    let body = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": { "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } },
+    })
+    .to_string();
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("connects");
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(5))).expect("sets");
+    let mut request = format!(
+        "POST /mcp HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n",
+        body.len()
+    );
+    for (name, value) in headers {
+        request += &format!("{name}: {value}\r\n");
+    }
+    write!(stream, "{request}\r\n{body}").expect("writes");
+    let mut answer = Vec::new();
+    // The stream of events stays open: what has come when it pauses is the answer.
+    let _ = stream.read_to_end(&mut answer);
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
+    (status, answer)
+}
+
+#[test]
+fn http_serves_only_this_machine_and_only_with_the_token() {
+    let repo = Repo::new();
+    let mut server = repo
+        .probity(&["mcp", "--http", "0"])
+        .env("PROBITY_MCP_TOKEN", "secret-word")
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the server starts");
+    let mut line = String::new();
+    BufReader::new(server.stderr.take().expect("a pipe")).read_line(&mut line).expect("says where");
+    let port = line.split("127.0.0.1:").nth(1).and_then(|rest| rest.split('/').next()).expect("a port");
+    let port: u16 = port.parse().expect("a number");
+    let good = ("Authorization", "Bearer secret-word");
+    let here = ("Host", "127.0.0.1");
+    let (status, answer) = post(port, &[here, good]);
+    assert!(status == 200 && answer.contains("\"probity\""), "{answer}");
+    assert_eq!(post(port, &[here]).0, 401);
+    assert_eq!(post(port, &[here, ("Authorization", "Bearer secret-worx")]).0, 401);
+    assert_eq!(post(port, &[here, good, ("Origin", "https://example.org")]).0, 403);
+    assert_eq!(post(port, &[("Host", "example.org"), good]).0, 403);
+    server.kill().expect("ends");
+    server.wait().expect("ended");
+}
