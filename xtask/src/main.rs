@@ -19,6 +19,8 @@ const USAGE: &str = "usage: cargo xtask <chore>
           (`bench analyze-peers TREE…`: analysis beside other analysers)
   quality how well copies are found: seeded changes of real code in the given trees, or in the project's own
   kill    kill governed runs at random points, many times (long)
+  simulate [seeds]   run the registry of intents under so many random schedules (10,000)
+  race    let eight contend for one path, 10,000 claims (long)
   fuzz    run every fuzz target for 60 s, or as many as are given (needs a nightly compiler)
 ";
 
@@ -37,6 +39,9 @@ fn main() -> ExitCode {
         ["bench", which @ ..] => bench::bench(which),
         ["quality", trees @ ..] => test::quality(trees),
         ["kill"] => test::kill(),
+        ["simulate"] => test::simulate("10000"),
+        ["simulate", seeds] => test::simulate(seeds),
+        ["race"] => test::race(),
         ["fuzz"] => fuzz::fuzz("60"),
         ["fuzz", seconds] => fuzz::fuzz(seconds),
         _ => {

@@ -34,3 +34,19 @@ pub fn quality(trees: &[&str]) -> Chore {
     words.extend(trees.iter().map(String::as_str));
     cargo("quality", &words, &[])
 }
+
+/// The simulation of the registry with its long setting, optimised.
+pub fn simulate(seeds: &str) -> Chore {
+    registry("simulation", "registry::simulation", ("PROBITY_SEEDS", seeds))
+}
+
+/// The races for one claim with their long setting: eight racers, 1,250 claims each.
+pub fn race() -> Chore {
+    registry("races", "registry::races", ("PROBITY_ROUNDS", "1250"))
+}
+
+fn registry(name: &str, tests: &str, setting: (&str, &str)) -> Chore {
+    let arguments =
+        ["test", "--release", "--package", "probity-control", "--lib", tests, "--", "--nocapture"];
+    cargo(name, &arguments, &[setting])
+}

@@ -172,9 +172,10 @@ impl Fault {
         serde_json::json!({
             "schema": "probity/refusal/v1",
             "status": "refused",
-            "reason": self.reason(),
+            "reason": self.code(),
             "message": self.to_string(),
             "next_step": self.next_step(),
+            "refusal": self.refusal(),
             "evidence_dir": evidence,
         })
     }

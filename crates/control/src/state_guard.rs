@@ -8,6 +8,7 @@
 
 use crate::attest::{Head, SEAL_FILE};
 use crate::bundles;
+use crate::registry::audit;
 use canon::{Digest, json};
 use evidence::{SecretKey, Trust};
 use plan::Seal;
@@ -45,6 +46,8 @@ pub(crate) struct Guard {
     head: Option<Link>,
     /// What a further bundle on the chain must prove.
     trust: Trust,
+    /// Where the log of intents ended.
+    intents: intent::registry::Head,
     files: BTreeMap<PathBuf, Mark>,
     /// Where the log of the ledger ended.
     ledger: Option<Position>,
@@ -61,9 +64,11 @@ impl Guard {
         key: Option<&SecretKey>,
     ) -> Self {
         let (state, run) = (state.clone(), run.clone());
+        // First, because opening a database touches its files.
+        let intents = audit::head(&state);
         let files = list(state.dir());
         let ledger = crate::ledger::end_of_log(&state.ledger());
-        Self { state, run, head, trust: bundles::next_trust(key), files, ledger }
+        Self { state, run, head, trust: bundles::next_trust(key), intents, files, ledger }
     }
 
     /// What the bundle of this run follows: the head on disk, if it leads back to the one when the guard was set.
@@ -120,7 +125,14 @@ impl Guard {
         let first = parts.first().and_then(|part| part.to_str()).unwrap_or_default();
         let id = parts.get(1).and_then(|part| part.to_str()).unwrap_or_default();
         match first {
-            "chain.lock" => true,
+            "chain.lock" | "store.lock" => true,
+            // Intents go on while a command runs. Their log may only have grown.
+            "store.sqlite" | "store.sqlite-wal" | "store.sqlite-shm" => {
+                audit::leads_back(&self.state, self.intents)
+            }
+            "cache" if path == self.state.registry_cache() => {
+                fate == Fate::Gone || audit::cache_is_true(&self.state)
+            }
             "chain.json" => new_links.is_some(),
             "evidence" => fate == Fate::New && new_links.is_some_and(|links| links.contains(id)),
             // What somebody was just keeping when we first looked is kept under another name now.
@@ -275,6 +287,54 @@ mod tests {
         });
         assert!(found.is_empty() || found == expected, "{found:?}");
         !found.is_empty()
+    }
+
+    #[test]
+    fn intents_may_go_on_meanwhile_and_nobody_may_rewrite_their_log() {
+        use store::ports::Store;
+        let memory = store::memory::Memory::new();
+        let mut source = crate::registry::Shell::over(&memory, std::sync::Arc::new(crate::registry::Machine));
+        for n in 0..2 {
+            source
+                .execute(
+                    &intent::Owner { token: Some("a".into()), ..intent::Owner::default() },
+                    intent::registry::Action::Start {
+                        declaration: intent::registry::Declaration {
+                            intent_id: intent::IntentId::parse(format!("i-{n}")).expect("an id"),
+                            description: String::new(),
+                            expected_effects: Vec::new(),
+                            scope: intent::IntentScope {
+                                allowed_files: [intent::Entry::new(format!("f{n}"))].into(),
+                                ..intent::IntentScope::default()
+                            },
+                            ttl_seconds: 600,
+                            lease_seconds: 60,
+                            base: intent::registry::Base::default(),
+                        },
+                        dirty_scope_policy: intent::start::DirtyScopePolicy::Block,
+                        on_conflict: intent::start::OnConflict::Block,
+                    },
+                    &crate::registry::TreeFacts { run_available: true, ..Default::default() },
+                )
+                .expect("granted");
+        }
+        let records = memory.log("intents").read_after(0, 9).expect("reads");
+        let append = |state: &State, n: usize| {
+            let log = state.store().expect("opens").log("intents");
+            let at = log.head().expect("reads");
+            log.append(at, &records[n].command, &records[n].event).expect("appends");
+        };
+        assert!(touched(|state| append(state, 0)).is_empty());
+        assert!(
+            touched(|state| {
+                append(state, 0);
+                append(state, 1);
+            })
+            .is_empty()
+        );
+        assert!(!touched(|state| append(state, 1)).is_empty(), "an event that follows nothing");
+        assert!(!touched(|state| fs::write(state.database(), "planted").expect("writes")).is_empty());
+        assert!(!touched(|state| fs::write(state.registry_cache(), "planted").expect("writes")).is_empty());
     }
 
     #[test]

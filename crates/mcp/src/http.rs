@@ -23,7 +23,12 @@ pub struct Listening {
 }
 
 /// Serves on `port` (0 for any) until the process ends; `told` hears where, once the port is open.
-pub fn serve_http(root: &Path, port: u16, token: &str, told: impl FnOnce(Listening)) -> Result<(), ServeError> {
+pub fn serve_http(
+    root: &Path,
+    port: u16,
+    token: &str,
+    told: impl FnOnce(Listening),
+) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

@@ -51,7 +51,8 @@ impl Server {
         let cancelled = Arc::new(AtomicBool::new(false));
         let (sender, steps) = mpsc::unbounded_channel();
         let listener = context.meta.get_progress_token();
-        let call = Call::new(&self.root, self.process, listener.is_some().then_some(sender), cancelled.clone());
+        let call =
+            Call::new(&self.root, self.process, listener.is_some().then_some(sender), cancelled.clone());
         let mut work = tokio::task::spawn_blocking(move || tool.call(&call, arguments));
         if let Some(token) = listener {
             tokio::spawn(tell(context.peer.clone(), token, steps));

@@ -136,6 +136,15 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Runs(crate::commands::analysis::RunsCommand),
 
+    /// List, show, renew, recover and clear intents
+    #[command(after_help = "Examples:\n  probity intent list\n  probity intent show 0199\n  \
+                            probity intent recover 0199 --owner $PROBITY_OWNER")]
+    Intent(crate::commands::intent::IntentArgs),
+
+    /// Show the log of intents, checked from its first event
+    #[command(after_help = "Examples:\n  probity log\n  probity log --after 100 --json")]
+    Log(crate::commands::intent::LogArgs),
+
     /// List, show, check and export evidence bundles
     #[command(subcommand)]
     Evidence(EvidenceCommand),
@@ -192,8 +201,10 @@ pub(crate) enum Command {
     },
 
     /// Serve agents over MCP: the same commands as tools
-    #[command(after_help = "Examples:\n  probity init --agent claude      # then the agent starts the server itself\n  \
-                            probity mcp --http 4680          # one server for several agents")]
+    #[command(
+        after_help = "Examples:\n  probity init --agent claude      # then the agent starts the server itself\n  \
+                            probity mcp --http 4680          # one server for several agents"
+    )]
     Mcp(crate::commands::mcp::McpArgs),
 
     /// Run conformance vectors against this program

@@ -59,6 +59,8 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
         }
         Command::Analyze(args) => commands::analysis::analyze(&workspace()?, args),
         Command::Runs(command) => commands::analysis::runs(&workspace()?, command),
+        Command::Intent(arguments) => commands::intent::intent(&workspace()?, &arguments),
+        Command::Log(arguments) => commands::intent::log(&workspace()?, &arguments),
         Command::Evidence(command) => commands::evidence::evidence(workspace, command),
         Command::Contract(command) => commands::contract::contract(&workspace()?, command),
         Command::Claims(command) => commands::contract::claims(&workspace()?, command),
@@ -80,7 +82,7 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
 }
 
 fn show_fault(fault: &Fault) {
-    let code = fault.reason().map_or_else(String::new, |reason| format!(" {}", ui::bad(reason)));
+    let code = fault.code().map_or_else(String::new, |code| format!(" {}", ui::bad(code)));
     ui::say(format_args!("{}: {fault}{code}", ui::bad("probity")));
     ui::row("next", fault.next_step());
 }

@@ -29,7 +29,7 @@ pub fn analyze_commit(
 ) -> Result<Analyzed, Fault> {
     let unknown = || Fault::Missing(format!("git does not give the tree of {revision}"));
     let tree = before::tree_of(workspace, revision).ok_or_else(unknown)?;
-    let look = Look::take(workspace)?;
+    let look = Look::take(workspace, policy)?;
     let fetched = fetch(workspace, &tree, &look)?;
     let seen = seen(&tree, &look, &fetched);
     Work::new(workspace, policy, options, progress)?.install(|work| run(work, &seen, &fetched))

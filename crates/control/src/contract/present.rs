@@ -84,7 +84,7 @@ pub fn verify_tree(workspace: &Workspace, options: &Options, progress: Watch<'_>
     };
     let after =
         after.map(|(run, report_digest)| Side { run, report_digest, baseline: baseline_now(workspace) });
-    let look = Look::take(workspace)?;
+    let look = Look::take(workspace, &ground.policy)?;
     let mut changed = ground.changed(options, &look, before.as_ref(), after.as_ref())?;
     if let Some(scope) = options.scope.as_ref().filter(|_| options.shared) {
         changed.retain(|path| is_spoken_of(scope, path));

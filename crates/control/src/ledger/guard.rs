@@ -19,8 +19,11 @@ pub fn guard(workspace: &Workspace, change: Option<Option<Vec<String>>>, by: &st
     let mut shell = Shell::open(workspace, None)?;
     if let Some(guardians) = change {
         shell.transact(|book| {
-            let mut now = book.main().policy().guardians().into_iter().flatten().peekable();
-            if now.peek().is_some() && !now.any(|guardian| guardian == by) {
+            let is_barred = {
+                let mut now = book.main().policy().guardians().into_iter().flatten().peekable();
+                now.peek().is_some() && !now.any(|guardian| guardian == by)
+            };
+            if is_barred {
                 let detail = format!("`{by}` is no guardian of the hard constraints");
                 return Err(Fault::refused(Reason::LedgerNotAuthorised, detail));
             }

@@ -6,8 +6,10 @@
 //!
 //! * [`Shell`]: opens the registry and carries out commands.
 //! * [`Caller`], [`Handle`]: who asks.
-//! * [`view`]: the registry as one reader sees it.
+//! * [`view`]: the registry as one reader sees it. [`admin`]: setting it in order. [`audit`]: the log itself.
 
+pub mod admin;
+pub mod audit;
 mod cache;
 pub mod host;
 mod identity;
@@ -325,5 +327,9 @@ impl std::fmt::Debug for Shell {
     }
 }
 
+#[cfg(test)]
+mod races;
+#[cfg(test)]
+mod simulation;
 #[cfg(test)]
 mod tests;

@@ -26,7 +26,7 @@ impl Host for Fake {
     }
 }
 
-fn owner(name: &str, pid: u32) -> Owner {
+pub(super) fn owner(name: &str, pid: u32) -> Owner {
     Owner {
         host: "h".into(),
         boot_id: Some("b".into()),
@@ -37,7 +37,7 @@ fn owner(name: &str, pid: u32) -> Owner {
     }
 }
 
-fn start(id: &str, path: &str) -> Action {
+pub(super) fn start(id: &str, path: &str) -> Action {
     Action::Start {
         declaration: Declaration {
             intent_id: IntentId::parse(id).expect("an id"),
@@ -53,11 +53,11 @@ fn start(id: &str, path: &str) -> Action {
     }
 }
 
-fn clear(id: &str) -> Action {
+pub(super) fn clear(id: &str) -> Action {
     Action::Clear { intent_id: IntentId::parse(id).expect("an id") }
 }
 
-fn tree() -> TreeFacts {
+pub(super) fn tree() -> TreeFacts {
     TreeFacts { run_available: true, ..TreeFacts::default() }
 }
 

@@ -1,10 +1,11 @@
 //! The registry as one reader sees it: what every surface shows of an intent.
 
-use super::Shell;
+use super::{Done, Shell};
 use crate::{Fault, clock};
-use intent::registry::{Amendment, Base, Circumstances, Intent, Refusal, Seq};
+use intent::registry::{Amendment, Base, Circumstances, Event, Intent, Refusal, Seq};
 use intent::{IntentId, IntentScope, Owner, Ownership, Status, Timestamp};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// An intent as a reader sees it.
 #[derive(Debug, Clone, Serialize)]
@@ -110,6 +111,19 @@ impl Shell {
         Ok(self.view(intent, reader, &self.circumstances()?))
     }
 
+    /// What was done, as every surface tells it.
+    pub fn done_document(&self, by: &Owner, done: &Done) -> Result<Value, Fault> {
+        let event = done.event.as_ref();
+        let id = event.and_then(|event| event.change.intent_id());
+        let view = id.map(|id| self.find(by, id.as_str())).transpose()?;
+        Ok(json!({
+            "status": if event.is_some() { "done" } else { "nothing_to_do" },
+            "intent": view,
+            "event": event.map(event_json),
+            "notices": done.notices,
+        }))
+    }
+
     /// The intent whose id is `id` or begins with it.
     pub fn resolve(&self, id: &str) -> Result<&Intent, Fault> {
         let mut found = self.registry.intents().filter(|intent| intent.id.as_str().starts_with(id));
@@ -155,4 +169,12 @@ impl Shell {
 /// A time as people and programs read it.
 pub fn time(at: Timestamp) -> String {
     clock::rfc3339(at.0)
+}
+
+/// An event with its digest, and its time in words.
+pub fn event_json(event: &Event) -> Value {
+    let mut value = json!(event);
+    value["digest"] = json!(event.digest());
+    value["at_utc"] = time(event.at).into();
+    value
 }

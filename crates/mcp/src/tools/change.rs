@@ -5,12 +5,14 @@ use super::{Effect, Tool};
 use crate::call::Call;
 use canon::Reason;
 use contract::claims::Claim;
-use control::Fault;
-use control::change::{self, Evidence, FinishRequest, PromoteRequest, StartRequest};
-use control::registry::{Caller, Handle};
+use control::change::{self, AmendRequest, Evidence, FinishRequest, PromoteRequest, StartRequest};
+use control::registry::{Caller, Handle, RETENTION_SECONDS, Shell, TreeFacts, admin};
+use control::{Fault, Workspace};
+use intent::registry::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// The tools of this module.
 pub(super) fn tools() -> Vec<Tool> {
@@ -154,7 +156,120 @@ fn finish(call: &Call, args: Finish) -> Result<Value, Fault> {
     Ok(to_json(&answer))
 }
 
-fn claim(value: Value) -> Result<Claim, Fault> {
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Deed {
+    List,
+    Get,
+    Promote,
+    Renew,
+    Amend,
+    Clear,
+    Recover,
+    Gc,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Manage {
+    root: Option<String>,
+    owner: Option<String>,
+    agent: Option<String>,
+    action: Deed,
+    /// For all actions but list and gc
+    intent_id: Option<String>,
+    /// What amend adds
+    #[serde(default)]
+    allowed_files: Vec<String>,
+    #[serde(default)]
+    allowed_related: Vec<String>,
+    /// Why amend
+    why: Option<String>,
+    lease_seconds: Option<u64>,
+    ttl_seconds: Option<u64>,
+    dirty_scope_policy: Option<DirtyScope>,
+    /// promote: wait so long for the way to be free
+    wait_seconds: Option<u64>,
+    #[serde(default)]
+    analyze: bool,
+    #[serde(default)]
+    detail_level: Detail,
+}
+
+fn manage(call: &Call, args: Manage) -> Result<Value, Fault> {
+    let workspace = call.workspace(args.root.as_deref())?;
+    let caller = caller(call, args.owner.as_deref(), args.agent.clone())?;
+    let mut shell = Shell::open(&workspace)?;
+    let owner = caller.owner(shell.host())?;
+    if args.owner.is_some() {
+        shell.touch(&owner)?;
+    }
+    let named = || args.intent_id.clone().ok_or_else(|| usage("this action needs intent_id"));
+    let action = match args.action {
+        Deed::List => {
+            let document = json!({
+                "intents": shell.views(&owner, false)?,
+                "notices": shell.registry().notices(&owner),
+            });
+            return Ok(super::named("intent-list", document));
+        }
+        Deed::Get => return Ok(super::named("intent", json!({ "intent": shell.find(&owner, &named()?)? }))),
+        Deed::Promote => return promote(call, &workspace, &caller, named()?, &args),
+        Deed::Amend => {
+            let request = AmendRequest {
+                intent_id: named()?,
+                allowed_files: bytes(args.allowed_files),
+                allowed_related: bytes(args.allowed_related),
+                why: args.why.ok_or_else(|| usage("amend needs why"))?,
+            };
+            let done = change::amend(&workspace, &caller, &request)?;
+            shell.refresh()?;
+            return Ok(super::named("intent-change", shell.done_document(&owner, &done)?));
+        }
+        Deed::Renew => Action::Renew {
+            intent_id: shell.resolve(&named()?)?.id.clone(),
+            lease_seconds: args.lease_seconds.unwrap_or(admin::LEASE_SECONDS),
+            ttl_seconds: args.ttl_seconds,
+        },
+        Deed::Recover => Action::Recover {
+            intent_id: shell.resolve(&named()?)?.id.clone(),
+            lease_seconds: args.lease_seconds.unwrap_or(admin::LEASE_SECONDS),
+            ttl_seconds: args.ttl_seconds.unwrap_or(admin::TTL_SECONDS),
+        },
+        Deed::Clear => Action::Clear { intent_id: shell.resolve(&named()?)?.id.clone() },
+        Deed::Gc => Action::Collect { retention_seconds: RETENTION_SECONDS },
+    };
+    let done = shell.execute(&owner, action, &TreeFacts::default())?;
+    let document = super::named("intent-change", shell.done_document(&owner, &done)?);
+    Ok(with_owner(document, &caller))
+}
+
+fn promote(
+    call: &Call,
+    workspace: &Workspace,
+    caller: &Caller,
+    intent_id: String,
+    args: &Manage,
+) -> Result<Value, Fault> {
+    let request = PromoteRequest {
+        intent_id,
+        dirty_scope_policy: rule(args.dirty_scope_policy),
+        strictness: None,
+        analyze: args.analyze,
+        detail_level: args.detail_level.into(),
+    };
+    let progress = |step| call.analysis_step(step);
+    let answer = match args.wait_seconds {
+        None => change::promote(workspace, caller, &request, &progress)?,
+        Some(seconds) => {
+            let patience = Duration::from_secs(seconds);
+            change::promote_when_free(workspace, caller, &request, patience, &progress)?
+        }
+    };
+    Ok(with_owner(to_json(&answer), caller))
+}
+
+pub(super) fn claim(value: Value) -> Result<Claim, Fault> {
     serde_json::from_value(value).map_err(|error| usage(format!("claims: {error}")))
 }
 

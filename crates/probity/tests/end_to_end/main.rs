@@ -12,6 +12,7 @@ mod evidence_always;
 mod gc;
 mod kills;
 mod ledger;
+mod mcp;
 mod repo;
 mod schemas;
 mod worktrees;

@@ -12,6 +12,19 @@ use std::process::Stdio;
 /// What all schemas together may cost an agent, at four characters a token.
 const MAX_SCHEMA_TOKENS: usize = 6_000;
 
+/// In the order in which they are listed.
+const TOOLS: [&str; 9] = [
+    "analyze_repository",
+    "compare_runs",
+    "get_blast_radius",
+    "start_controlled_change",
+    "finish_controlled_change",
+    "manage_change_intent",
+    "check_patch_contract",
+    "validate_review_claims",
+    "create_review_receipt",
+];
+
 #[test]
 fn a_session_opens_lists_its_tools_and_closes() {
     let repo = Repo::new();

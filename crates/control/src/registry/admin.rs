@@ -1,0 +1,68 @@
+//! Setting a registry in order: each intent by itself, and nobody's living claim is taken away.
+
+use super::{Shell, TreeFacts};
+use crate::Fault;
+use intent::registry::{Action, Intent};
+use intent::{IntentId, Owner};
+use serde::Serialize;
+
+/// The life and the lease that a reset gives one's own intents.
+pub const TTL_SECONDS: u64 = 3600;
+/// See [`TTL_SECONDS`].
+pub const LEASE_SECONDS: u64 = 300;
+
+/// What a reset did with an intent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResetAction {
+    /// One's own: it lives on with a new lease.
+    Renewed,
+    /// Over, or its owner is dead: it is closed.
+    Cleared,
+    /// Somebody stands behind it: it was left alone.
+    Rejected,
+}
+
+/// One intent of a reset.
+#[derive(Debug, Clone, Serialize)]
+pub struct ResetEntry {
+    /// The intent.
+    pub intent_id: IntentId,
+    /// What was done.
+    pub action: ResetAction,
+    /// Why it was left alone.
+    pub reason: Option<&'static str>,
+    /// What to do about it.
+    pub next_step: Option<&'static str>,
+}
+
+/// Renews one's own open intents, closes those that are over or whose owner is dead, and leaves the rest alone.
+pub fn reset(shell: &mut Shell, by: &Owner) -> Result<Vec<ResetEntry>, Fault> {
+    shell.refresh()?;
+    let open = |intent: &&Intent| !intent.status.is_closed();
+    let ids: Vec<IntentId> = shell.registry().intents().filter(open).map(|it| it.id.clone()).collect();
+    ids.into_iter().map(|intent_id| reset_one(shell, by, intent_id)).collect()
+}
+
+fn reset_one(shell: &mut Shell, by: &Owner, intent_id: IntentId) -> Result<ResetEntry, Fault> {
+    let renew = Action::Renew {
+        intent_id: intent_id.clone(),
+        lease_seconds: LEASE_SECONDS,
+        ttl_seconds: Some(TTL_SECONDS),
+    };
+    let clear = Action::Clear { intent_id: intent_id.clone() };
+    let mut last = None;
+    for (action, does) in [(renew, ResetAction::Renewed), (clear, ResetAction::Cleared)] {
+        match shell.execute(by, action, &TreeFacts::default()) {
+            Ok(_) => return Ok(ResetEntry { intent_id, action: does, reason: None, next_step: None }),
+            Err(Fault::Intent(refusal)) => last = Some(refusal),
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(ResetEntry {
+        intent_id,
+        action: ResetAction::Rejected,
+        reason: last.as_ref().map(|refusal| refusal.code()),
+        next_step: last.as_ref().map(|refusal| refusal.next_step()),
+    })
+}

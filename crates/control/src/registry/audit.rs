@@ -1,0 +1,115 @@
+//! Reading the log itself: for people, and for whoever must know that nobody rewrote it meanwhile.
+
+use super::{Machine, NAME, PAGE, Shell, cache, damaged, parse};
+use crate::{Fault, Workspace};
+use intent::Registry;
+use intent::registry::{Event, Head};
+use std::sync::Arc;
+use store::State;
+use store::ports::{Log, Store};
+
+/// The log from its first event, checked link by link, and the part that was asked for.
+#[derive(Debug)]
+pub struct LogPart {
+    /// Where the log ends.
+    pub head: Head,
+    /// The events behind the given number.
+    pub events: Vec<Event>,
+}
+
+/// Reads and checks the whole log; hands out the events behind `after`, at most `limit` of them.
+pub fn read_log(workspace: &Workspace, after: u64, limit: usize) -> Result<LogPart, Fault> {
+    let store = workspace.state.store()?;
+    store.check()?;
+    let mut shell = Shell::over(&store, Arc::new(Machine));
+    shell.database = workspace.state.database();
+    shell.refresh()?;
+    let records = shell.log.read_after(after, limit)?;
+    let events = records.iter().map(|record| shell.parse(record)).collect::<Result<_, _>>()?;
+    Ok(LogPart { head: shell.registry.head(), events })
+}
+
+/// Where the log ends now; the end of an empty one if there is no database, or none that can be read.
+pub(crate) fn head(state: &State) -> Head {
+    let last = || -> Option<Head> {
+        let log = open(state)?;
+        let head = log.head().ok()?;
+        let event = parse(log.read_after(head.checked_sub(1)?, 1).ok()?.first()?).ok()?;
+        Some(Head { seq: event.seq, digest: event.digest() })
+    };
+    last().unwrap_or_default()
+}
+
+/// Whether the log still leads back to `known`, link by link: it grew, and nothing else.
+pub(crate) fn leads_back(state: &State, known: Head) -> bool {
+    let Some(log) = open(state) else {
+        // Where no database is, there was none; one that cannot be opened is no log that grew.
+        return known == Head::default() && state.database().symlink_metadata().is_err();
+    };
+    let walk = || -> Result<bool, String> {
+        let mut at = Head::default();
+        let mut from = known.seq.0.saturating_sub(1);
+        loop {
+            let records = log.read_after(from, PAGE).map_err(|error| error.to_string())?;
+            for record in &records {
+                let event = parse(record)?;
+                let follows = event.seq <= known.seq || event.prev == at.digest;
+                at = Head { seq: event.seq, digest: event.digest() };
+                if !follows || (at.seq == known.seq && at != known) {
+                    return Ok(false);
+                }
+                from = record.seq;
+            }
+            if records.len() < PAGE {
+                return Ok(at.seq >= known.seq);
+            }
+        }
+    };
+    walk().unwrap_or(false)
+}
+
+/// Whether the cache says what the log says.
+pub(crate) fn cache_is_true(state: &State) -> bool {
+    let Some(snapshot) = cache::read(&state.registry_cache()) else {
+        return false;
+    };
+    let replay = || -> Option<Registry> {
+        let mut registry = Registry::default();
+        let log = open(state)?;
+        while registry.head().seq < snapshot.head().seq {
+            let left = snapshot.head().seq.0 - registry.head().seq.0;
+            let limit = usize::try_from(left).unwrap_or(PAGE).min(PAGE);
+            let records = log.read_after(registry.head().seq.0, limit).ok()?;
+            for record in &records {
+                let event = parse(record).ok()?;
+                registry.check_next(&event).ok()?;
+                registry.apply(&event);
+            }
+            records.first()?;
+        }
+        Some(registry)
+    };
+    replay().is_some_and(|registry| registry == Registry::from(snapshot.clone()))
+}
+
+/// The log, if there is a database and it can be opened. None is made.
+fn open(state: &State) -> Option<Box<dyn Log>> {
+    let there = state.database().symlink_metadata().is_ok();
+    there.then(|| state.store().ok().map(|store| store.log(NAME))).flatten()
+}
+
+/// Whether the database and the cache are whole: what `doctor` asks.
+pub fn check(workspace: &Workspace) -> Result<(), Fault> {
+    let head = read_log(workspace, u64::MAX >> 1, 0)?.head;
+    let cached = cache::read(&workspace.state.registry_cache());
+    match cached {
+        Some(snapshot) if snapshot.head().seq > head.seq => {
+            Err(cache::lost_events(&workspace.state.database(), snapshot.head().seq.0, head.seq.0))
+        }
+        Some(_) if !cache_is_true(&workspace.state) => {
+            let why = "it does not say what the log says; remove it, it will be made again";
+            Err(damaged(&workspace.state.registry_cache(), why.into()))
+        }
+        _ => Ok(()),
+    }
+}

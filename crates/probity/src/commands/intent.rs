@@ -1,0 +1,253 @@
+//! `probity intent …` and `probity log`: the registry of intents, for people and programs.
+
+use crate::answer::{Answer, Outcome};
+use crate::commands::identity::Identity;
+use crate::ui;
+use clap::{Args, Subcommand};
+use control::change::AmendRequest;
+use control::registry::view::{IntentView, event_json, time};
+use control::registry::{Done, RETENTION_SECONDS, Shell, TreeFacts, admin, audit};
+use control::{Fault, Workspace};
+use intent::registry::{Action, Event, Notice};
+use intent::{Owner, Ownership, Status};
+use serde_json::json;
+use std::ffi::OsString;
+
+/// The most events that one answer holds.
+const MAX_EVENTS: usize = 10_000;
+
+#[derive(Debug, Args)]
+pub(crate) struct IntentArgs {
+    #[command(flatten)]
+    identity: Identity,
+
+    #[command(subcommand)]
+    command: IntentCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum IntentCommand {
+    /// Who holds what, and who waits
+    List {
+        /// Closed intents too
+        #[arg(long)]
+        all: bool,
+    },
+    /// One intent with everything it has
+    Show {
+        /// The intent: its id or the beginning of it
+        intent: String,
+    },
+    /// Say that you are alive: renew the lease of your own intent
+    Renew {
+        /// The intent: its id or the beginning of it
+        intent: String,
+        /// For how long, in seconds
+        #[arg(long, value_name = "SECONDS", default_value_t = admin::LEASE_SECONDS)]
+        lease: u64,
+        /// Let the intent live for so many seconds from now on [default: its end stays]
+        #[arg(long, value_name = "SECONDS")]
+        ttl: Option<u64>,
+    },
+    /// Take over an intent whose owner is dead, or your own after a crash
+    Recover {
+        /// The intent: its id or the beginning of it
+        intent: String,
+        /// How long the new lease runs, in seconds
+        #[arg(long, value_name = "SECONDS", default_value_t = admin::LEASE_SECONDS)]
+        lease: u64,
+        /// How long the intent may live from now on, in seconds
+        #[arg(long, value_name = "SECONDS", default_value_t = admin::TTL_SECONDS)]
+        ttl: u64,
+    },
+    /// Widen the scope of your own intent, on the record
+    Amend {
+        /// The intent: its id or the beginning of it
+        intent: String,
+        /// A path that it is about from now on (may be given several times)
+        #[arg(long, value_name = "PATH")]
+        allow: Vec<OsString>,
+        /// A further path that it may touch (may be given several times)
+        #[arg(long, value_name = "PATH")]
+        related: Vec<OsString>,
+        /// Why
+        #[arg(long, value_name = "TEXT")]
+        why: String,
+    },
+    /// Give up your own intent, or close one that is over or whose owner is dead
+    Clear {
+        /// The intent: its id or the beginning of it
+        intent: String,
+    },
+    /// Close what is over, and forget what was closed long ago
+    Gc {
+        /// How long closed intents are kept, in seconds
+        #[arg(long, value_name = "SECONDS", default_value_t = RETENTION_SECONDS)]
+        retention: u64,
+    },
+    /// Renew your own intents and close the dead ones; those of living owners are left alone
+    Reset,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogArgs {
+    /// Only the events behind this number
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    after: u64,
+    /// At most so many events
+    #[arg(long, value_name = "N", default_value_t = MAX_EVENTS)]
+    limit: usize,
+}
+
+/// Reads the log of intents and checks it from its first event.
+pub(crate) fn log(workspace: &Workspace, arguments: &LogArgs) -> Result<Answer, Fault> {
+    let part = audit::read_log(workspace, arguments.after, arguments.limit.min(MAX_EVENTS))?;
+    part.events.iter().for_each(show_event);
+    let n_events = usize::try_from(part.head.seq.0).unwrap_or(usize::MAX);
+    ui::say(format_args!("{} {}, each follows the one before", ui::good("ok"), ui::count(n_events, "event")));
+    let document = json!({
+        "head": part.head,
+        "chain": "ok",
+        "events": part.events.iter().map(event_json).collect::<Vec<_>>(),
+    });
+    Ok(Answer::new("log", Outcome::Ok, document))
+}
+
+fn show_event(event: &Event) {
+    let kind = json!(event.change)["kind"].as_str().unwrap_or_default().to_owned();
+    let about = event.change.intent_id().map_or("", |id| id.as_str());
+    ui::print(format_args!(
+        "{:>6}  {}  {kind:<10} {about}  {}",
+        event.seq.0,
+        time(event.at),
+        ui::dim(&event.by.label)
+    ));
+}
+
+/// Answers a question about intents, or sets one in order.
+pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<Answer, Fault> {
+    let mut shell = Shell::open(workspace)?;
+    let owner = arguments.identity.caller()?.owner(shell.host())?;
+    if arguments.identity.owner.is_some() {
+        shell.touch(&owner)?;
+    }
+    match &arguments.command {
+        IntentCommand::List { all } => list(&shell, &owner, *all),
+        IntentCommand::Show { intent } => show(&shell, &owner, intent),
+        IntentCommand::Renew { intent, lease, ttl } => {
+            let intent_id = shell.resolve(intent)?.id.clone();
+            let action = Action::Renew { intent_id, lease_seconds: *lease, ttl_seconds: *ttl };
+            change(&mut shell, &owner, action)
+        }
+        IntentCommand::Recover { intent, lease, ttl } => {
+            let intent_id = shell.resolve(intent)?.id.clone();
+            let action = Action::Recover { intent_id, lease_seconds: *lease, ttl_seconds: *ttl };
+            change(&mut shell, &owner, action)
+        }
+        IntentCommand::Amend { intent, allow, related, why } => {
+            let request = AmendRequest {
+                intent_id: intent.clone(),
+                allowed_files: crate::bytes(allow.clone()),
+                allowed_related: crate::bytes(related.clone()),
+                why: why.clone(),
+            };
+            let done = control::change::amend(workspace, &arguments.identity.caller()?, &request)?;
+            shell.refresh()?;
+            told(&shell, &owner, &done)
+        }
+        IntentCommand::Clear { intent } => {
+            let intent_id = shell.resolve(intent)?.id.clone();
+            change(&mut shell, &owner, Action::Clear { intent_id })
+        }
+        IntentCommand::Gc { retention } => {
+            change(&mut shell, &owner, Action::Collect { retention_seconds: *retention })
+        }
+        IntentCommand::Reset => reset(&mut shell, &owner),
+    }
+}
+
+fn list(shell: &Shell, reader: &Owner, all: bool) -> Result<Answer, Fault> {
+    let views = shell.views(reader, all)?;
+    views.iter().for_each(show_line);
+    if views.is_empty() {
+        ui::say("no intent is open");
+    }
+    let notices = shell.registry().notices(reader);
+    show_notices(&notices);
+    Ok(Answer::new("intent-list", Outcome::Ok, json!({ "intents": views, "notices": notices })))
+}
+
+fn show_line(view: &IntentView) {
+    let state = json!(view.status).as_str().unwrap_or_default().to_owned();
+    let state = match (view.status, view.queue_position) {
+        (Status::Active, _) => ui::good(state),
+        (Status::Queued, Some(place)) => ui::warn(format_args!("{state} {place}")),
+        _ => ui::dim(state),
+    };
+    let lies = json!(view.ownership).as_str().unwrap_or_default().to_owned();
+    let paths: Vec<String> = view.scope.allowed_files.iter().take(4).map(ToString::to_string).collect();
+    let more = view.scope.allowed_files.len().saturating_sub(paths.len());
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    ui::print(format_args!(
+        "{}  {state}  {lies}  {}  lease {} s  {}{more}",
+        view.intent_id,
+        ui::bold(&view.owner.label),
+        view.lease_expires_in_seconds,
+        paths.join(", ")
+    ));
+}
+
+fn show(shell: &Shell, reader: &Owner, id: &str) -> Result<Answer, Fault> {
+    let view = shell.find(reader, id)?;
+    show_line(&view);
+    ui::print_row("for", &view.description);
+    ui::print_row("declared", &view.declared_at);
+    ui::print_row("ends", &view.expires_at);
+    for entry in view.scope.entries() {
+        ui::print_row("scope", entry);
+    }
+    for amendment in &view.amendments {
+        ui::print_row("amended", format_args!("{} by {}: {}", amendment.at, amendment.by, amendment.why));
+    }
+    if view.ownership.is_foreign() {
+        ui::print_row("next", "coordinate with its owner, queue, or narrow your scope");
+    } else if view.ownership == Ownership::Recoverable {
+        ui::print_row("next", format_args!("its owner is dead: `probity intent recover {}`", view.intent_id));
+    }
+    Ok(Answer::new("intent", Outcome::Ok, json!({ "intent": view })))
+}
+
+fn change(shell: &mut Shell, by: &Owner, action: Action) -> Result<Answer, Fault> {
+    let done = shell.execute(by, action, &TreeFacts::default())?;
+    told(shell, by, &done)
+}
+
+fn told(shell: &Shell, by: &Owner, done: &Done) -> Result<Answer, Fault> {
+    let Done { event, notices, .. } = done;
+    match event {
+        Some(event) => show_event(event),
+        None => ui::say("there is nothing to do"),
+    }
+    show_notices(notices);
+    Ok(Answer::new("intent-change", Outcome::Ok, shell.done_document(by, done)?))
+}
+
+fn reset(shell: &mut Shell, by: &Owner) -> Result<Answer, Fault> {
+    let entries = admin::reset(shell, by)?;
+    for entry in &entries {
+        let action = json!(entry.action).as_str().unwrap_or_default().to_owned();
+        ui::print(format_args!("{}  {action}  {}", entry.intent_id, entry.next_step.unwrap_or_default()));
+    }
+    if entries.is_empty() {
+        ui::say("no intent is open");
+    }
+    Ok(Answer::new("intent-reset", Outcome::Ok, json!({ "intents": entries })))
+}
+
+fn show_notices(notices: &[Notice]) {
+    for notice in notices {
+        let kind = json!(notice.kind);
+        let word = kind["kind"].as_str().unwrap_or_default().replace('_', " ");
+        ui::row("notice", format_args!("{}: {word} (event {})", notice.intent_id, notice.seq));
+    }
+}
