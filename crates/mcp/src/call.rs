@@ -4,8 +4,7 @@ use control::analyze::Progress;
 use control::{Fault, Workspace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How far a long call is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +22,6 @@ pub(crate) struct Call {
     root: PathBuf,
     process: Option<u32>,
     steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
-    cancelled: Arc<AtomicBool>,
     last: AtomicU64,
 }
 
@@ -33,9 +31,8 @@ impl Call {
         root: &Path,
         process: Option<u32>,
         steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
-        cancelled: Arc<AtomicBool>,
     ) -> Self {
-        Self { root: root.to_owned(), process, steps, cancelled, last: AtomicU64::new(0) }
+        Self { root: root.to_owned(), process, steps, last: AtomicU64::new(0) }
     }
 
     /// The tree that the call is about: the one it names, else the server's.
@@ -67,11 +64,6 @@ impl Call {
         let before = self.last.fetch_max(done, Ordering::Relaxed);
         let done = if done > before { done } else { self.last.fetch_add(1, Ordering::Relaxed) + 1 };
         let _ = steps.send(Step { done, total, what: what.to_owned() });
-    }
-
-    /// Whether the caller gave up waiting.
-    pub(crate) fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
     }
 }
 

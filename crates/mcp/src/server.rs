@@ -16,7 +16,6 @@ use rmcp::{ServerHandler, ServiceExt};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::mpsc;
 
 const INSTRUCTIONS: &str = "Change control for shared trees. Before editing: analyze_repository, then \
@@ -48,24 +47,15 @@ impl Server {
             return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, words, None));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let cancelled = Arc::new(AtomicBool::new(false));
         let (sender, steps) = mpsc::unbounded_channel();
         let listener = context.meta.get_progress_token();
-        let call =
-            Call::new(&self.root, self.process, listener.is_some().then_some(sender), cancelled.clone());
-        let mut work = tokio::task::spawn_blocking(move || tool.call(&call, arguments));
+        let call = Call::new(&self.root, self.process, listener.is_some().then_some(sender));
+        let work = tokio::task::spawn_blocking(move || tool.call(&call, arguments));
         if let Some(token) = listener {
             tokio::spawn(tell(context.peer.clone(), token, steps));
         }
-        let answered = tokio::select! {
-            answered = &mut work => answered,
-            () = context.ct.cancelled() => {
-                cancelled.store(true, Ordering::Relaxed);
-                // A call that may have stored something is waited for: its answer is dropped, its effect is whole.
-                work.await
-            }
-        };
-        let answered = answered.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        // A caller that gives up is not answered, but its call is carried through: what it may have stored is whole.
+        let answered = work.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         Ok(result_of(answered))
     }
 }

@@ -24,7 +24,7 @@ Other agents may be working in this tree. Before you edit, declare what you will
 2. Edit only what you declared. If you need more, ask for it with `manage_change_intent` (`amend`) first.
 3. `finish_controlled_change` when you are done. It looks at the tree, not at what you say. Fix what it reports.
 
-Without MCP the same commands are `probity start`, `probity intent amend` and `probity finish`.
+Without MCP the same commands are `probity start`, `probity amend --intent` and `probity finish`.
 ";
 
 /// The user's instructions with ours.

@@ -1,50 +1,80 @@
-//! Widening the scope of an intent: on the record, with a reason, and only while the claim is held (law 2).
+//! Widening the scope of an intent, on the record: who, why, when (law 2).
 
-use super::dirt::Look;
 use super::frame::Frame;
-use super::request::StartRequest;
-use super::declare;
-use crate::registry::{Caller, Done, Shell, TreeFacts};
+use crate::registry::{Caller, Shell, TreeFacts};
 use crate::{Fault, Workspace};
 use canon::Reason;
-use intent::registry::Action;
+use intent::registry::{Action, Notice, Refusal};
+use intent::{Entries, Entry, IntentId, IntentScope};
+use paths::{IntentScope as Declared, TreeNames};
+use serde::Serialize;
 
-/// What an intent is to gain.
-#[derive(Debug, Clone, Default)]
-pub struct AmendRequest {
-    /// The intent: its id, or a unique beginning of it.
-    pub intent_id: String,
-    /// What `allowed_files` gains.
-    pub allowed_files: Vec<Vec<u8>>,
-    /// What `allowed_related` gains.
-    pub allowed_related: Vec<Vec<u8>>,
+/// An intent whose scope grew.
+#[derive(Debug, Clone, Serialize)]
+pub struct AmendAnswer {
+    /// `probity/intent-amend/v1`.
+    pub schema: &'static str,
+    /// The intent.
+    pub intent_id: IntentId,
+    /// What was added to `allowed_files`.
+    pub allowed_files: Entries,
+    /// What was added to `allowed_related`.
+    pub allowed_related: Entries,
     /// Why.
     pub why: String,
+    /// What may be touched now.
+    pub scope: IntentScope,
+    /// What to do next.
+    pub next_step: &'static str,
+    /// What happened to intents of this owner meanwhile.
+    pub notices: Vec<Notice>,
 }
 
-/// Widens the scope of an intent. What others hold is refused, and nothing changes.
-pub fn amend(workspace: &Workspace, caller: &Caller, request: &AmendRequest) -> Result<Done, Fault> {
+/// Adds literal paths to the scope of an active intent of the caller.
+pub fn amend(
+    workspace: &Workspace,
+    caller: &Caller,
+    intent_id: &str,
+    allowed_files: &[Vec<u8>],
+    allowed_related: &[Vec<u8>],
+    why: &str,
+) -> Result<AmendAnswer, Fault> {
+    if why.trim().is_empty() {
+        return Err(Fault::refused(Reason::AmendIncomplete, "an amendment says why"));
+    }
+    if allowed_files.is_empty() && allowed_related.is_empty() {
+        return Err(Refusal::EmptyScope.into());
+    }
+    let declared = Declared { allowed_files, allowed_related, forbidden: &[] };
+    if let Some(error) = paths::declare_intent(declared, &TreeNames::default()).errors.first() {
+        return Err(Fault::refused(error.code, format!("{}: {}", error.field.name(), error.code.meaning())));
+    }
+    let frame = Frame::of(workspace);
     let mut shell = Shell::open(workspace)?;
     let owner = caller.owner(shell.host())?;
-    let look = Look::take(workspace, &workspace.policy()?)?;
-    let declared = StartRequest {
-        allowed_files: request.allowed_files.clone(),
-        allowed_related: request.allowed_related.clone(),
-        ..StartRequest::default()
-    };
-    let (scope, _) = declare::scope(&declared, &look.snapshot)?;
-    let scope = Frame::of(workspace).scope_up(&scope);
-    let intent = shell.resolve(&request.intent_id)?;
-    let Some(token) = intent.token else {
-        let detail = format!("intent {} holds no claim that could grow", intent.id);
-        return Err(Fault::refused(Reason::AmendNotAllowed, detail));
-    };
+    let intent = shell.resolve(intent_id)?;
+    let (id, status) = (intent.id.clone(), intent.status);
+    let token = intent.token.ok_or(Refusal::WrongStatus { intent_id: id.clone(), status })?;
+    let entries = |list: &[Vec<u8>]| -> Entries { list.iter().map(Entry::new).collect() };
+    let (files, related) = (entries(allowed_files), entries(allowed_related));
     let action = Action::Amend {
-        intent_id: intent.id.clone(),
+        intent_id: id.clone(),
         token,
-        allowed_files: scope.allowed_files,
-        allowed_related: scope.allowed_related,
-        why: request.why.clone(),
+        allowed_files: frame.entries_up(&files),
+        allowed_related: frame.entries_up(&related),
+        why: why.to_owned(),
     };
-    shell.execute(&owner, action, &TreeFacts::default())
+    let done = shell.execute(&owner, action, &TreeFacts::default())?;
+    let scope =
+        shell.registry().intent(&id).map(|intent| frame.scope_down(&intent.scope)).unwrap_or_default();
+    Ok(AmendAnswer {
+        schema: "probity/intent-amend/v1",
+        intent_id: id,
+        allowed_files: files,
+        allowed_related: related,
+        why: why.to_owned(),
+        scope,
+        next_step: "edit inside the wider scope, then finish",
+        notices: done.notices,
+    })
 }

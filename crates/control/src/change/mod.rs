@@ -9,7 +9,6 @@
 //! Each is a function from a request to an answer that serialises; every surface prints the same.
 
 mod amend;
-mod amend;
 mod answer;
 mod declare;
 mod dirt;
@@ -27,7 +26,6 @@ mod trail;
 mod view;
 
 pub use amend::{AmendAnswer, amend};
-pub use amend::{AmendRequest, amend};
 pub use answer::{BlastSummary, FinishAnswer, Neighbour, Neighbours, ScopeWarning, StartAnswer};
 pub use dirt::{Dirt, Look, Since};
 pub use doctor::{Checkup, DoctorAnswer, Health, doctor};

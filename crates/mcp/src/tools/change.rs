@@ -5,7 +5,7 @@ use super::{Effect, Tool};
 use crate::call::Call;
 use canon::Reason;
 use contract::claims::Claim;
-use control::change::{self, AmendRequest, Evidence, FinishRequest, PromoteRequest, StartRequest};
+use control::change::{self, Evidence, FinishRequest, PromoteRequest, StartRequest};
 use control::registry::{Caller, Handle, RETENTION_SECONDS, Shell, TreeFacts, admin};
 use control::{Fault, Workspace};
 use intent::registry::Action;
@@ -216,15 +216,10 @@ fn manage(call: &Call, args: Manage) -> Result<Value, Fault> {
         Deed::Get => return Ok(super::named("intent", json!({ "intent": shell.find(&owner, &named()?)? }))),
         Deed::Promote => return promote(call, &workspace, &caller, named()?, &args),
         Deed::Amend => {
-            let request = AmendRequest {
-                intent_id: named()?,
-                allowed_files: bytes(args.allowed_files),
-                allowed_related: bytes(args.allowed_related),
-                why: args.why.ok_or_else(|| usage("amend needs why"))?,
-            };
-            let done = change::amend(&workspace, &caller, &request)?;
-            shell.refresh()?;
-            return Ok(super::named("intent-change", shell.done_document(&owner, &done)?));
+            let why = args.why.ok_or_else(|| usage("amend needs why"))?;
+            let (files, related) = (bytes(args.allowed_files), bytes(args.allowed_related));
+            let answer = change::amend(&workspace, &caller, &named()?, &files, &related, &why)?;
+            return Ok(to_json(&answer));
         }
         Deed::Renew => Action::Renew {
             intent_id: shell.resolve(&named()?)?.id.clone(),

@@ -4,14 +4,12 @@ use crate::answer::{Answer, Outcome};
 use crate::commands::identity::Identity;
 use crate::ui;
 use clap::{Args, Subcommand};
-use control::change::AmendRequest;
 use control::registry::view::{IntentView, event_json, time};
 use control::registry::{Done, RETENTION_SECONDS, Shell, TreeFacts, admin, audit};
 use control::{Fault, Workspace};
 use intent::registry::{Action, Event, Notice};
 use intent::{Owner, Ownership, Status};
 use serde_json::json;
-use std::ffi::OsString;
 
 /// The most events that one answer holds.
 const MAX_EVENTS: usize = 10_000;
@@ -59,20 +57,6 @@ enum IntentCommand {
         /// How long the intent may live from now on, in seconds
         #[arg(long, value_name = "SECONDS", default_value_t = admin::TTL_SECONDS)]
         ttl: u64,
-    },
-    /// Widen the scope of your own intent, on the record
-    Amend {
-        /// The intent: its id or the beginning of it
-        intent: String,
-        /// A path that it is about from now on (may be given several times)
-        #[arg(long, value_name = "PATH")]
-        allow: Vec<OsString>,
-        /// A further path that it may touch (may be given several times)
-        #[arg(long, value_name = "PATH")]
-        related: Vec<OsString>,
-        /// Why
-        #[arg(long, value_name = "TEXT")]
-        why: String,
     },
     /// Give up your own intent, or close one that is over or whose owner is dead
     Clear {
@@ -143,17 +127,6 @@ pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<An
             let intent_id = shell.resolve(intent)?.id.clone();
             let action = Action::Recover { intent_id, lease_seconds: *lease, ttl_seconds: *ttl };
             change(&mut shell, &owner, action)
-        }
-        IntentCommand::Amend { intent, allow, related, why } => {
-            let request = AmendRequest {
-                intent_id: intent.clone(),
-                allowed_files: crate::bytes(allow.clone()),
-                allowed_related: crate::bytes(related.clone()),
-                why: why.clone(),
-            };
-            let done = control::change::amend(workspace, &arguments.identity.caller()?, &request)?;
-            shell.refresh()?;
-            told(&shell, &owner, &done)
         }
         IntentCommand::Clear { intent } => {
             let intent_id = shell.resolve(intent)?.id.clone();

@@ -35,7 +35,8 @@ fn a_session_opens_lists_its_tools_and_closes() {
     let tools = &listed["result"]["tools"];
     let size = tools.to_string().len() / 4;
     assert!(size <= MAX_SCHEMA_TOKENS, "{size} tokens");
-    let names: Vec<&str> = tools.as_array().expect("tools").iter().filter_map(|it| it["name"].as_str()).collect();
+    let names: Vec<&str> =
+        tools.as_array().expect("tools").iter().filter_map(|it| it["name"].as_str()).collect();
     assert_eq!(names, TOOLS);
     for tool in tools.as_array().expect("tools") {
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool:#}");
