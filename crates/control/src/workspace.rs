@@ -52,13 +52,17 @@ impl Workspace {
 
     /// The policy of the tree: from `probity.toml`, else from `probity.json`, else the default one.
     pub fn policy(&self) -> Result<Policy, Fault> {
-        for (name, parse) in [(POLICY_FILE, from_toml as Parse), (JSON_POLICY_FILE, from_json)] {
-            let path = self.root.join(name);
-            if let Some(bytes) = store::durable::read(&path)? {
-                return parse(&bytes).map_err(|detail| Fault::Policy { path, detail });
+        self.policy_source()?.map_or_else(|| Ok(Policy::default()), |source| source.parse(&self.root))
+    }
+
+    /// The text that the policy of the tree is read from, if there is one.
+    pub(crate) fn policy_source(&self) -> Result<Option<PolicySource>, Fault> {
+        for name in [POLICY_FILE, JSON_POLICY_FILE] {
+            if let Some(bytes) = store::durable::read(&self.root.join(name))? {
+                return Ok(Some(PolicySource { is_json: name == JSON_POLICY_FILE, bytes }));
             }
         }
-        Ok(Policy::default())
+        Ok(None)
     }
 
     /// The folder of the root from the top of the working tree of git; empty if they are the same, or without git.
@@ -73,7 +77,24 @@ impl Workspace {
     }
 }
 
-type Parse = fn(&[u8]) -> Result<Policy, String>;
+/// The text of a policy, and which form it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PolicySource {
+    pub(crate) is_json: bool,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl PolicySource {
+    /// Reads the policy; what is wrong with it is said of the file below `root`.
+    pub(crate) fn parse(&self, root: &Path) -> Result<Policy, Fault> {
+        let (name, policy) = if self.is_json {
+            (JSON_POLICY_FILE, from_json(&self.bytes))
+        } else {
+            (POLICY_FILE, from_toml(&self.bytes))
+        };
+        policy.map_err(|detail| Fault::Policy { path: root.join(name), detail })
+    }
+}
 
 fn from_toml(bytes: &[u8]) -> Result<Policy, String> {
     let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;

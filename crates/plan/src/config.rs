@@ -1,7 +1,7 @@
 //! The policy in `probity.toml`. Nothing is ignored: an unknown key is an error with its line and a suggestion.
 
 use crate::policy::{Gate, Pack, Policy, Profile, SignatureRule, Workspace};
-use crate::{AmendPolicy, AnalysisRules, forms, suggest};
+use crate::{AmendPolicy, AnalysisRules, ChangeRules, forms, suggest};
 use canon::Reason;
 use serde::Deserialize;
 use serde_json::Value;
@@ -36,6 +36,7 @@ struct File {
     amend: AmendPolicy,
     contract: contract::Rules,
     analysis: AnalysisRules,
+    change: ChangeRules,
 }
 
 #[derive(Deserialize)]
@@ -67,6 +68,7 @@ impl Policy {
             amend: file.amend,
             contract: file.contract,
             analysis: file.analysis,
+            change: file.change,
         })
     }
 }
@@ -184,6 +186,8 @@ signature = "required"
         assert_eq!((nested.line, nested.suggestion.as_deref()), (4, Some("required")));
         let profile = error("[profile.team]\nsignatur = \"required\"\n");
         assert_eq!((profile.line, profile.suggestion.as_deref()), (2, Some("signature")));
+        let change = error("[change]\nstrickt = true\n");
+        assert_eq!((change.line, change.suggestion.as_deref()), (2, Some("strict")));
         let analysis = error("[analysis]\ncyclomatik = 9\n");
         assert_eq!((analysis.line, analysis.suggestion.as_deref()), (2, Some("cyclomatic")));
         assert_eq!(error("[amend]\nbefore = \"deny\"\n").line, 2);

@@ -5,7 +5,7 @@
 
 use crate::config::suggestion;
 use crate::policy::{Gate, Pack, Policy, Profile, SignatureRule, Workspace};
-use crate::{AmendPolicy, AnalysisRules, forms};
+use crate::{AmendPolicy, AnalysisRules, ChangeRules, forms};
 use canon::Reason;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -60,6 +60,7 @@ struct Document {
     amend: AmendPolicy,
     contract: contract::Rules,
     analysis: AnalysisRules,
+    change: ChangeRules,
 }
 
 #[derive(Deserialize)]
@@ -86,6 +87,7 @@ impl Policy {
             amend: document.amend,
             contract: document.contract,
             analysis: document.analysis,
+            change: document.change,
         })
     }
 }

@@ -9,6 +9,7 @@
 
 mod amend;
 mod analysis;
+mod change;
 mod check;
 mod compute;
 mod config;
@@ -26,6 +27,7 @@ pub mod vectors;
 
 pub use amend::{AmendPolicy, Amendment, AmendmentError, Moment, Permission, amended_scope, may_amend};
 pub use analysis::{AnalysisGates, AnalysisRules};
+pub use change::ChangeRules;
 pub use compute::{Request, compute};
 pub use config::ConfigError;
 pub use document::PolicyFormError;

@@ -4,7 +4,7 @@
 //! says so, and [`compute`](crate::compute) asks it first.
 
 use crate::forms::{GateForm, default_tier};
-use crate::{AmendPolicy, AnalysisRules, Globs};
+use crate::{AmendPolicy, AnalysisRules, ChangeRules, Globs};
 use canon::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -33,6 +33,9 @@ pub struct Policy {
     /// What structural analysis looks for.
     #[serde(skip_serializing_if = "AnalysisRules::is_silent")]
     pub analysis: AnalysisRules,
+    /// The rules for changes in a shared tree.
+    #[serde(skip_serializing_if = "ChangeRules::is_silent")]
+    pub change: ChangeRules,
 }
 
 /// A named bundle of scope patterns and gates, chosen by changed files.
@@ -139,6 +142,7 @@ impl Default for Policy {
             amend: AmendPolicy::default(),
             contract: contract::Rules::default(),
             analysis: AnalysisRules::default(),
+            change: ChangeRules::default(),
         }
     }
 }

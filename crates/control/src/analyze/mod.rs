@@ -16,7 +16,7 @@ use crate::observe::Observer;
 use crate::runs::{Runs, Stored};
 use crate::{Fault, Workspace};
 use analysis::{
-    Analysis, FactsKey, FileFacts, GateReport, GateRules, Input, Known, Note, Report, ReportKind, Run,
+    Analysis, FactsKey, FileFacts, GateReport, GateRules, Input, Known, Note, Report, ReportKind, Run, RunId,
     Selection, Settings, Source,
 };
 use cache::Facts;
@@ -30,6 +30,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use tree::Snapshot;
 
 /// How often a tree that changes while it is read is looked at again.
 const ATTEMPTS: u32 = 3;
@@ -133,6 +134,14 @@ pub fn source(workspace: &Workspace, run: &Run, path: &RepoPath) -> Option<Vec<u
 
 fn invalid(place: &str, error: &serde_json::Error) -> Fault {
     Fault::refused(Reason::ConfigInvalid, format!("{place}: {error}"))
+}
+
+/// The id that the run of a tree has, told without analysing it.
+pub(crate) fn run_id(workspace: &Workspace, snapshot: &Snapshot) -> Result<RunId, Fault> {
+    let rules = workspace.policy()?;
+    let settings = settings(&rules.analysis)?;
+    let outputs = rules.workspace.build_outputs.to_scope()?;
+    Ok(Files::of_snapshot(snapshot, &outputs, &Selection::new(&settings)?).run_id(&settings))
 }
 
 /// The settings of an analysis: those of the policy, and the analyser's own where the policy is silent.

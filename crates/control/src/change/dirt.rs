@@ -12,6 +12,7 @@ use crate::{Fault, Workspace, before};
 use canon::Digest;
 use intent::hygiene::{DirtyEntry, DirtyStatus, StartSnapshot};
 use paths::{RepoPath, Scope};
+use plan::Policy;
 use std::collections::{BTreeMap, BTreeSet};
 use tree::git::{HeadTree, IgnoreRules};
 use tree::{Entry, GitId, Kind, Snapshot};
@@ -50,17 +51,17 @@ pub struct Since {
 }
 
 impl Look {
-    /// Looks at the tree of a workspace.
-    pub fn take(workspace: &Workspace) -> Result<Self, Fault> {
+    /// Looks at the tree of a workspace under a policy: its build outputs are exempt.
+    pub fn take(workspace: &Workspace, policy: &Policy) -> Result<Self, Fault> {
         let observer = Observer::new(workspace);
         let snapshot = observer.content(None)?;
         observer.remember(&snapshot);
-        Self::of(workspace, snapshot)
+        Self::of(workspace, policy, snapshot)
     }
 
     /// Holds a snapshot of the workspace against its commit.
-    pub fn of(workspace: &Workspace, snapshot: Snapshot) -> Result<Self, Fault> {
-        let exempt = workspace.policy()?.workspace.build_outputs.to_scope()?;
+    pub fn of(workspace: &Workspace, policy: &Policy, snapshot: Snapshot) -> Result<Self, Fault> {
+        let exempt = policy.workspace.build_outputs.to_scope()?;
         let head = before::head(workspace);
         let committed = match &head {
             Some(head) => before::tree_of(workspace, head).ok_or_else(|| no_git(head))?,

@@ -1,7 +1,43 @@
-//! Changes in a shared tree: what is dirty there, and whose it is.
+//! Changes in a tree that several agents share: start, finish, and what they rest on.
+//!
+//! * [`start`], [`promote`], [`promote_when_free`]: a claim, a place in the queue, or a refusal that leaves nothing behind.
+//! * [`finish`]: one pipeline that trusts the tree and not the agent.
+//! * [`Look`], [`StartRecord`]: the dirty state, from our own snapshots.
+//!
+//! Each is a function from a request to an answer that serialises; every surface prints the same.
 
+mod answer;
+mod declare;
 mod dirt;
+mod evidence;
+mod finish;
+mod frame;
+mod ground;
+mod neighbours;
 mod record;
+mod request;
+mod start;
+mod trail;
+mod view;
 
-pub use dirt::Look;
+pub use answer::{BlastSummary, FinishAnswer, Neighbour, Neighbours, ScopeWarning, StartAnswer};
+pub use dirt::{Dirt, Look, Since};
+pub use finish::finish;
 pub use record::StartRecord;
+pub use request::{DetailLevel, Evidence, FinishRequest, PromoteRequest, StartRequest};
+pub use start::{promote, promote_when_free, start};
+
+use contract::{Rules, StrictnessProfile};
+
+/// The rules of a policy, taken as strictly as somebody asks. Nobody can ask for less than the policy does.
+fn stricter(rules: Rules, asked: Option<StrictnessProfile>) -> Rules {
+    let rank = |profile| match profile {
+        StrictnessProfile::Relaxed => 0,
+        StrictnessProfile::Ci => 1,
+        StrictnessProfile::Strict => 2,
+    };
+    match asked {
+        Some(asked) if rank(asked) > rank(rules.strictness) => Rules { strictness: asked, ..rules },
+        _ => rules,
+    }
+}

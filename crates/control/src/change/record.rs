@@ -4,8 +4,8 @@
 //! nothing about. The form is one line a path with any byte in a name:
 //!
 //! ```text
-//! probity/dirty-snapshot/v1 <commit or -> NUL
-//! <what> <digest or -> <path> NUL          what: added, modified, deleted, type_changed, aside
+//! probity/dirty-snapshot/v1 <commit or -> <toml, json or -> <digest of the policy or -> NUL
+//! <what> <digest or -> <path> NUL          what: added, modified, deleted, type_changed, aside, scope
 //! ```
 
 use canon::Digest;
@@ -20,21 +20,33 @@ const SCHEMA: &str = "probity/dirty-snapshot/v1";
 pub struct StartRecord {
     /// The commit at the start; `None` where there was none.
     pub head: Option<String>,
+    /// The policy at the start, as a stored object, and whether it is JSON. Whoever is judged may have changed it since.
+    pub policy: Option<(bool, Digest)>,
     /// What differed from that commit.
     pub dirty: BTreeMap<RepoPath, DirtyEntry>,
     /// What no commit speaks for and nobody was going to commit: ignored files, nested repositories.
     pub aside: BTreeMap<RepoPath, Option<Digest>>,
+    /// The bytes of the files that the change is about, so that its receipt can name both sides.
+    pub scope: BTreeMap<RepoPath, Digest>,
 }
 
 impl StartRecord {
     /// The bytes that are kept.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = format!("{SCHEMA} {}\0", self.head.as_deref().unwrap_or("-")).into_bytes();
+        let policy = match self.policy {
+            Some((is_json, digest)) => format!("{} {digest}", if is_json { "json" } else { "toml" }),
+            None => "- -".to_owned(),
+        };
+        let head = self.head.as_deref().unwrap_or("-");
+        let mut bytes = format!("{SCHEMA} {head} {policy}\0").into_bytes();
         for entry in self.dirty.values() {
             push(&mut bytes, word(entry.status), entry.digest, &entry.path);
         }
         for (path, digest) in &self.aside {
             push(&mut bytes, "aside", *digest, path);
+        }
+        for (path, digest) in &self.scope {
+            push(&mut bytes, "scope", Some(*digest), path);
         }
         bytes
     }
@@ -42,8 +54,15 @@ impl StartRecord {
     /// Reads what was kept; `None` if it is no such record.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let mut lines = bytes.strip_suffix(b"\0")?.split(|&byte| byte == 0);
-        let head = std::str::from_utf8(lines.next()?).ok()?.strip_prefix(SCHEMA)?.strip_prefix(' ')?;
-        let mut record = Self { head: (head != "-").then(|| head.to_owned()), ..Self::default() };
+        let first = std::str::from_utf8(lines.next()?).ok()?.strip_prefix(SCHEMA)?.strip_prefix(' ')?;
+        let (head, policy) = first.split_once(' ')?;
+        let policy = match policy.split_once(' ')? {
+            ("-", "-") => None,
+            ("json", digest) => Some((true, digest.parse().ok()?)),
+            ("toml", digest) => Some((false, digest.parse().ok()?)),
+            _ => return None,
+        };
+        let mut record = Self { head: (head != "-").then(|| head.to_owned()), policy, ..Self::default() };
         for line in lines {
             let mut parts = line.splitn(3, |&byte| byte == b' ');
             let what = std::str::from_utf8(parts.next()?).ok()?;
@@ -52,11 +71,13 @@ impl StartRecord {
                 digits => Some(std::str::from_utf8(digits).ok()?.parse::<Digest>().ok()?),
             };
             let path = RepoPath::parse(parts.next()?).ok()?;
-            if what == "aside" {
-                record.aside.insert(path, digest);
-            } else {
-                let status = status(what)?;
-                record.dirty.insert(path.clone(), DirtyEntry { path, status, digest });
+            match what {
+                "aside" => drop(record.aside.insert(path, digest)),
+                "scope" => drop(record.scope.insert(path, digest?)),
+                _ => {
+                    let status = status(what)?;
+                    record.dirty.insert(path.clone(), DirtyEntry { path, status, digest });
+                }
             }
         }
         Some(record)
@@ -104,7 +125,7 @@ mod tests {
         let item = (name, 0..5_usize, proptest::option::of(any::<u8>()));
         (proptest::option::of("[0-9a-f]{40}"), proptest::collection::vec(item, 0..8)).prop_map(
             |(head, items)| {
-                let mut record = StartRecord { head, ..StartRecord::default() };
+                let mut record = StartRecord { head, policy: Some((true, Digest::of(b"p"))), ..StartRecord::default() };
                 for (name, what, content) in items {
                     let Ok(path) = RepoPath::parse(&name) else { continue };
                     let digest = content.map(|byte| Digest::of(&[byte]));

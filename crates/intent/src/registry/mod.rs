@@ -46,6 +46,9 @@ pub struct Base {
     pub snapshot_root: Option<Digest>,
     /// The dirty paths at the start, as a stored object.
     pub dirty_snapshot: Option<Digest>,
+    /// The working tree that the change is made in: worktrees share claims, and no dirt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
 }
 
 /// A widening of the scope: who, why, when (law 2).

@@ -1,0 +1,77 @@
+//! What a start declares, checked before anything is written.
+
+use super::answer::ScopeWarning;
+use super::request::StartRequest;
+use crate::{Fault, planning};
+use canon::Reason;
+use canon::bytes::escape;
+use intent::{Entry, IntentScope};
+use paths::{Declaration, Field, Remark, TreeNames};
+use tree::Snapshot;
+
+/// How long an intent lives if nothing else is asked for.
+pub(crate) const TTL_SECONDS: u64 = 3_600;
+/// How long its owner may be silent if nothing else is asked for.
+pub(crate) const LEASE_SECONDS: u64 = 300;
+const MAX_TEXT_BYTES: usize = 10_000;
+const MAX_EFFECTS: usize = 100;
+
+/// Checks the words of a declaration.
+pub(crate) fn check_words(request: &StartRequest) -> Result<(), Fault> {
+    let refuse = |detail: &str| Err(Fault::refused(Reason::IntentInvalid, detail));
+    if request.description.trim().is_empty() {
+        return refuse("an intent says what the change is for");
+    }
+    if request.description.len() > MAX_TEXT_BYTES {
+        return refuse("what the change is for is longer than 10,000 bytes");
+    }
+    let effects = &request.expected_effects;
+    if effects.len() > MAX_EFFECTS || effects.iter().any(|effect| effect.len() > MAX_TEXT_BYTES) {
+        return refuse("there are more than 100 expected effects, or one is longer than 10,000 bytes");
+    }
+    Ok(())
+}
+
+/// The declared scope, and what is doubtful about it. What cannot be meant is refused with the entry and the rule.
+pub(crate) fn scope(
+    request: &StartRequest,
+    snapshot: &Snapshot,
+) -> Result<(IntentScope, Vec<ScopeWarning>), Fault> {
+    let (files, dirs) = planning::names(snapshot);
+    let declared = paths::IntentScope {
+        allowed_files: &request.allowed_files,
+        allowed_related: &request.allowed_related,
+        forbidden: &request.forbidden,
+    };
+    let Declaration { errors, warnings } =
+        paths::declare_intent(declared, &TreeNames::new(files.iter(), dirs.iter()));
+    let entry = |remark: &Remark| {
+        let list = match remark.field {
+            Field::AllowedRelated => &request.allowed_related,
+            Field::Forbidden => &request.forbidden,
+            Field::AllowedFiles | Field::Scope => &request.allowed_files,
+        };
+        remark.index.and_then(|index| list.get(index))
+    };
+    if let Some(error) = errors.first() {
+        let shown = entry(error).map_or_else(String::new, |entry| format!(" `{}`", escape(entry)));
+        let detail = format!("{}{shown}: {}", error.field.name(), error.code.meaning());
+        return Err(Fault::refused(error.code, detail));
+    }
+    if request.allowed_files.is_empty() {
+        return Err(intent::registry::Refusal::EmptyScope.into());
+    }
+    let warn = |warning: &Remark| ScopeWarning {
+        code: warning.code,
+        field: warning.field.name(),
+        entry: entry(warning).map(Entry::new),
+        message: warning.code.meaning(),
+    };
+    let entries = |list: &[Vec<u8>]| list.iter().map(Entry::new).collect();
+    let scope = IntentScope {
+        allowed_files: entries(&request.allowed_files),
+        allowed_related: entries(&request.allowed_related),
+        forbidden: entries(&request.forbidden),
+    };
+    Ok((scope, warnings.iter().map(warn).collect()))
+}

@@ -1,0 +1,87 @@
+//! What a finisher shows as its work, and what the tree says to it.
+
+use super::dirt::{Look, Since};
+use super::frame::Frame;
+use super::request::Evidence;
+use crate::{Fault, Workspace};
+use canon::Reason;
+use intent::hygiene::{DirtyEntry, StartSnapshot};
+use intent::{Entries, Entry, IntentScope, Peer, ScopeRelation};
+use paths::RepoPath;
+use std::collections::BTreeSet;
+
+/// What is needed to turn evidence into paths.
+pub(super) struct Witness<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) look: &'a Look,
+    pub(super) since: &'a Since,
+    pub(super) frame: &'a Frame,
+    /// As the registry names it.
+    pub(super) scope: &'a IntentScope,
+    pub(super) peers: &'a [Peer],
+}
+
+impl Witness<'_> {
+    /// The paths that count as this change, as the caller names them.
+    pub(super) fn paths(&self, evidence: &Evidence) -> Result<Entries, Fault> {
+        match evidence {
+            Evidence::ChangedFiles(files) => listed(files),
+            Evidence::DiffRef(revision) => {
+                let differing = self.look.differing_from(self.workspace, revision).ok_or_else(|| {
+                    Fault::refused(Reason::PathInvalid, format!("git knows no commit `{revision}`"))
+                })?;
+                Ok(self.own(differing.iter()))
+            }
+            Evidence::Observed => {
+                let changed = self.since.dirt.values().filter(|dirt| {
+                    !dirt.as_at_start || self.relation(&dirt.entry.path) != ScopeRelation::Outside
+                });
+                Ok(self.own(changed.map(|dirt| &dirt.entry.path)))
+            }
+        }
+    }
+
+    /// Those of the paths that nobody else can have made: a path outside the scope is left out if a live intent of
+    /// others holds it, if it is what it was at the start, or if it lies aside.
+    fn own<'p>(&self, paths: impl Iterator<Item = &'p RepoPath>) -> Entries {
+        let is_own = |path: &&RepoPath| {
+            let dirt = self.since.dirt.get(*path);
+            self.relation(path) != ScopeRelation::Outside
+                || dirt.is_some_and(|dirt| !dirt.as_at_start && !dirt.aside) && !self.is_foreign(path)
+        };
+        paths.filter(is_own).map(Entry::from).collect()
+    }
+
+    fn relation(&self, path: &RepoPath) -> ScopeRelation {
+        self.scope.relation(self.frame.up(path).as_bytes())
+    }
+
+    fn is_foreign(&self, path: &RepoPath) -> bool {
+        let path = self.frame.up(path);
+        self.peers.iter().any(|peer| peer.is_live() && peer.scope.holds(path.as_bytes()).is_some())
+    }
+}
+
+/// The dirt and what it was at the start, as the registry names it.
+pub(super) fn up(frame: &Frame, since: &Since) -> (Vec<DirtyEntry>, StartSnapshot) {
+    let lift = |entry: &DirtyEntry| DirtyEntry { path: frame.up(&entry.path), ..entry.clone() };
+    let dirty = since.dirt.values().map(|dirt| lift(&dirt.entry)).collect();
+    let start = match &since.start {
+        StartSnapshot::Available { entries } => {
+            StartSnapshot::Available { entries: entries.iter().map(lift).collect() }
+        }
+        StartSnapshot::Unreadable => StartSnapshot::Unreadable,
+    };
+    (dirty, start)
+}
+
+fn listed(files: &[Vec<u8>]) -> Result<Entries, Fault> {
+    if files.is_empty() {
+        return Err(Fault::refused(Reason::IntentInvalid, "evidence names at least one changed file"));
+    }
+    let parse = |file: &Vec<u8>| {
+        RepoPath::parse(file).map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))
+    };
+    let paths: BTreeSet<RepoPath> = files.iter().map(parse).collect::<Result<_, _>>()?;
+    Ok(paths.iter().map(Entry::from).collect())
+}

@@ -1,0 +1,80 @@
+//! The ground of a change: the tree as it is, its run, and where a change that begins there starts from.
+
+use super::StartRecord;
+use super::dirt::Look;
+use super::frame::Frame;
+use crate::analyze::{self, AnalyzeOptions, Progress};
+use crate::runs::{Runs, Stored};
+use crate::{Fault, Workspace};
+use canon::Reason;
+use intent::IntentScope;
+use intent::registry::Base;
+use paths::RepoPath;
+use std::collections::BTreeSet;
+
+/// How often a tree that moves between look and analysis is looked at again.
+const ATTEMPTS: u32 = 3;
+
+/// A tree as it is, with its run if there is one.
+#[derive(Debug)]
+pub(crate) struct Ground {
+    pub(crate) frame: Frame,
+    pub(crate) look: Look,
+    pub(crate) run: Option<Stored>,
+}
+
+impl Ground {
+    /// Looks at the tree and finds its run; with `analyze` it is made if there is none.
+    pub(crate) fn survey(
+        workspace: &Workspace,
+        analyze: bool,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Self, Fault> {
+        let frame = Frame::of(workspace);
+        let runs = Runs::open(workspace);
+        let policy = workspace.policy()?;
+        for _ in 0..ATTEMPTS {
+            let look = Look::take(workspace, &policy)?;
+            let run = runs.recall(analyze::run_id(workspace, &look.snapshot)?);
+            if run.is_some() || !analyze {
+                return Ok(Self { frame, look, run });
+            }
+            analyze::analyze(workspace, &AnalyzeOptions::default(), progress)?;
+        }
+        Err(Fault::refused(Reason::TreeUnstable, "the tree changes while it is analysed"))
+    }
+
+    /// The dirty paths as the registry names them.
+    pub(crate) fn dirty(&self) -> BTreeSet<RepoPath> {
+        self.look.state.dirty.keys().map(|path| self.frame.up(path)).collect()
+    }
+
+    /// Where a change of `scope` starts from, with what is kept for its finish.
+    pub(crate) fn base(&self, workspace: &Workspace, scope: &IntentScope) -> Result<Base, Fault> {
+        let objects = workspace.state.objects();
+        let content = |entry: &intent::Entry| {
+            let path = RepoPath::parse(entry.as_bytes()).ok()?;
+            let digest = self.look.snapshot.get(&path)?.digest()?;
+            Some((path, digest))
+        };
+        let policy = match workspace.policy_source()? {
+            Some(source) => Some((source.is_json, objects.put(&source.bytes)?)),
+            None => None,
+        };
+        let record = StartRecord {
+            policy,
+            scope: self.frame.scope_down(scope).entries().filter_map(content).collect(),
+            ..self.look.state.clone()
+        };
+        let kept = objects.put(&record.to_bytes())?;
+        let run = self.run.as_ref();
+        Ok(Base {
+            run_id: run.map(|stored| stored.run.id.0.to_string()).unwrap_or_default(),
+            report_digest: run.map(|stored| stored.report_digest.to_string()),
+            head: record.head,
+            snapshot_root: Some(self.look.snapshot.root()),
+            dirty_snapshot: Some(kept),
+            tree: Some(self.frame.name()),
+        })
+    }
+}

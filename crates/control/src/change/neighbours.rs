@@ -1,0 +1,116 @@
+//! The other intents, as they lie to one scope.
+
+use super::answer::{Neighbour, Neighbours};
+use super::frame::Frame;
+use super::view::LISTED;
+use super::{DetailLevel, answer};
+use intent::registry::{Circumstances, Intent, Registry};
+use intent::{IntentId, IntentScope, Owner, Ownership, Peer, RelationKind, Status, relations};
+use std::collections::BTreeSet;
+
+/// The registry as one owner sees it at one moment.
+pub(crate) struct Seen<'a> {
+    pub(crate) registry: &'a Registry,
+    pub(crate) owner: &'a Owner,
+    pub(crate) circumstances: &'a Circumstances,
+    pub(crate) frame: &'a Frame,
+}
+
+impl Seen<'_> {
+    /// Every open intent but `except`, as the rules want it.
+    pub(crate) fn peers(&self, except: Option<&IntentId>) -> Vec<Peer> {
+        self.open(except).map(|intent| self.peer(intent)).collect()
+    }
+
+    /// The open intents of this working tree but `except`: only they can have made its dirt.
+    pub(crate) fn peers_here(&self, except: &IntentId) -> Vec<Peer> {
+        let is_here = |intent: &&Intent| {
+            intent.base.tree.as_ref().is_none_or(|tree| self.frame.shares_tree(tree))
+        };
+        self.open(Some(except)).filter(is_here).map(|intent| self.peer(intent)).collect()
+    }
+
+    /// How the others lie to `scope` (named as in the registry).
+    pub(crate) fn neighbours(
+        &self,
+        scope: &IntentScope,
+        except: Option<&IntentId>,
+        detail: DetailLevel,
+    ) -> Neighbours {
+        let mut found = Neighbours::default();
+        let mut owners = BTreeSet::new();
+        for intent in self.open(except) {
+            let peer = self.peer(intent);
+            owners.insert((&intent.owner.token, &intent.owner.host, intent.owner.pid));
+            found.stale_count += usize::from(peer.is_live() && peer.ownership == Ownership::ForeignStale);
+            let neighbour = self.neighbour(intent, &peer, scope);
+            if neighbour.relation == RelationKind::None {
+                continue;
+            }
+            let conflicts = neighbour.relation == RelationKind::EditOverlap;
+            if conflicts && peer.is_live() {
+                found.concurrent_intents.push(neighbour.clone());
+            }
+            if conflicts && peer.status == Status::Queued {
+                found.queued_context.push(neighbour.clone());
+            }
+            found.workspace_relations.push(neighbour);
+        }
+        found.total_agents = owners.len();
+        if detail != DetailLevel::Full {
+            for list in
+                [&mut found.concurrent_intents, &mut found.workspace_relations, &mut found.queued_context]
+            {
+                list.truncate(LISTED);
+            }
+        }
+        found
+    }
+
+    fn open(&self, except: Option<&IntentId>) -> impl Iterator<Item = &Intent> {
+        self.registry
+            .intents()
+            .filter(move |intent| !intent.status.is_closed() && Some(&intent.id) != except)
+    }
+
+    fn peer(&self, intent: &Intent) -> Peer {
+        Peer {
+            intent_id: intent.id.clone(),
+            ownership: intent.ownership(self.owner, self.circumstances),
+            status: intent.status,
+            scope: intent.scope.clone(),
+        }
+    }
+
+    fn neighbour(&self, intent: &Intent, peer: &Peer, scope: &IntentScope) -> Neighbour {
+        let relation = relations(scope, &peer.scope);
+        Neighbour {
+            intent_id: intent.id.clone(),
+            agent_label: intent.owner.label.clone(),
+            agent_pid: intent.owner.pid,
+            intent: intent.description.clone(),
+            ownership: peer.ownership,
+            relation: relation.relation,
+            overlap_type: relation.overlap_type,
+            hard_overlap: self.frame.entries_down(&relation.hard_overlap),
+            soft_overlap: self.frame.entries_down(&relation.soft_overlap),
+            excluded: self.frame.entries_down(&relation.excluded),
+            recommended_action: action(peer),
+            declared_at: answer::shown(intent.declared_at),
+            lease_expires_at: answer::shown(intent.lease(self.circumstances).ends_at()),
+            expires_at: answer::shown(intent.expires_at),
+        }
+    }
+}
+
+/// What to do about another intent. Never: end its process.
+const fn action(peer: &Peer) -> &'static str {
+    match (peer.status, peer.ownership) {
+        (_, Ownership::OwnActive | Ownership::OwnStale) => "finish_amend_or_clear_your_own",
+        (_, Ownership::Recoverable) => "recover_or_start_over_it",
+        (_, Ownership::Expired) => "start_over_it",
+        (Status::Queued, _) => "none_it_waits",
+        (_, Ownership::ForeignStale) => "coordinate_or_wait_for_its_end",
+        (_, Ownership::ForeignActive) => "stop_and_coordinate",
+    }
+}
