@@ -119,6 +119,11 @@ impl Runs {
             .ok_or_else(|| Fault::NoSuchAnalysis(format!("no stored run is called `{name}`")))
     }
 
+    /// Whether there is a run with this very id.
+    pub(crate) fn has(&self, id: RunId) -> bool {
+        self.path(id).is_file()
+    }
+
     /// The run with this very id, if it is there and whole. It is the newest from now on.
     pub(crate) fn recall(&self, id: RunId) -> Option<Stored> {
         let stored = self.read(id).ok().flatten()?;

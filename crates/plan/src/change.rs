@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The rules for changes in a shared tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChangeRules {
     /// Strict finish: what changed outside the scope and nobody claims blocks a finish.

@@ -1,5 +1,7 @@
 //! The command line: what can be said, and the help that goes with it. No behaviour lives here.
 
+use crate::commands::change::{FinishArgs, StartArgs, StatusArgs};
+use crate::commands::identity::Identity;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -62,18 +64,36 @@ pub(crate) enum Command {
         suggest_from: Option<String>,
     },
 
-    /// Widen the scope of a run, on the record: who, why, when
+    Start(StartArgs),
+
+    Finish(FinishArgs),
+
+    Status(StatusArgs),
+
+    /// Check the set-up: git, state, store, clock, policy, agents; and say what to do
+    Doctor,
+
+    /// Widen the scope of a run or of an intent, on the record: who, why, when
     ///
     /// A run that is going on takes the amendment at once. A finished run is judged again with the amended scope, and
-    /// the new verdict is a bundle of its own: the old one stays as it is.
+    /// the new verdict is a bundle of its own: the old one stays as it is. An intent gains literal paths, if nobody else
+    /// holds them.
     Amend {
         /// The run: its id or the beginning of it, `last`, or `open` for the run that is going on
         #[arg(default_value = "open")]
         run: String,
 
-        /// A pattern to add to the scope
-        #[arg(long, value_name = "GLOB", required = true)]
+        /// An intent instead of a run: its id, or the beginning of it
+        #[arg(long, value_name = "INTENT", conflicts_with = "run")]
+        intent: Option<String>,
+
+        /// A pattern to add to the scope; for an intent a literal path
+        #[arg(long, value_name = "GLOB", required_unless_present = "related")]
         add: Vec<OsString>,
+
+        /// For an intent: a path that it may touch along the way
+        #[arg(long, value_name = "PATH", requires = "intent")]
+        related: Vec<OsString>,
 
         /// Why the scope must grow
         #[arg(long, value_name = "TEXT")]
@@ -82,6 +102,9 @@ pub(crate) enum Command {
         /// Who decides this [default: the user]
         #[arg(long, value_name = "NAME", env = "USER")]
         by: Option<String>,
+
+        #[command(flatten)]
+        identity: Identity,
     },
 
     /// Undo the out-of-scope changes of a run, and nothing else

@@ -43,7 +43,16 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
         Command::Plan { selection, suggest, suggest_from } => {
             commands::plan::plan(&workspace()?, selection, suggest, suggest_from.as_deref())
         }
-        Command::Amend { run, add, why, by } => commands::amend::amend(&workspace()?, &run, add, by, &why),
+        Command::Start(args) => commands::change::start(&workspace()?, args),
+        Command::Finish(args) => commands::change::finish(&workspace()?, args),
+        Command::Status(args) => commands::change::status(&workspace()?, &args),
+        Command::Doctor => Ok(commands::change::doctor(&workspace()?)),
+        Command::Amend { intent: Some(intent), add, related, why, identity, .. } => {
+            commands::change::amend(&workspace()?, &intent, add, related, &why, &identity)
+        }
+        Command::Amend { run, add, why, by, .. } => {
+            commands::amend::amend(&workspace()?, &run, add, by, &why)
+        }
         Command::Revert { run, paths, dry_run } => {
             commands::revert::revert(&workspace()?, &run, paths, dry_run)
         }

@@ -21,14 +21,14 @@ use crate::runs::{Runs, Stored};
 use crate::workspace::PolicySource;
 use crate::{Fault, Workspace, before, clock};
 use canon::{Digest, Reason};
-use contract::finish::{FinishBlockReason, FinishNextStep, Pipeline, ReceiptOutcome};
+use contract::finish::{FinishNextStep, Pipeline, ReceiptOutcome};
 use contract::receipt::{DeltaEntry, Enforcement, ReceiptInput, ReceiptIntent, receipt};
 use contract::{FinishStatus, IntentState, PatchIntent, finish_status, profile};
 use intent::hygiene::StartSnapshot;
 use intent::registry::{Action, Command, Intent, Notice, Refusal, Seq};
 use intent::{
-    CommandId, Entries, Entry, FinishHygiene, FinishState, Owner, Ownership, ScopeCheck, ScopeCheckStatus, Status,
-    hygiene_finish, scope_check,
+    CommandId, Entries, Entry, FinishHygiene, FinishState, Owner, Ownership, ScopeCheck, ScopeCheckStatus,
+    Status, hygiene_finish, scope_check,
 };
 use paths::RepoPath;
 use plan::Policy;
@@ -123,7 +123,6 @@ struct Parts {
     advisory: Option<Value>,
     external: Option<Value>,
     summary: Value,
-    blocked: Option<FinishBlockReason>,
 }
 
 /// The tree after the change, and what it says.
@@ -142,13 +141,13 @@ impl Finisher<'_> {
         let scene = self.scene(progress)?;
         let mut parts = Parts { hygiene: Some(self.view(&scene).finish(&scene.hygiene)), ..Parts::default() };
         if let Some(why) = scene.hygiene.finish_block_reason {
-            parts.blocked = Some(why);
             return Ok(self.stop(parts, &Pipeline::HygieneBlocks(why)));
         }
         let before = self.before_run();
         let own_scope = self.frame.scope_down(&self.intent.scope);
         let mut check = scope_check(&own_scope, &scene.evidence);
-        let is_other = |stored: &Stored| Some(stored.report_digest.to_string()) != self.intent.base.report_digest;
+        let is_other =
+            |stored: &Stored| Some(stored.report_digest.to_string()) != self.intent.base.report_digest;
         if before.as_ref().is_some_and(is_other) {
             check.status = ScopeCheckStatus::Expired;
             parts.scope_check = Some(check);
@@ -209,7 +208,9 @@ impl Finisher<'_> {
                 strict: self.request.strict.unwrap_or(false) || self.policy.change.strict,
             });
             let tree_run = analyze::run_id(self.workspace, &look.snapshot)?;
-            let needed = profile(evidence.iter().map(Entry::as_bytes)).after_run_required;
+            // A change of nothing is told by its runs: there is no file to have a profile.
+            let needed =
+                evidence.is_empty() || profile(evidence.iter().map(Entry::as_bytes)).after_run_required;
             let after = match &self.request.after_run_id {
                 Some(name) => Some(runs.load(name)?),
                 None => runs.recall(tree_run).filter(|_| needed),
@@ -223,13 +224,10 @@ impl Finisher<'_> {
     }
 
     fn since(&self, look: &Look) -> Since {
-        match &self.record {
-            Some(record) => look.since(self.workspace, record),
-            None => {
-                let since = look.since(self.workspace, &look.state);
-                Since { start: StartSnapshot::Unreadable, ..since }
-            }
+        if let Some(record) = &self.record {
+            return look.since(self.workspace, record);
         }
+        Since { start: StartSnapshot::Unreadable, ..look.since(self.workspace, &look.state) }
     }
 
     fn before_run(&self) -> Option<Stored> {
@@ -242,7 +240,11 @@ impl Finisher<'_> {
         let baseline_now = scene.look.snapshot.get(&path).and_then(|entry| entry.digest());
         let moved = scene.since.dirt.get(&path).is_some_and(|dirt| !dirt.as_at_start);
         let baseline_then = if moved { None } else { baseline_now };
-        let side = |stored: Stored, baseline| Side { run: stored.run, report_digest: stored.report_digest, baseline };
+        let side = |stored: Stored, baseline| Side {
+            run: stored.run,
+            report_digest: stored.report_digest,
+            baseline,
+        };
         let before = before.map(|stored| side(stored, baseline_then));
         let after = scene.after.clone().map(|stored| side(stored, baseline_now));
         judge::verify(&judge::Request {
@@ -252,7 +254,11 @@ impl Finisher<'_> {
                 report_digest: self.intent.base.report_digest.clone(),
                 scope: self.frame.scope_down(&self.intent.scope),
             }),
-            changed: scene.evidence.iter().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect(),
+            changed: scene
+                .evidence
+                .iter()
+                .filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok())
+                .collect(),
             scope_check: Some(check.clone()),
             before: before.as_ref(),
             after: after.as_ref(),
@@ -277,7 +283,12 @@ impl Finisher<'_> {
     }
 
     /// The change is accepted: leave the receipt, then give the claim back.
-    fn accept(&mut self, mut parts: Parts, scene: &Scene, verified: &judge::Answer) -> Result<FinishAnswer, Fault> {
+    fn accept(
+        &mut self,
+        mut parts: Parts,
+        scene: &Scene,
+        verified: &judge::Answer,
+    ) -> Result<FinishAnswer, Fault> {
         let token = self.still_held()?;
         let (outcome, kept) = if self.request.create_receipt {
             match self.receipt(scene, verified) {
@@ -296,11 +307,11 @@ impl Finisher<'_> {
         });
         let outside: BTreeSet<RepoPath> =
             scene.hygiene.outside_scope().into_iter().map(|path| self.frame.down(path)).collect();
-        parts.external = (!outside.is_empty()).then(|| {
-            json!({ "count": outside.len(), "paths": self.view(scene).list(outside.iter()) })
-        });
+        parts.external = (!outside.is_empty())
+            .then(|| json!({ "count": outside.len(), "paths": self.view(scene).list(outside.iter()) }));
         let pipeline = Pipeline::Accepted {
-            externally_changed: verified.outcome.status == contract::ContractStatus::AcceptedWithExternalChanges,
+            externally_changed: verified.outcome.status
+                == contract::ContractStatus::AcceptedWithExternalChanges,
             receipt: outcome,
             dirty_outside_scope: outside,
         };
@@ -321,13 +332,18 @@ impl Finisher<'_> {
             return Err(Refusal::WrongStatus { intent_id, status: self.intent.status }.into());
         };
         let current = self.shell.registry().intent(&intent_id).and_then(|intent| intent.token);
-        if current == Some(token) { Ok(token) } else { Err(Refusal::StaleToken { given: token, current }.into()) }
+        if current == Some(token) {
+            Ok(token)
+        } else {
+            Err(Refusal::StaleToken { given: token, current }.into())
+        }
     }
 
     fn release(&mut self, token: Seq, receipt: Option<Digest>) -> Result<Vec<Notice>, Fault> {
         let intent_id = self.intent.id.clone();
         let id = self.request.command_id.clone().unwrap_or_else(clock::run_id);
-        let id = CommandId::parse(id).map_err(|error| Fault::refused(Reason::IntentInvalid, error.to_string()))?;
+        let id =
+            CommandId::parse(id).map_err(|error| Fault::refused(Reason::IntentInvalid, error.to_string()))?;
         let action = Action::Release { intent_id: intent_id.clone(), token, receipt };
         let command = Command { id, by: self.owner.clone(), action };
         let done = self.shell.execute_command(&command, &TreeFacts::default())?;
@@ -406,7 +422,15 @@ impl Finisher<'_> {
             fields.remove(elsewhere);
         }
         if self.request.detail_level == super::DetailLevel::Summary {
-            for long in ["new_findings", "checks", "api", "checks_performed", "gate_results", "let_through", "findings_let_through"] {
+            for long in [
+                "new_findings",
+                "checks",
+                "api",
+                "checks_performed",
+                "gate_results",
+                "let_through",
+                "findings_let_through",
+            ] {
                 fields.remove(long);
             }
         }
@@ -422,7 +446,7 @@ impl Parts {
             status: status.status,
             reason: status.reason,
             next_step: status.next_step,
-            message: message(&status, self.blocked),
+            message: message(&status),
             user_action_required: !status.intent_cleared && status.next_step.is_some(),
             intent_cleared: status.intent_cleared,
             not_reached: status.not_reached,
@@ -460,30 +484,38 @@ fn summary(verified: &judge::Answer, document: &Value, check: &ScopeCheck, reque
     })
 }
 
-fn message(status: &FinishStatus, blocked: Option<FinishBlockReason>) -> String {
-    let words = match (status.next_step, blocked) {
-        (Some(FinishNextStep::PromoteThenFinish), _) => "the intent waits: promote it, edit, then finish",
-        (Some(FinishNextStep::ListMissingEvidence), _) => {
+fn message(status: &FinishStatus) -> String {
+    let words = match status.next_step {
+        Some(FinishNextStep::PromoteThenFinish) => "the intent waits: promote it, edit, then finish",
+        Some(FinishNextStep::ListMissingEvidence) => {
             "dirty paths of the scope are not in the evidence: list every path that was created, modified or deleted"
         }
-        (Some(FinishNextStep::CoordinateWithOwner), _) => {
+        Some(FinishNextStep::CoordinateWithOwner) => {
             "another live intent holds dirty paths of this scope: coordinate with its owner"
         }
-        (Some(FinishNextStep::ReconcileUnscopedDirty), _) => {
+        Some(FinishNextStep::ReconcileUnscopedDirty) => {
             "paths outside the scope changed since the start and nobody claims them: revert them, or widen the scope"
         }
-        (Some(FinishNextStep::AnalyzeThenStart), _) => "the ground of the intent is gone: analyse, then start anew",
-        (Some(FinishNextStep::RevertOrWidenScope), _) => {
+        Some(FinishNextStep::AnalyzeThenStart) => {
+            "the ground of the intent is gone: analyse, then start anew"
+        }
+        Some(FinishNextStep::RevertOrWidenScope) => {
             "paths were changed that the intent does not allow: revert them, or widen the scope with `probity amend`"
         }
-        (Some(FinishNextStep::AnalyzeThenFinish), _) => "there is no verdict yet: analyse the tree, then finish again",
-        (Some(FinishNextStep::FixOrWidenScope), _) => "the change makes its scope worse: mend it, or widen the scope",
-        (Some(FinishNextStep::RetryReceipt), _) => "accepted, but without a receipt: finish again",
-        (Some(FinishNextStep::ClearIntent), _) => "accepted; the claim is kept: clear the intent when you are done",
-        (Some(FinishNextStep::ReportExternalChanges), _) => {
+        Some(FinishNextStep::AnalyzeThenFinish) => {
+            "there is no verdict yet: analyse the tree, then finish again"
+        }
+        Some(FinishNextStep::FixOrWidenScope) => {
+            "the change makes its scope worse: mend it, or widen the scope"
+        }
+        Some(FinishNextStep::RetryReceipt) => "accepted, but without a receipt: finish again",
+        Some(FinishNextStep::ClearIntent) => {
+            "accepted; the claim is kept: clear the intent when you are done"
+        }
+        Some(FinishNextStep::ReportExternalChanges) => {
             "accepted; other paths are dirty outside the scope: name them in the report"
         }
-        (None, _) => "accepted; the claim is free again",
+        None => "accepted; the claim is free again",
     };
     words.to_owned()
 }

@@ -35,7 +35,8 @@ impl Frame {
 
     /// A path as the registry names it.
     pub(crate) fn up(&self, path: &RepoPath) -> RepoPath {
-        let joined = if self.prefix.is_empty() { None } else { RepoPath::parse(&self.join(path.as_bytes())).ok() };
+        let joined =
+            if self.prefix.is_empty() { None } else { RepoPath::parse(&self.join(path.as_bytes())).ok() };
         joined.unwrap_or_else(|| path.clone())
     }
 
@@ -55,7 +56,8 @@ impl Frame {
 
     /// Entries of the registry as this workspace names them; those outside the root keep their names.
     pub(crate) fn entries_down(&self, entries: &Entries) -> Entries {
-        let down = |entry: &Entry| strip(&self.prefix, entry.as_bytes()).map_or_else(|| entry.clone(), Entry::new);
+        let down =
+            |entry: &Entry| strip(&self.prefix, entry.as_bytes()).map_or_else(|| entry.clone(), Entry::new);
         entries.iter().map(down).collect()
     }
 

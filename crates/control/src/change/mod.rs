@@ -1,14 +1,18 @@
 //! Changes in a tree that several agents share: start, finish, and what they rest on.
 //!
 //! * [`start`], [`promote`], [`promote_when_free`]: a claim, a place in the queue, or a refusal that leaves nothing behind.
+//! * [`amend`]: a wider scope, on the record.
 //! * [`finish`]: one pipeline that trusts the tree and not the agent.
+//! * [`status`]: who holds what, and whose the dirt is. [`doctor`]: whether everything is there that this needs.
 //! * [`Look`], [`StartRecord`]: the dirty state, from our own snapshots.
 //!
 //! Each is a function from a request to an answer that serialises; every surface prints the same.
 
+mod amend;
 mod answer;
 mod declare;
 mod dirt;
+mod doctor;
 mod evidence;
 mod finish;
 mod frame;
@@ -17,15 +21,19 @@ mod neighbours;
 mod record;
 mod request;
 mod start;
+mod status;
 mod trail;
 mod view;
 
+pub use amend::{AmendAnswer, amend};
 pub use answer::{BlastSummary, FinishAnswer, Neighbour, Neighbours, ScopeWarning, StartAnswer};
 pub use dirt::{Dirt, Look, Since};
+pub use doctor::{Checkup, DoctorAnswer, Health, doctor};
 pub use finish::finish;
 pub use record::StartRecord;
 pub use request::{DetailLevel, Evidence, FinishRequest, PromoteRequest, StartRequest};
 pub use start::{promote, promote_when_free, start};
+pub use status::{DirtyGroup, DirtySummary, IntentLine, StatusAnswer, status};
 
 use contract::{Rules, StrictnessProfile};
 

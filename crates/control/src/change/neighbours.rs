@@ -24,9 +24,8 @@ impl Seen<'_> {
 
     /// The open intents of this working tree but `except`: only they can have made its dirt.
     pub(crate) fn peers_here(&self, except: &IntentId) -> Vec<Peer> {
-        let is_here = |intent: &&Intent| {
-            intent.base.tree.as_ref().is_none_or(|tree| self.frame.shares_tree(tree))
-        };
+        let is_here =
+            |intent: &&Intent| intent.base.tree.as_ref().is_none_or(|tree| self.frame.shares_tree(tree));
         self.open(Some(except)).filter(is_here).map(|intent| self.peer(intent)).collect()
     }
 
@@ -68,12 +67,11 @@ impl Seen<'_> {
     }
 
     fn open(&self, except: Option<&IntentId>) -> impl Iterator<Item = &Intent> {
-        self.registry
-            .intents()
-            .filter(move |intent| !intent.status.is_closed() && Some(&intent.id) != except)
+        self.registry.intents().filter(move |intent| !intent.status.is_closed() && Some(&intent.id) != except)
     }
 
-    fn peer(&self, intent: &Intent) -> Peer {
+    /// One intent, as the rules want it.
+    pub(crate) fn peer(&self, intent: &Intent) -> Peer {
         Peer {
             intent_id: intent.id.clone(),
             ownership: intent.ownership(self.owner, self.circumstances),

@@ -125,7 +125,8 @@ mod tests {
         let item = (name, 0..5_usize, proptest::option::of(any::<u8>()));
         (proptest::option::of("[0-9a-f]{40}"), proptest::collection::vec(item, 0..8)).prop_map(
             |(head, items)| {
-                let mut record = StartRecord { head, policy: Some((true, Digest::of(b"p"))), ..StartRecord::default() };
+                let mut record =
+                    StartRecord { head, policy: Some((true, Digest::of(b"p"))), ..StartRecord::default() };
                 for (name, what, content) in items {
                     let Ok(path) = RepoPath::parse(&name) else { continue };
                     let digest = content.map(|byte| Digest::of(&[byte]));

@@ -2,12 +2,12 @@
 //! refuses. A refused start leaves nothing behind (law 4).
 
 use super::answer::{self, BlastSummary, Neighbours, ScopeWarning, StartAnswer};
+use super::declare;
 use super::frame::Frame;
 use super::ground::Ground;
 use super::neighbours::Seen;
 use super::request::{DetailLevel, PromoteRequest, StartRequest};
 use super::view::View;
-use super::declare;
 use crate::analyze::Progress;
 use crate::contract::Side;
 use crate::registry::{Caller, Done, Shell, TreeFacts};
@@ -52,7 +52,7 @@ pub fn start(
     }
     let decision = desk.decision(&ask)?;
     if decision.claim == ClaimState::None {
-        return desk.refused(&ask, decision);
+        return desk.refused(&ask, &decision);
     }
     let declaration = Declaration {
         intent_id: intent_id.clone(),
@@ -68,7 +68,8 @@ pub fn start(
         dirty_scope_policy: request.dirty_scope_policy,
         on_conflict: request.on_conflict,
     };
-    desk.claim(&ask, &intent_id, Command { id: command, by: desk.owner.clone(), action })
+    let command = Command { id: command, by: desk.owner.clone(), action };
+    desk.claim(&ask, &intent_id, &command)
 }
 
 /// Turns a place in the queue into a claim, from the tree as it is now.
@@ -172,13 +173,13 @@ impl<'a> Desk<'a> {
     }
 
     /// Gives the command to the registry; its run is pinned before anybody can hold it.
-    fn claim(&mut self, ask: &Ask<'_>, id: &IntentId, command: Command) -> Result<StartAnswer, Fault> {
+    fn claim(&mut self, ask: &Ask<'_>, id: &IntentId, command: &Command) -> Result<StartAnswer, Fault> {
         let runs = Runs::open(self.workspace);
         if let Some(stored) = &ask.ground.run {
             runs.pin(stored.run.id, id.as_str())?;
         }
         let tree = TreeFacts { run_available: ask.ground.run.is_some(), dirty: ask.ground.dirty() };
-        match self.shell.execute_command(&command, &tree) {
+        match self.shell.execute_command(command, &tree) {
             Ok(done) => self.granted(ask, id, done),
             Err(Fault::Intent(refusal)) => {
                 if ask.place.is_none() {
@@ -199,7 +200,7 @@ impl<'a> Desk<'a> {
         }
         decision.status = if queued { StartStatus::Queued } else { StartStatus::Active };
         decision.edit_allowed = !queued;
-        let mut answer = self.compose(ask, decision, Some(id), done.notices)?;
+        let mut answer = self.compose(ask, &decision, Some(id), done.notices)?;
         answer.idempotent_replay = done.repeated;
         Ok(answer)
     }
@@ -229,7 +230,7 @@ impl<'a> Desk<'a> {
         Ok(decision)
     }
 
-    fn refused(&self, ask: &Ask<'_>, decision: StartDecision) -> Result<StartAnswer, Fault> {
+    fn refused(&self, ask: &Ask<'_>, decision: &StartDecision) -> Result<StartAnswer, Fault> {
         let notices = self.shell.registry().notices(&self.owner);
         self.compose(ask, decision, ask.place.as_ref(), notices)
     }
@@ -238,7 +239,7 @@ impl<'a> Desk<'a> {
     fn refusal(&self, ask: &Ask<'_>, refusal: Refusal) -> Result<StartAnswer, Fault> {
         let (code, next_step) = (refusal.code(), refusal.next_step());
         let (blocked_by, word) = match refusal {
-            Refusal::Blocked { decision } => return self.refused(ask, *decision),
+            Refusal::Blocked { decision } => return self.refused(ask, &decision),
             Refusal::QueueAhead { waiters } => (waiters, "queue_or_narrow_scope"),
             Refusal::OverlapsOwn { holder } => ([holder].into(), "finish_own_intent"),
             other => return Err(other.into()),
@@ -249,7 +250,7 @@ impl<'a> Desk<'a> {
         decision.claim = ClaimState::None;
         decision.blocked_by = blocked_by;
         decision.reasons.clear();
-        let mut answer = self.refused(ask, decision)?;
+        let mut answer = self.refused(ask, &decision)?;
         answer.reasons = vec![code.to_owned()];
         answer.reason = Some(code.to_owned());
         word.clone_into(&mut answer.next_step);
@@ -267,7 +268,7 @@ impl<'a> Desk<'a> {
         };
         decision.edit_allowed = known.status == Status::Active;
         let notices = self.shell.registry().notices(&self.owner);
-        let mut answer = self.compose(ask, decision, Some(&known.id), notices)?;
+        let mut answer = self.compose(ask, &decision, Some(&known.id), notices)?;
         answer.idempotent_replay = true;
         answer.run_id = Some(known.base.run_id.clone());
         Ok(answer)
@@ -277,7 +278,8 @@ impl<'a> Desk<'a> {
         self.shell.refresh()?;
         let intent = self.shell.resolve(id)?;
         let circumstances = self.shell.circumstances()?;
-        let seen = self.seen(&circumstances, &Frame::of(self.workspace));
+        let frame = Frame::of(self.workspace);
+        let seen = self.seen(&circumstances, &frame);
         let in_the_way = seen.neighbours(&intent.scope, Some(&intent.id), DetailLevel::Full);
         let first = self.shell.registry().queue_position(&intent.id, &self.owner, &circumstances);
         Ok(in_the_way.concurrent_intents.is_empty() && first.is_none_or(|position| position == 1))
@@ -304,7 +306,7 @@ impl<'a> Desk<'a> {
             return self.replay(&ask, &intent);
         }
         if ground.run.is_none() {
-            let mut answer = self.refused(&ask, self.decision(&ask)?)?;
+            let mut answer = self.refused(&ask, &self.decision(&ask)?)?;
             answer.reasons = vec!["before_run_evicted".into()];
             answer.reason = answer.reasons.first().cloned();
             return Ok(answer);
@@ -315,7 +317,7 @@ impl<'a> Desk<'a> {
             dirty_scope_policy: request.dirty_scope_policy,
         };
         let id = CommandId::parse(clock::run_id()).map_err(|error| Fault::Missing(error.to_string()))?;
-        let mut answer = self.claim(&ask, &intent.id, Command { id, by: self.owner.clone(), action })?;
+        let mut answer = self.claim(&ask, &intent.id, &Command { id, by: self.owner.clone(), action })?;
         if answer.status == StartStatus::Blocked {
             // It keeps its place: what stands in its way is said in the reasons.
             answer.status = StartStatus::Queued;
@@ -335,18 +337,14 @@ impl<'a> Desk<'a> {
         }))
     }
 
-    fn seen<'s>(
-        &'s self,
-        circumstances: &'s intent::registry::Circumstances,
-        frame: &'s Frame,
-    ) -> Seen<'s> {
+    fn seen<'s>(&'s self, circumstances: &'s intent::registry::Circumstances, frame: &'s Frame) -> Seen<'s> {
         Seen { registry: self.shell.registry(), owner: &self.owner, circumstances, frame }
     }
 
     fn compose(
         &self,
         ask: &Ask<'_>,
-        decision: StartDecision,
+        decision: &StartDecision,
         id: Option<&IntentId>,
         notices: Vec<Notice>,
     ) -> Result<StartAnswer, Fault> {
@@ -375,7 +373,7 @@ impl<'a> Desk<'a> {
             reason: reasons.first().cloned(),
             reasons,
             next_step: word(&decision.next_step),
-            message: message(&decision),
+            message: message(decision),
             user_action_required: !decision.edit_allowed,
             idempotent_replay: false,
             run_id: run.map(|stored| stored.run.id.0.to_string()),
@@ -385,11 +383,12 @@ impl<'a> Desk<'a> {
             queue_position: decision.queue_position,
             lease_expires_at: intent.map(|intent| answer::shown(intent.lease(&circumstances).ends_at())),
             expires_at: intent.map(|intent| answer::shown(intent.expires_at)),
-            workspace: match looked {
-                true => seen.neighbours(&ask.scope, id, ask.detail),
-                false => Neighbours::default(),
+            workspace: if looked {
+                seen.neighbours(&ask.scope, id, ask.detail)
+            } else {
+                Neighbours::default()
             },
-            workspace_hygiene: looked.then(|| view.start(&decision)),
+            workspace_hygiene: looked.then(|| view.start(decision)),
             blast_radius: shown_run.map(|stored| blast(&stored.run, &scope, &view)),
             budget: match shown_run {
                 Some(stored) => Some(self.budget(stored, ask.strictness)?),

@@ -55,7 +55,8 @@ impl Trail<'_> {
             "head_now": self.heads.1,
         });
         let digest = Digest::of_json(&whole);
-        let mut trail = json!({ "counts": counts, "listed_but_unchanged": unchanged, "patch_trail_digest": digest });
+        let mut trail =
+            json!({ "counts": counts, "listed_but_unchanged": unchanged, "patch_trail_digest": digest });
         if detail == DetailLevel::Full {
             trail["detail"] = whole;
         }

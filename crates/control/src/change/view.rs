@@ -46,7 +46,8 @@ impl View<'_> {
     /// Hygiene at a finish.
     pub(crate) fn finish(&self, hygiene: &FinishHygiene) -> Value {
         let count = |class| hygiene.of_class(class).len();
-        let in_allowed = |dirt: &intent::hygiene::DirtyAttribution| dirt.scope_relation == ScopeRelation::OwnAllowed;
+        let in_allowed =
+            |dirt: &intent::hygiene::DirtyAttribution| dirt.scope_relation == ScopeRelation::OwnAllowed;
         let outside = hygiene.outside_scope().len();
         let mut fields = Map::new();
         let mut set = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
@@ -76,7 +77,10 @@ impl View<'_> {
         set("dirty_snapshot_status", json!(hygiene.dirty_snapshot_status));
         if self.detail == DetailLevel::Full {
             set("preexisting_unscoped_dirty", self.class(hygiene, DirtyClass::PreexistingUnscopedDirty));
-            set("new_unattributed_unscoped_dirty", self.class(hygiene, DirtyClass::NewUnattributedUnscopedDirty));
+            set(
+                "new_unattributed_unscoped_dirty",
+                self.class(hygiene, DirtyClass::NewUnattributedUnscopedDirty),
+            );
             set(
                 "modified_unattributed_unscoped_dirty",
                 self.class(hygiene, DirtyClass::ModifiedUnattributedUnscopedDirty),
@@ -111,7 +115,8 @@ impl View<'_> {
     }
 
     fn overlaps<'o>(&self, overlaps: impl Iterator<Item = &'o ForeignDirtyOverlap>) -> Value {
-        let down = |it: &ForeignDirtyOverlap| ForeignDirtyOverlap { path: self.frame.down(&it.path), ..it.clone() };
+        let down =
+            |it: &ForeignDirtyOverlap| ForeignDirtyOverlap { path: self.frame.down(&it.path), ..it.clone() };
         self.list(overlaps.map(down))
     }
 

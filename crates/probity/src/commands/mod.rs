@@ -2,9 +2,11 @@
 
 pub(crate) mod amend;
 pub(crate) mod analysis;
+pub(crate) mod change;
 pub(crate) mod conformance;
 pub(crate) mod evidence;
 pub(crate) mod explain;
+pub(crate) mod identity;
 pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod ledger;

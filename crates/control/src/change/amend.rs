@@ -1,0 +1,80 @@
+//! Widening the scope of an intent, on the record: who, why, when (law 2).
+
+use super::frame::Frame;
+use crate::registry::{Caller, Shell, TreeFacts};
+use crate::{Fault, Workspace};
+use canon::Reason;
+use intent::registry::{Action, Notice, Refusal};
+use intent::{Entries, Entry, IntentId, IntentScope};
+use paths::{IntentScope as Declared, TreeNames};
+use serde::Serialize;
+
+/// An intent whose scope grew.
+#[derive(Debug, Clone, Serialize)]
+pub struct AmendAnswer {
+    /// `probity/intent-amend/v1`.
+    pub schema: &'static str,
+    /// The intent.
+    pub intent_id: IntentId,
+    /// What was added to `allowed_files`.
+    pub allowed_files: Entries,
+    /// What was added to `allowed_related`.
+    pub allowed_related: Entries,
+    /// Why.
+    pub why: String,
+    /// What may be touched now.
+    pub scope: IntentScope,
+    /// What to do next.
+    pub next_step: &'static str,
+    /// What happened to intents of this owner meanwhile.
+    pub notices: Vec<Notice>,
+}
+
+/// Adds literal paths to the scope of an active intent of the caller.
+pub fn amend(
+    workspace: &Workspace,
+    caller: &Caller,
+    intent_id: &str,
+    allowed_files: &[Vec<u8>],
+    allowed_related: &[Vec<u8>],
+    why: &str,
+) -> Result<AmendAnswer, Fault> {
+    if why.trim().is_empty() {
+        return Err(Fault::refused(Reason::AmendIncomplete, "an amendment says why"));
+    }
+    if allowed_files.is_empty() && allowed_related.is_empty() {
+        return Err(Refusal::EmptyScope.into());
+    }
+    let declared = Declared { allowed_files, allowed_related, forbidden: &[] };
+    if let Some(error) = paths::declare_intent(declared, &TreeNames::default()).errors.first() {
+        return Err(Fault::refused(error.code, format!("{}: {}", error.field.name(), error.code.meaning())));
+    }
+    let frame = Frame::of(workspace);
+    let mut shell = Shell::open(workspace)?;
+    let owner = caller.owner(shell.host())?;
+    let intent = shell.resolve(intent_id)?;
+    let (id, status) = (intent.id.clone(), intent.status);
+    let token = intent.token.ok_or(Refusal::WrongStatus { intent_id: id.clone(), status })?;
+    let entries = |list: &[Vec<u8>]| -> Entries { list.iter().map(Entry::new).collect() };
+    let (files, related) = (entries(allowed_files), entries(allowed_related));
+    let action = Action::Amend {
+        intent_id: id.clone(),
+        token,
+        allowed_files: frame.entries_up(&files),
+        allowed_related: frame.entries_up(&related),
+        why: why.to_owned(),
+    };
+    let done = shell.execute(&owner, action, &TreeFacts::default())?;
+    let scope =
+        shell.registry().intent(&id).map(|intent| frame.scope_down(&intent.scope)).unwrap_or_default();
+    Ok(AmendAnswer {
+        schema: "probity/intent-amend/v1",
+        intent_id: id,
+        allowed_files: files,
+        allowed_related: related,
+        why: why.to_owned(),
+        scope,
+        next_step: "edit inside the wider scope, then finish",
+        notices: done.notices,
+    })
+}

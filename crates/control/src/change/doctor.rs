@@ -1,0 +1,168 @@
+//! Is everything there that changes under control need? Each check says what to do if it is not.
+
+use crate::agents::{Agent, is_registered};
+use crate::registry::Shell;
+use crate::{Workspace, before};
+use serde::Serialize;
+
+/// A clock before this second (2024-01-01) was never set.
+const EARLIEST_SECONDS: u64 = 1_704_067_200;
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    /// All is well.
+    Ok,
+    /// It works, and could be better.
+    Warning,
+    /// It does not work.
+    Failed,
+}
+
+/// One check.
+#[derive(Debug, Clone, Serialize)]
+pub struct Checkup {
+    /// What was looked at.
+    pub name: &'static str,
+    /// How it is.
+    pub status: Health,
+    /// What was found.
+    pub detail: String,
+    /// What to do, unless all is well.
+    pub next_step: Option<String>,
+}
+
+/// All checks.
+#[derive(Debug, Clone, Serialize)]
+pub struct DoctorAnswer {
+    /// `probity/doctor/v1`.
+    pub schema: &'static str,
+    /// The worst of the checks.
+    pub status: Health,
+    /// The checks, in a fixed order.
+    pub checks: Vec<Checkup>,
+}
+
+/// Looks at everything.
+pub fn doctor(workspace: &Workspace) -> DoctorAnswer {
+    let checks = vec![
+        git(workspace),
+        state(workspace),
+        store(workspace),
+        clock(),
+        policy(workspace),
+        agents(workspace),
+    ];
+    let is = |health| checks.iter().any(|check| check.status == health);
+    let status = match (is(Health::Failed), is(Health::Warning)) {
+        (true, _) => Health::Failed,
+        (_, true) => Health::Warning,
+        _ => Health::Ok,
+    };
+    DoctorAnswer { schema: "probity/doctor/v1", status, checks }
+}
+
+fn good(name: &'static str, detail: impl Into<String>) -> Checkup {
+    Checkup { name, status: Health::Ok, detail: detail.into(), next_step: None }
+}
+
+fn bad(
+    name: &'static str,
+    status: Health,
+    detail: impl Into<String>,
+    next_step: impl Into<String>,
+) -> Checkup {
+    Checkup { name, status, detail: detail.into(), next_step: Some(next_step.into()) }
+}
+
+fn git(workspace: &Workspace) -> Checkup {
+    let Some(git) = &workspace.git else {
+        let detail = "this tree is no git repository: only what changes after a start is seen";
+        return bad(
+            "git",
+            Health::Warning,
+            detail,
+            "`git init` and commit, if you want dirt to be told from work",
+        );
+    };
+    let Some(head) = before::head(workspace) else {
+        return bad("git", Health::Warning, "the repository has no commit", "commit what is there");
+    };
+    match before::tree_of(workspace, &head) {
+        Some(tree) => {
+            good("git", format!("{} files in commit {head} ({})", tree.len(), git.common_dir.display()))
+        }
+        None => bad(
+            "git",
+            Health::Failed,
+            format!("git does not list commit {head}"),
+            "install git, or repair the repository with `git fsck`",
+        ),
+    }
+}
+
+fn state(workspace: &Workspace) -> Checkup {
+    let dir = workspace.state.dir();
+    let probe = workspace.state.objects().put(b"probity doctor\n");
+    match probe {
+        Ok(_) => good("state", dir.display().to_string()),
+        Err(error) => bad("state", Health::Failed, error.to_string(), "make that folder writable for you"),
+    }
+}
+
+fn store(workspace: &Workspace) -> Checkup {
+    match Shell::open(workspace) {
+        Ok(shell) => {
+            let open = shell.registry().intents().filter(|intent| !intent.status.is_closed()).count();
+            good(
+                "store",
+                format!("{} events, {open} open intents; the chain holds", shell.registry().head().seq),
+            )
+        }
+        Err(fault) => bad("store", Health::Failed, fault.to_string(), fault.next_step()),
+    }
+}
+
+fn clock() -> Checkup {
+    let now = crate::clock::seconds();
+    if now < EARLIEST_SECONDS {
+        return bad(
+            "clock",
+            Health::Failed,
+            "the clock of this machine is not set",
+            "set it: leases end by it",
+        );
+    }
+    good("clock", crate::clock::rfc3339(now))
+}
+
+fn policy(workspace: &Workspace) -> Checkup {
+    match (workspace.policy(), workspace.policy_source()) {
+        (Ok(_), Ok(None)) => bad(
+            "policy",
+            Health::Warning,
+            "there is no probity.toml: build outputs count as changes",
+            "`probity init` proposes one",
+        ),
+        (Ok(policy), _) => {
+            good("policy", format!("{} gates, {} packs", policy.gates.len(), policy.packs.len()))
+        }
+        (Err(fault), _) => bad("policy", Health::Failed, fault.to_string(), fault.next_step()),
+    }
+}
+
+fn agents(workspace: &Workspace) -> Checkup {
+    let known: Vec<&str> =
+        Agent::ALL.into_iter().filter(|agent| is_registered(workspace, *agent)).map(Agent::name).collect();
+    if known.is_empty() {
+        let next = "`probity init --agent claude` (or codex, cursor, gemini) tells an agent";
+        return bad(
+            "agents",
+            Health::Warning,
+            "no agent's configuration of this project names Probity",
+            next,
+        );
+    }
+    good("agents", known.join(", "))
+}

@@ -1,0 +1,186 @@
+//! What goes on in a tree: who holds what, who waits, and whose the dirt is.
+
+use super::dirt::Look;
+use super::frame::Frame;
+use super::neighbours::Seen;
+use super::view::LISTED;
+use crate::registry::{Caller, Shell};
+use crate::runs::Runs;
+use crate::{Fault, Workspace, analyze};
+use intent::registry::{Intent, Notice};
+use intent::{Entries, IntentId, Ownership, Peer, Status};
+use paths::RepoPath;
+use serde::Serialize;
+
+/// The state of a tree and of the intents on it.
+#[derive(Debug, Clone, Serialize)]
+pub struct StatusAnswer {
+    /// `probity/status/v1`.
+    pub schema: &'static str,
+    /// The git commit.
+    pub head: Option<String>,
+    /// The run that the tree as it is has or would have.
+    pub run_id: String,
+    /// Whether that run is stored.
+    pub run_available: bool,
+    /// The claims and those who wait, in the order in which they were declared.
+    pub intents: Vec<IntentLine>,
+    /// Whose the dirt is.
+    pub dirty: DirtySummary,
+    /// What to do next.
+    pub next_step: String,
+    /// What happened to intents of the reader meanwhile.
+    pub notices: Vec<Notice>,
+}
+
+/// One open intent.
+#[derive(Debug, Clone, Serialize)]
+pub struct IntentLine {
+    /// Its id.
+    pub intent_id: IntentId,
+    /// `active` or `queued`.
+    pub status: Status,
+    /// How it lies to the reader.
+    pub ownership: Ownership,
+    /// What people call its owner.
+    pub agent: String,
+    /// What it is for.
+    pub description: String,
+    /// What it is about.
+    pub allowed_files: Entries,
+    /// Since when.
+    pub since: String,
+    /// For how many seconds.
+    pub age_seconds: u64,
+    /// How long its owner may still be silent; 0 if the lease lapsed.
+    pub lease_left_seconds: u64,
+    /// How long it may still live.
+    pub life_left_seconds: u64,
+    /// Its place in the queue while it waits.
+    pub queue_position: Option<usize>,
+    /// How many dirty paths of this tree it holds.
+    pub n_dirty: usize,
+    /// Whether it is made in this working tree.
+    pub is_here: bool,
+}
+
+/// The dirty paths by class: whose they are.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct DirtySummary {
+    /// How many there are.
+    pub count: usize,
+    /// Held by intents of the reader.
+    pub own: DirtyGroup,
+    /// Held by live intents of others.
+    pub foreign: DirtyGroup,
+    /// Held by intents whose owner is gone or whose time is over.
+    pub abandoned: DirtyGroup,
+    /// Held by nobody.
+    pub unclaimed: DirtyGroup,
+}
+
+/// Some dirty paths.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct DirtyGroup {
+    /// How many.
+    pub count: usize,
+    /// The first of them.
+    pub paths: Vec<RepoPath>,
+}
+
+impl DirtyGroup {
+    fn add(&mut self, path: &RepoPath) {
+        self.count += 1;
+        if self.paths.len() < LISTED {
+            self.paths.push(path.clone());
+        }
+    }
+}
+
+/// Tells what goes on.
+pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fault> {
+    let shell = Shell::open(workspace)?;
+    let owner = caller.owner(shell.host())?;
+    shell.touch(&owner)?;
+    let circumstances = shell.circumstances()?;
+    let frame = Frame::of(workspace);
+    let look = Look::take(workspace, &workspace.policy()?)?;
+    let run_id = analyze::run_id(workspace, &look.snapshot)?;
+    let seen =
+        Seen { registry: shell.registry(), owner: &owner, circumstances: &circumstances, frame: &frame };
+    let mut open: Vec<&Intent> =
+        shell.registry().intents().filter(|intent| !intent.status.is_closed()).collect();
+    open.sort_by_key(|intent| (intent.declared_at, &intent.id));
+    let is_here = |intent: &Intent| intent.base.tree.as_ref().is_none_or(|tree| frame.shares_tree(tree));
+    let here: Vec<Peer> =
+        open.iter().filter(|intent| is_here(intent)).map(|intent| seen.peer(intent)).collect();
+    let line = |intent: &&Intent| {
+        let left = |end: u64| end.saturating_sub(circumstances.now.0);
+        let holds = |path: &&RepoPath| intent.scope.holds(frame.up(path).as_bytes()).is_some();
+        IntentLine {
+            intent_id: intent.id.clone(),
+            status: intent.status,
+            ownership: intent.ownership(&owner, &circumstances),
+            agent: intent.owner.label.clone(),
+            description: intent.description.clone(),
+            allowed_files: frame.entries_down(&intent.scope.allowed_files),
+            since: super::answer::shown(intent.declared_at),
+            age_seconds: circumstances.now.0.saturating_sub(intent.declared_at.0),
+            lease_left_seconds: left(intent.lease(&circumstances).ends_at().0),
+            life_left_seconds: left(intent.expires_at.0),
+            queue_position: shell.registry().queue_position(&intent.id, &owner, &circumstances),
+            n_dirty: if is_here(intent) { look.state.dirty.keys().filter(holds).count() } else { 0 },
+            is_here: is_here(intent),
+        }
+    };
+    let intents: Vec<IntentLine> = open.iter().map(line).collect();
+    let dirty = summarise(&look, &frame, &here);
+    Ok(StatusAnswer {
+        schema: "probity/status/v1",
+        head: look.state.head.clone(),
+        run_id: run_id.0.to_string(),
+        run_available: Runs::open(workspace).has(run_id),
+        next_step: next_step(&intents, &dirty).to_owned(),
+        intents,
+        dirty,
+        notices: shell.registry().notices(&owner),
+    })
+}
+
+fn summarise(look: &Look, frame: &Frame, here: &[Peer]) -> DirtySummary {
+    let mut summary = DirtySummary { count: look.state.dirty.len(), ..DirtySummary::default() };
+    for path in look.state.dirty.keys() {
+        let name = frame.up(path);
+        let holds =
+            |peer: &&Peer| peer.status == Status::Active && peer.scope.holds(name.as_bytes()).is_some();
+        let holders = || here.iter().filter(holds);
+        let group = if holders().any(|peer| peer.ownership.is_own()) {
+            &mut summary.own
+        } else if holders().any(|peer| peer.ownership.is_foreign()) {
+            &mut summary.foreign
+        } else if holders().next().is_some() {
+            &mut summary.abandoned
+        } else {
+            &mut summary.unclaimed
+        };
+        group.add(path);
+    }
+    summary
+}
+
+fn next_step(intents: &[IntentLine], dirty: &DirtySummary) -> &'static str {
+    let own = |status| intents.iter().any(|line| line.ownership.is_own() && line.status == status);
+    if intents.iter().any(|line| line.ownership == Ownership::OwnStale) {
+        "your lease lapsed: `probity intent renew` the intent, or finish it"
+    } else if own(Status::Active) {
+        "edit inside your scope, then `probity finish`"
+    } else if own(Status::Queued) {
+        "you wait: `probity intent promote` when those before you have finished"
+    } else if intents.iter().any(|line| line.ownership == Ownership::Recoverable) {
+        "an owner is gone: `probity intent recover` its work, or `probity intent clear` it"
+    } else if dirty.unclaimed.count > 0 {
+        "uncommitted changes belong to no intent: commit, stash or revert them before a start on those paths"
+    } else {
+        "`probity start` declares a change"
+    }
+}
