@@ -6,6 +6,7 @@ mod after_a_violation;
 mod analyze;
 mod attacks;
 mod catalogue;
+mod changes;
 mod evidence_always;
 mod gc;
 mod kills;
