@@ -6,6 +6,7 @@ mod after_a_violation;
 mod analyze;
 mod attacks;
 mod catalogue;
+mod changes;
 mod commits;
 mod contract;
 mod evidence_always;

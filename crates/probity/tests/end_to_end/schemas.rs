@@ -173,3 +173,22 @@ fn every_answer_about_a_contract_fits_its_schema() {
     }
     check(&repo.ask(&["receipt", "show"]).json["receipt"]);
 }
+
+#[test]
+fn every_answer_about_changes_fits_its_schema() {
+    let repo = Repo::new();
+    let owner = "a-handle-of-a-test-01";
+    let started = repo.ask(&["start", "src/b.py", "--intent", "a change", "--owner", owner]);
+    check(&started.json);
+    let intent = started.json["intent_id"].as_str().expect("an id");
+    let changes: [&[&str]; 5] = [
+        &["start", "src/b.py", "--intent", "another"],
+        &["status"],
+        &["doctor"],
+        &["amend", "--intent", intent, "--add", "src/c.py", "--why", "more", "--owner", owner],
+        &["finish", intent, "--observed", "--owner", owner, "--detail-level", "full"],
+    ];
+    for arguments in changes {
+        check(&repo.ask(arguments).json);
+    }
+}

@@ -1,0 +1,355 @@
+//! Several agents in one tree, through the binary: the story and the tables of the contract for shared trees.
+
+use crate::repo::{Outcome, Repo};
+use serde_json::{Value, json};
+use std::process::Stdio;
+
+/// An agent at the command line: it keeps its handle.
+struct Agent<'r> {
+    repo: &'r Repo,
+    owner: String,
+}
+
+impl<'r> Agent<'r> {
+    fn new(repo: &'r Repo, name: &str) -> Self {
+        Self { repo, owner: format!("handle-of-{name}-0123456789") }
+    }
+
+    fn ask(&self, arguments: &[&str]) -> Outcome {
+        let mut all = arguments.to_vec();
+        all.extend(["--owner", &self.owner]);
+        self.repo.ask(&all)
+    }
+
+    fn start(&self, path: &str, more: &[&str]) -> Outcome {
+        let mut all = vec!["start", path, "--intent", "a change"];
+        all.extend(more);
+        self.ask(&all)
+    }
+
+    /// Starts and is granted; answers the intent.
+    fn begin(&self, path: &str, more: &[&str]) -> String {
+        let started = self.start(path, more);
+        assert_eq!((&started.json["status"], started.exit_code), (&json!("active"), Some(0)), "{started:#?}");
+        assert_eq!(started.json["edit_allowed"], true);
+        started.json["intent_id"].as_str().expect("an id").to_owned()
+    }
+
+    fn finish(&self, intent: &str, more: &[&str]) -> Outcome {
+        let mut all = vec!["finish", intent];
+        all.extend(more);
+        self.ask(&all)
+    }
+}
+
+/// The status, the reason and the exit code.
+fn verdict(outcome: &Outcome) -> (String, String, i32) {
+    let word = |name: &str| outcome.json[name].as_str().unwrap_or_default().to_owned();
+    (word("status"), word("reason"), outcome.exit_code.unwrap_or(-1))
+}
+
+fn is(status: &str, reason: &str, exit_code: i32) -> (String, String, i32) {
+    (status.to_owned(), reason.to_owned(), exit_code)
+}
+
+#[test]
+fn two_agents_want_one_file() {
+    let repo = Repo::new();
+    let (a, b) = (Agent::new(&repo, "a"), Agent::new(&repo, "b"));
+    // 1. A edits.
+    let intent = a.begin("src/a.py", &[]);
+    repo.write("src/a.py", "print('a')\nprint('more')\n");
+    // 2. B is blocked by coordination and by the dirty tree, and leaves nothing behind.
+    let blocked = b.start("src/a.py", &[]);
+    assert_eq!(verdict(&blocked), is("blocked", "coordination", 2), "{blocked:#?}");
+    assert_eq!(blocked.json["edit_allowed"], false);
+    assert_eq!(
+        blocked.json["reasons"],
+        json!(["coordination", "dirty_scope", "foreign_dirty_overlap"]),
+        "{blocked:#?}"
+    );
+    assert_eq!(blocked.json["next_step"], "coordinate_and_clean");
+    assert_eq!(blocked.json["intent_id"], Value::Null);
+    assert_eq!(blocked.json["workspace_hygiene"]["blocks_edit"], true);
+    assert_eq!(blocked.json["blocked_by"], json!([intent]));
+    // A waiter holds nothing either.
+    let queued = b.start("src/a.py", &["--queue"]);
+    assert_eq!(verdict(&queued), is("queued", "coordination", 5), "{queued:#?}");
+    assert_eq!(queued.json["queue_position"], 1);
+    // 3. A finishes: neither the blocked start nor the waiter is in its way.
+    let finished = a.finish(&intent, &["--changed", "src/a.py"]);
+    assert_eq!(verdict(&finished), is("accepted", "", 0), "{finished:#?}");
+    assert_eq!(finished.json["intent_cleared"], true);
+    assert_eq!(finished.json["workspace_hygiene_after"]["foreign_dirty_overlaps"], json!([]));
+    assert_eq!(finished.json["workspace_hygiene_after"]["finish_block_reason"], Value::Null);
+    // 4. A commits, and B can work.
+    repo.sh("git add . && git commit -q -m a");
+    repo.write("docs/x.md", "x\n");
+    let taken = Agent::new(&repo, "c").start("src/a.py", &[]);
+    assert_eq!(verdict(&taken), is("blocked", "queue_ahead", 2), "{taken:#?}");
+}
+
+#[test]
+fn a_waiter_is_served_when_the_holder_has_finished() {
+    let repo = Repo::new();
+    let (a, b) = (Agent::new(&repo, "a"), Agent::new(&repo, "b"));
+    let intent = a.begin("src/a.py", &[]);
+    let mut waiting =
+        repo.probity(&["start", "src/a.py", "--intent", "b", "--wait", "100", "--json", "--owner", &b.owner]);
+    let waiting = waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    while repo.ask(&["status"]).json["intents"].as_array().map_or(0, Vec::len) < 2 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let finished = a.finish(&intent, &["--no-receipt", "--observed"]);
+    assert_eq!(finished.json["status"], "accepted", "{finished:#?}");
+    let served = repo.outcome(&waiting.wait_with_output().expect("ends"));
+    assert_eq!(verdict(&served), is("active", "", 0), "{served:#?}");
+}
+
+#[test]
+fn a_start_has_four_answers() {
+    let repo = Repo::new();
+    let a = Agent::new(&repo, "a");
+    let needs = a.start("src/a.py", &["--no-analyze"]);
+    assert_eq!(verdict(&needs), is("needs_analysis", "no_run", 2), "{needs:#?}");
+    assert_eq!((&needs.json["intent_id"], &needs.json["workspace_hygiene"]), (&Value::Null, &Value::Null));
+    repo.write("src/a.py", "print('mine')\n");
+    let dirty = a.start("src/a.py", &[]);
+    assert_eq!(verdict(&dirty), is("blocked", "dirty_scope", 2), "{dirty:#?}");
+    assert_eq!(dirty.json["next_step"], "clean_dirty_scope");
+    let own = a.start("src/a.py", &["--continue-own-wip"]);
+    assert_eq!(verdict(&own), is("active", "", 0), "{own:#?}");
+    assert_eq!(own.json["workspace_hygiene"]["blocks_edit"], true, "a fact, whatever the policy");
+    assert!(own.json["budget"].is_object() && own.json["blast_radius"].is_object(), "{own:#?}");
+}
+
+#[test]
+fn the_same_start_again_is_the_same_intent() {
+    let repo = Repo::new();
+    let a = Agent::new(&repo, "a");
+    let first = a.start("src/a.py", &["--command-id", "my-command-1"]);
+    let again = a.start("src/a.py", &["--command-id", "my-command-1"]);
+    assert_eq!(first.json["intent_id"], again.json["intent_id"], "{again:#?}");
+    assert_eq!(again.json["idempotent_replay"], true);
+    let plain = a.start("src/a.py", &[]);
+    assert_eq!(plain.json["intent_id"], first.json["intent_id"], "{plain:#?}");
+    let other = a.start("src/b.py", &["--command-id", "my-command-1"]);
+    assert_eq!(other.exit_code, Some(2), "{other:#?}");
+}
+
+#[test]
+fn wrong_words_are_named_and_change_nothing() {
+    let repo = Repo::new();
+    let a = Agent::new(&repo, "a");
+    for (arguments, code) in [
+        (&["src/*.py"][..], "SCOPE.GLOB_IN_LITERAL"),
+        (&["/etc/passwd"][..], "SCOPE.ABSOLUTE"),
+        (&["../x"][..], "SCOPE.DOT_SEGMENT"),
+    ] {
+        a.start(arguments[0], &[]).refused_with(code);
+    }
+    for bad in [["--ttl", "1"], ["--lease", "100000"]] {
+        assert_eq!(a.start("src/a.py", &bad).exit_code, Some(2));
+    }
+    a.ask(&["start", "src/a.py", "--intent", "  "]).refused_with("INTENT.INVALID");
+    assert_eq!(repo.ask(&["status"]).json["intents"], json!([]));
+}
+
+#[test]
+fn hygiene_tells_whose_the_dirt_is() {
+    let repo = Repo::new();
+    let (a, b) = (Agent::new(&repo, "a"), Agent::new(&repo, "b"));
+    repo.write("old.txt", "old\n");
+    repo.write("edited.txt", "old\n");
+    let intent = a.begin("src/a.py", &["--related", "docs/d.md"]);
+    b.begin("src/b.py", &[]);
+    repo.write("src/a.py", "print('a2')\n");
+    repo.write("docs/d.md", "# D2\n");
+    repo.write("src/b.py", "print('b2')\n");
+    repo.write("edited.txt", "new\n");
+    repo.write("new/deep/é \"q\".txt", "new\n");
+    let missing = a.finish(&intent, &["--changed", "src/a.py", "--detail-level", "full"]);
+    assert_eq!(verdict(&missing), is("unverified", "workspace_hygiene", 3), "{missing:#?}");
+    let hygiene = &missing.json["workspace_hygiene_after"];
+    assert_eq!(hygiene["finish_block_reason"], "missing_evidence");
+    assert_eq!(hygiene["unacknowledged_dirty_in_scope"], json!(["docs/d.md"]));
+    assert_eq!(hygiene["preexisting_unscoped_dirty"], json!(["old.txt"]));
+    assert_eq!(hygiene["new_unattributed_unscoped_dirty"], json!(["new/deep/é \"q\".txt"]));
+    assert_eq!(hygiene["modified_unattributed_unscoped_dirty"], json!(["edited.txt"]));
+    assert_eq!(hygiene["unknown_unattributed_unscoped_dirty"], json!([]));
+    assert_eq!(hygiene["foreign_attributed_outside_scope"], json!(["src/b.py"]));
+    assert_eq!(hygiene["own_unscoped_dirty"], hygiene["unattributed_unscoped_dirty"]);
+    assert_eq!(hygiene["files_for_scope_check"], json!(["src/a.py"]));
+    assert_eq!(hygiene["dirty_attribution"].as_array().map(Vec::len), Some(6));
+    assert_eq!(missing.json["not_reached"], json!(["scope_check", "verify", "receipt"]));
+    let all = ["--changed", "src/a.py", "docs/d.md"];
+    let strict = a.finish(&intent, &[&all[..], &["--strict"]].concat());
+    assert_eq!(verdict(&strict), is("unverified", "workspace_hygiene", 3), "{strict:#?}");
+    assert_eq!(strict.json["workspace_hygiene_after"]["finish_block_reason"], "own_unscoped_dirty");
+    assert_eq!(
+        strict.json["workspace_hygiene_after"]["own_unscoped_dirty"],
+        json!(["edited.txt", "new/deep/é \"q\".txt"])
+    );
+    let finished = a.finish(&intent, &all);
+    assert_eq!(verdict(&finished), is("accepted_with_external_changes", "", 0), "{finished:#?}");
+    assert_eq!(finished.json["external_changes"]["count"], 4);
+    assert_eq!(finished.json["scope_check"]["status"], "expanded");
+    assert_eq!(finished.json["next_step"], "report_external_changes");
+    assert!(finished.json["receipt"]["digest"].is_string(), "{finished:#?}");
+}
+
+#[test]
+fn strict_finish_can_be_policy_and_the_policy_is_that_of_the_start() {
+    let repo = Repo::new();
+    repo.write("probity.toml", "[change]\nstrict = true\n");
+    repo.sh("git add . && git commit -q -m policy");
+    let a = Agent::new(&repo, "a");
+    let intent = a.begin("docs/d.md", &[]);
+    repo.write("docs/d.md", "# D2\n");
+    repo.write("x.txt", "x\n");
+    repo.write("probity.toml", "[workspace]\nbuild_outputs = [\"x.txt\"]\n");
+    let strict = a.finish(&intent, &["--changed", "docs/d.md"]);
+    assert_eq!(
+        strict.json["workspace_hygiene_after"]["finish_block_reason"], "own_unscoped_dirty",
+        "{strict:#?}"
+    );
+    assert_eq!(
+        strict.json["workspace_hygiene_after"]["own_unscoped_dirty"],
+        json!(["probity.toml", "x.txt"])
+    );
+}
+
+#[test]
+fn what_was_not_declared_violates_and_the_claim_is_kept() {
+    let repo = Repo::new();
+    let (a, b) = (Agent::new(&repo, "a"), Agent::new(&repo, "b"));
+    let intent = a.begin("src/a.py", &["--forbid", "*.lock"]);
+    repo.write("src/a.py", "print('a2')\n");
+    repo.write("src/b.py", "print('b2')\n");
+    let violated = a.finish(&intent, &["--changed", "src/a.py", "src/b.py"]);
+    assert_eq!(verdict(&violated), is("violated", "scope_violation", 1), "{violated:#?}");
+    assert_eq!(violated.json["scope_check"]["unexpected_files"], json!(["src/b.py"]));
+    let observed = a.finish(&intent, &[]);
+    assert_eq!(verdict(&observed), is("violated", "scope_violation", 1), "{observed:#?}");
+    assert_eq!(b.start("src/a.py", &[]).json["blocked_by"], json!([intent]));
+    let amended = a.ask(&["amend", "--intent", &intent, "--add", "src/b.py", "--why", "it belongs to it"]);
+    assert_eq!(amended.exit_code, Some(0), "{amended:#?}");
+    let finished = a.finish(&intent, &["--diff-ref", "HEAD"]);
+    assert_eq!(verdict(&finished), is("accepted", "", 0), "{finished:#?}");
+}
+
+#[test]
+fn commits_and_new_files_since_the_start_are_seen() {
+    let repo = Repo::new();
+    let a = Agent::new(&repo, "a");
+    let intent = a.begin("src/a.py", &["--related", "src/new.py"]);
+    repo.write("src/a.py", "print('a2')\n");
+    repo.write("docs/d.md", "# committed\n");
+    repo.sh("git add . && git commit -q -m all");
+    repo.write("src/new.py", "print('new')\n");
+    let missing = a.finish(&intent, &["--changed", "src/a.py"]);
+    assert_eq!(
+        missing.json["workspace_hygiene_after"]["unacknowledged_dirty_in_scope"],
+        json!(["src/new.py"]),
+        "{missing:#?}"
+    );
+    let strict = a.finish(&intent, &["--changed", "src/a.py", "src/new.py", "--strict"]);
+    assert_eq!(
+        strict.json["workspace_hygiene_after"]["own_unscoped_dirty"],
+        json!(["docs/d.md"]),
+        "{strict:#?}"
+    );
+}
+
+#[test]
+fn the_after_run_describes_the_tree_as_it_is() {
+    let repo = Repo::new();
+    let a = Agent::new(&repo, "a");
+    let intent = a.begin("src/a.py", &[]);
+    repo.write("src/a.py", "print('a2')\n");
+    let none = a.finish(&intent, &["--changed", "src/a.py", "--no-analyze"]);
+    assert_eq!(verdict(&none), is("unverified", "no_after_run", 3), "{none:#?}");
+    assert_eq!(none.json["next_step"], "analyze_then_finish");
+    let same = a.finish(&intent, &["--changed", "src/a.py", "--after-run", "last"]);
+    assert_eq!(verdict(&same), is("unverified", "after_run_not_new", 3), "{same:#?}");
+}
+
+#[test]
+fn somebody_else_cannot_finish_it_and_a_waiter_not_yet() {
+    let repo = Repo::new();
+    let (a, b) = (Agent::new(&repo, "a"), Agent::new(&repo, "b"));
+    let intent = a.begin("src/a.py", &[]);
+    assert_eq!(b.finish(&intent, &["--observed"]).exit_code, Some(5));
+    let queued = b.start("src/a.py", &["--on-conflict", "queue"]);
+    let place = queued.json["intent_id"].as_str().expect("an id").to_owned();
+    let early = b.finish(&place, &["--observed"]);
+    assert_eq!(verdict(&early), is("unverified", "intent_not_active", 3), "{early:#?}");
+    assert_eq!(early.json["next_step"], "promote_then_finish");
+}
+
+#[test]
+fn of_two_racers_one_wins() {
+    let repo = Repo::new();
+    repo.ask(&["start", "docs/d.md", "--intent", "makes the run"]);
+    let race = |number: i32| {
+        let agent = Agent::new(&repo, &format!("racer{number}"));
+        let mut command =
+            repo.probity(&["start", "src/a.py", "--intent", "race", "--json", "--owner", &agent.owner]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts")
+    };
+    let racers: Vec<_> = (0..6).map(race).collect();
+    let outcomes: Vec<Outcome> =
+        racers.into_iter().map(|racer| repo.outcome(&racer.wait_with_output().expect("ends"))).collect();
+    let won = outcomes.iter().filter(|outcome| outcome.json["status"] == "active").count();
+    assert_eq!(won, 1, "{outcomes:#?}");
+}
+
+#[test]
+fn status_and_doctor_tell_what_goes_on() {
+    let repo = Repo::new();
+    let (a, b) = (Agent::new(&repo, "a"), Agent::new(&repo, "b"));
+    a.begin("src/a.py", &[]);
+    b.start("src/a.py", &["--queue"]);
+    repo.write("src/a.py", "print('x')\n");
+    repo.write("free.txt", "x\n");
+    let seen = a.ask(&["status"]);
+    let intents = seen.json["intents"].as_array().expect("intents");
+    assert_eq!(intents.len(), 2, "{seen:#?}");
+    assert_eq!((&intents[0]["ownership"], &intents[1]["queue_position"]), (&json!("own_active"), &json!(1)));
+    assert_eq!(seen.json["dirty"]["own"]["paths"], json!(["src/a.py"]));
+    assert_eq!(seen.json["dirty"]["unclaimed"]["paths"], json!(["free.txt"]));
+    let checked = repo.ask(&["doctor"]);
+    assert_eq!(checked.exit_code, Some(0), "{checked:#?}");
+    let names: Vec<&str> = checked.json["checks"]
+        .as_array()
+        .expect("checks")
+        .iter()
+        .filter_map(|check| check["name"].as_str())
+        .collect();
+    assert_eq!(names, ["git", "state", "store", "clock", "policy", "agents"]);
+}
+
+#[test]
+fn a_root_below_the_top_and_another_worktree_share_the_claims() {
+    let repo = Repo::new();
+    let (a, b) = (Agent::new(&repo, "a"), Agent::new(&repo, "b"));
+    let started = a.ask(&["start", "a.py", "--intent", "below", "--root", "src"]);
+    assert_eq!(started.json["status"], "active", "{started:#?}");
+    assert_eq!(b.start("src/a.py", &[]).json["reasons"], json!(["coordination"]));
+    repo.write("src/a.py", "print('a2')\n");
+    let intent = started.json["intent_id"].as_str().expect("an id");
+    let elsewhere = a.finish(intent, &["--changed", "src/a.py"]);
+    elsewhere.refused_with("INTENT.INVALID");
+    let finished = a.finish(intent, &["--changed", "a.py", "--root", "src"]);
+    assert_eq!(finished.json["status"], "accepted", "{finished:#?}");
+    repo.sh("git add . && git commit -q -m a && git worktree add -q ../wt");
+    let other = b.ask(&["start", "src/b.py", "--intent", "in the worktree", "--root", "../wt"]);
+    assert_eq!(other.json["status"], "active", "{other:#?}");
+    assert_eq!(a.start("src/b.py", &[]).json["reasons"], json!(["coordination"]));
+    let intent = a.begin("src/a.py", &[]);
+    repo.write("src/a.py", "print('a3')\n");
+    repo.write("src/b.py", "not of the worktree\n");
+    let finished = a.finish(&intent, &["--changed", "src/a.py", "--detail-level", "full"]);
+    let hygiene = &finished.json["workspace_hygiene_after"];
+    assert_eq!(hygiene["new_unattributed_unscoped_dirty"], json!(["src/b.py"]), "{finished:#?}");
+}
