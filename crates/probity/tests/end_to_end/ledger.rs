@@ -217,7 +217,7 @@ fn with_model(repo: &Repo, script: &str, input: &str) -> Outcome {
 #[test]
 fn a_model_proposes_and_the_same_checks_apply() {
     let repo = Repo::new();
-    let lines = "{\"id\": \"t1\", \"text\": \"We use Postgres. Maybe we use Redis.\"}";
+    let lines = "{\"id\": \"t1\", \"text\": \"Maybe we use Redis. We use Postgres.\"}";
     let script = r#"cat > /dev/null; echo '{"deltas": [
         {"kind": "decision_made", "turn": "t1", "quote": "We use Postgres", "handle": "a", "summary": "Use Postgres", "confidence": "high"},
         {"kind": "decision_made", "turn": "t1", "quote": "we use Redis", "handle": "b", "summary": "Use Redis", "confidence": "high"},
@@ -234,7 +234,7 @@ fn a_model_proposes_and_the_same_checks_apply() {
 #[test]
 fn a_model_that_fails_leaves_its_turns_pending() {
     let repo = Repo::new();
-    let lines = "{\"id\": \"t1\", \"text\": \"We use Postgres.\"}";
+    let lines = "{\"id\": \"t1\", \"text\": \"We will use Postgres for orders.\"}";
     for script in ["exit 1", "echo nonsense", "echo '{\"deltas\": 3}'"] {
         let read = with_model(&repo, script, lines);
         assert_eq!((read.exit_code, &read.json["turns_pending"]), (Some(1), &json!(1)), "{read:?}");
