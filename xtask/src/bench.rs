@@ -16,9 +16,11 @@ pub fn bench(which: &[&str]) -> Chore {
     let all = which.is_empty();
     let wants = |name: &str| all || which.contains(&name);
     if let Some(unknown) =
-        which.iter().find(|name| !["run", "tree", "engines", "ledger", "large"].contains(name))
+        which.iter().find(|name| !["run", "tree", "engines", "ledger", "large", "commits"].contains(name))
     {
-        return Err(format!("no benchmark `{unknown}`: there are run, tree, engines, ledger, large"));
+        return Err(format!(
+            "no benchmark `{unknown}`: there are run, tree, engines, ledger, large, commits"
+        ));
     }
     if wants("run") {
         whole_run()?;
@@ -28,6 +30,11 @@ pub fn bench(which: &[&str]) -> Chore {
         for lines in ["30", "500"] {
             tree(&["100000", lines])?;
         }
+    }
+    if wants("commits") {
+        let bench = ["bench", "--quiet", "--package", "probity-store", "--bench", "commits"];
+        let large: &[&str] = if which.contains(&"large") { &["--", "large"] } else { &[] };
+        cargo("commits", &[&bench, large].concat(), &[])?;
     }
     if wants("engines") {
         for package in ["paths", "commit", "ledger", "contract", "analysis"] {

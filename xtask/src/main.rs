@@ -19,6 +19,8 @@ const USAGE: &str = "usage: cargo xtask <chore>
           (`bench analyze-peers TREE…`: analysis beside other analysers)
   quality how well copies are found: seeded changes of real code in the given trees, or in the project's own
   kill    kill governed runs at random points, many times (long)
+  kill commits  kill processes that commit, 200 times (long)
+  histories     hold the commit engine against a naive model on 100,000 histories (long)
   simulate [seeds]   run the registry of intents under so many random schedules (10,000)
   race    let eight contend for one path, 10,000 claims (long)
   fuzz    run every fuzz target for 60 s, or as many as are given (needs a nightly compiler)
@@ -39,6 +41,8 @@ fn main() -> ExitCode {
         ["bench", which @ ..] => bench::bench(which),
         ["quality", trees @ ..] => test::quality(trees),
         ["kill"] => test::kill(),
+        ["kill", "commits"] => test::kill_commits(),
+        ["histories"] => test::histories(),
         ["simulate"] => test::simulate("10000"),
         ["simulate", seeds] => test::simulate(seeds),
         ["race"] => test::race(),

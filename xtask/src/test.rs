@@ -50,3 +50,21 @@ fn registry(name: &str, tests: &str, setting: (&str, &str)) -> Chore {
         ["test", "--release", "--package", "probity-control", "--lib", tests, "--", "--nocapture"];
     cargo(name, &arguments, &[setting])
 }
+
+/// Kills of processes that commit, many times.
+pub fn kill_commits() -> Chore {
+    cargo(
+        "kills of commits",
+        &["test", "--package", "probity", "--test", "end_to_end", "commits::a_kill", "--", "--nocapture"],
+        &[("PROBITY_COMMIT_KILLS", "200")],
+    )
+}
+
+/// The engine of commits against the naive model, on 100,000 random histories.
+pub fn histories() -> Chore {
+    cargo(
+        "histories",
+        &["test", "--release", "--package", "probity-commit", "--test", "naive"],
+        &[("PROBITY_HISTORIES", "100000"), ("PROBITY_FIRST_SEED", "1000000")],
+    )
+}
