@@ -103,6 +103,7 @@ pub(crate) struct StartArgs {
 /// Without `--changed` and `--diff-ref` the tree itself says what changed since the start. The after-run must describe
 /// the tree as it is; it is made if there is none.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(after_help = "Examples:\n  probity finish 0199c2 --changed src/auth.py --owner owner-…\n  \
                         probity finish 0199c2 --diff-ref main --claims-text 'No regressions.'")]
 pub(crate) struct FinishArgs {
@@ -234,7 +235,7 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<Answer, Fa
     let continues = args.continue_own_wip || args.dirty_scope_policy == DirtyScope::ContinueOwnWip;
     let dirty_scope_policy =
         if continues { DirtyScopePolicy::ContinueOwnWip } else { DirtyScopePolicy::Block };
-    let queues = args.queue || args.wait.is_some() || args.on_conflict == Conflict::Queue;
+    let may_queue = args.queue || args.wait.is_some() || args.on_conflict == Conflict::Queue;
     let request = StartRequest {
         command_id: args.command_id,
         description: args.intent,
@@ -243,7 +244,7 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<Answer, Fa
         allowed_related: bytes(args.related),
         forbidden: bytes(args.forbid),
         dirty_scope_policy,
-        on_conflict: if queues { OnConflict::Queue } else { OnConflict::Block },
+        on_conflict: if may_queue { OnConflict::Queue } else { OnConflict::Block },
         ttl_seconds: args.ttl,
         lease_seconds: args.lease,
         strictness: args.strictness.map(Into::into),

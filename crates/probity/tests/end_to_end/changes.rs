@@ -353,3 +353,33 @@ fn a_root_below_the_top_and_another_worktree_share_the_claims() {
     let hygiene = &finished.json["workspace_hygiene_after"];
     assert_eq!(hygiene["new_unattributed_unscoped_dirty"], json!(["src/b.py"]), "{finished:#?}");
 }
+
+#[test]
+fn a_change_for_the_worse_is_violated_and_can_be_mended() {
+    let repo = Repo::new();
+    let a = Agent::new(&repo, "a");
+    let intent = a.begin("src/a.py", &[]);
+    repo.write("src/a.py", "def f(:\n    print('a'\n");
+    let violated = a.finish(&intent, &["--changed", "src/a.py", "--claims-text", "No regressions."]);
+    assert_eq!(verdict(&violated), is("violated", "structural_regressions", 1), "{violated:#?}");
+    assert_eq!(violated.json["claims"]["valid"], false, "{violated:#?}");
+    assert_eq!((&violated.json["intent_cleared"], &violated.json["receipt"]), (&json!(false), &Value::Null));
+    repo.write("src/a.py", "print('a2')\n");
+    let mended = a.finish(&intent, &["--changed", "src/a.py"]);
+    assert_eq!(verdict(&mended), is("accepted", "", 0), "{mended:#?}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_called_unknown_and_nothing_is_made_up() {
+    let repo = Repo::new();
+    let a = Agent::new(&repo, "a");
+    let intent = a.begin("docs/d.md", &[]);
+    repo.write("docs/d.md", "# D2\n");
+    repo.write("x.txt", "x\n");
+    repo.sh("rm -rf .git/probity/objects .git/probity/runs");
+    let finished = a.finish(&intent, &["--changed", "docs/d.md", "--detail-level", "full"]);
+    let hygiene = &finished.json["workspace_hygiene_after"];
+    assert_eq!(hygiene["unknown_unattributed_unscoped_dirty"], json!(["x.txt"]), "{finished:#?}");
+    assert_eq!(hygiene["dirty_snapshot_status"], "unreadable");
+    assert_eq!(verdict(&finished), is("unverified", "no_before_run", 3), "{finished:#?}");
+}
