@@ -5,10 +5,10 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports")]
 
-use control::Workspace;
-use control::ledger::{Shell, replay};
 use ledger::wire::{Event, encode};
 use ledger::{BatchMode, Candidate, Change, Confidence, Content, Delta, Proposal, Source};
+use probity_control::Workspace;
+use probity_control::ledger::{Shell, replay};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ fn main() {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["open", place] => open(Path::new(place)),
         ["replay", place] => {
-            println!("{}", replay(&at(Path::new(place)), None).expect("replays").state_digest)
+            println!("{}", replay(&at(Path::new(place)), None).expect("replays").state_digest);
         }
         [n] => measure(n.parse().expect("a number of deltas")),
         _ => measure(1_000_000),
@@ -193,7 +193,10 @@ impl Mix {
             _ => 0,
         };
         let old = match act {
-            2 if !self.decisions.is_empty() => Some(self.decisions[self.roll(self.decisions.len())]),
+            2 if !self.decisions.is_empty() => {
+                let at = self.roll(self.decisions.len());
+                Some(self.decisions[at])
+            }
             3 if !self.tasks.is_empty() => {
                 let at = self.roll(self.tasks.len());
                 Some(self.tasks.swap_remove(at))

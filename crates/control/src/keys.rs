@@ -40,7 +40,7 @@ pub fn public(workspace: &Workspace) -> Result<PublicKey, Fault> {
 pub fn random_token() -> Result<String, Fault> {
     let mut random = [0; 16];
     fill(&mut random).map_err(Fault::system("cannot get random bytes from the system"))?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(format!("{:032x}", u128::from_be_bytes(random)))
 }
 
 /// Random bytes from the system.

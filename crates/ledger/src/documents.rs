@@ -214,7 +214,9 @@ mod tests {
             cut in 0usize..30,
         ) {
             let mut ledger = Ledger::new();
-            ["t1", "t2"].iter().for_each(|turn| ledger.add_turn(turn));
+            for turn in ["t1", "t2"] {
+                ledger.add_turn(turn);
+            }
             for (value, author) in &inputs {
                 ledger.reconcile(author, BatchMode::BestEffort, &[Proposal::read(value)]).expect("there is room");
             }

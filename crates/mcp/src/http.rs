@@ -6,7 +6,7 @@
 use crate::ServeError;
 use crate::server::Server;
 use axum::extract::{Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -63,7 +63,7 @@ async fn only_with_token(
     request: Request,
     next: Next,
 ) -> Result<Response, StatusCode> {
-    let given = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
+    let given = request.headers().get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
     if given.is_some_and(|given| same(given, expected.as_bytes())) {
         Ok(next.run(request).await)
     } else {

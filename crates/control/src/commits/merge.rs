@@ -323,7 +323,7 @@ fn make(
     let analyzer = MergeAnalyzer::new(view.schema(), view);
     let outcome =
         analyzer.reconcile_groups(&merge, &plan.resolutions(), &plan.groups, stamp).map_err(refused)?;
-    let ops = outcome.survival.iter().flat_map(|commit| commit.ops());
+    let ops = outcome.survival.iter().flat_map(commit::Commit::ops);
     let reconciled = Reconciled {
         merge,
         survival: outcome.survival.as_ref().map(Commit::id),
@@ -375,7 +375,8 @@ impl Plan {
         for (index, conflict) in found.analysis.conflicts().iter().enumerate() {
             let ruling = &found.rulings.conflicts[index];
             let given = about(conflict);
-            if ruling.verdict == Verdict::Refused && !(request.override_policy && !given.is_empty()) {
+            let is_overridden = request.override_policy && !given.is_empty();
+            if ruling.verdict == Verdict::Refused && !is_overridden {
                 let place = format!("{}/{} {}", conflict.attachment, conflict.key, path_text(&conflict.path));
                 return Err(Fault::refused(
                     Reason::MergeRefused,
@@ -446,6 +447,10 @@ fn given(found: &Analyzed, resolutions: &[Json]) -> Result<Vec<MergeResolution>,
 }
 
 /// The policy for merges.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method is not general enough over its lifetime"
+)]
 pub fn policy(store: &CommitStore) -> Result<Policy, Fault> {
     Ok(store.read(|view| view.policy())??)
 }

@@ -139,6 +139,10 @@ pub fn reduce(store: &CommitStore) -> Result<Vec<CommitId>, Fault> {
 }
 
 /// All refs.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method is not general enough over its lifetime"
+)]
 pub fn refs(store: &CommitStore) -> Result<Json, Fault> {
     let refs = store.read(|view| view.refs())??;
     let refs: Vec<Json> = refs.iter().map(|(name, id)| json!({ "name": name, "commit": id })).collect();

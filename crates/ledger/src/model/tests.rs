@@ -8,7 +8,7 @@ fn turn(id: &str, role: Role, text: &str) -> TurnText {
     TurnText { id: id.into(), role, text: text.into() }
 }
 
-fn read_one(text: &str, delta: Value) -> Result<Value, &'static str> {
+fn read_one(text: &str, delta: &Value) -> Result<Value, &'static str> {
     let turns = [turn("t1", Role::User, text)];
     let answer = json!({ "deltas": [delta] }).to_string();
     let read = read(&Ledger::new(), &turns, &answer).expect("is an answer");
@@ -26,7 +26,7 @@ fn decision(quote: &str, summary: &str) -> Value {
 fn what_was_said_is_a_candidate_with_a_minted_handle_and_its_words() {
     let text = "Fine. We will use Postgres for orders.";
     let candidate =
-        read_one(text, decision("use Postgres for orders", "Use Postgres for orders")).expect("is said");
+        read_one(text, &decision("use Postgres for orders", "Use Postgres for orders")).expect("is said");
     assert_eq!(candidate["sources"], json!([{ "turn": "t1", "range": [14, 37] }]));
     assert!(candidate["handle"].as_str().is_some_and(|handle| handle.starts_with("t1:")), "{candidate}");
     assert!(candidate["key"].as_str().is_some_and(|key| key.starts_with("model:t1:")));
@@ -48,7 +48,7 @@ fn what_was_hedged_asked_or_supposed_never_becomes_a_decision() {
         "```\nuse Redis\n```",
     ] {
         let quote = ["use Redis", "Redis"].into_iter().find(|quote| text.contains(quote)).expect("is there");
-        let delta = read_one(text, decision(quote, "Use Redis"));
+        let delta = read_one(text, &decision(quote, "Use Redis"));
         let kind = delta.map(|delta| delta["kind"].as_str().unwrap_or_default().to_owned());
         let is_harmless = match &kind {
             Ok(kind) => kind == "hypothesis_introduced",
@@ -70,27 +70,27 @@ fn a_guess_is_taken_for_a_guess() {
 fn a_summary_must_not_turn_the_words_around() {
     let text = "We will not use Redis for caching.";
     assert_eq!(
-        read_one(text, decision("not use Redis for caching", "Use Redis for caching")),
+        read_one(text, &decision("not use Redis for caching", "Use Redis for caching")),
         Err("polarity")
     );
     assert_eq!(
-        read_one(text, decision("use Redis for caching", "Do not use Redis for caching")),
+        read_one(text, &decision("use Redis for caching", "Do not use Redis for caching")),
         Err("polarity")
     );
     assert!(
-        read_one(text, decision("will not use Redis for caching", "Do not use Redis for caching")).is_ok()
+        read_one(text, &decision("will not use Redis for caching", "Do not use Redis for caching")).is_ok()
     );
 }
 
 #[test]
 fn what_cannot_be_traced_is_dropped() {
-    assert_eq!(read_one("Use A.", decision("Use B", "Use B")), Err("quote_not_found"));
-    assert_eq!(read_one("Use A.", decision("", "Use A")), Err("quote_not_found"));
+    assert_eq!(read_one("Use A.", &decision("Use B", "Use B")), Err("quote_not_found"));
+    assert_eq!(read_one("Use A.", &decision("", "Use A")), Err("quote_not_found"));
     let mut elsewhere = decision("Use A", "Use A");
     elsewhere["turn"] = json!("t9");
-    assert_eq!(read_one("Use A.", elsewhere), Err("unknown_turn"));
-    assert_eq!(read_one("Use A.", json!({ "kind": "guess" })), Err("malformed"));
-    assert_eq!(read_one("Use A.", json!("x")), Err("malformed"));
+    assert_eq!(read_one("Use A.", &elsewhere), Err("unknown_turn"));
+    assert_eq!(read_one("Use A.", &json!({ "kind": "guess" })), Err("malformed"));
+    assert_eq!(read_one("Use A.", &json!("x")), Err("malformed"));
     let tool = [turn("t1", Role::Tool, "Use A.")];
     let answer = json!({ "deltas": [decision("Use A", "Use A")] }).to_string();
     assert_eq!(read(&Ledger::new(), &tool, &answer).expect("is an answer").dropped[0].why, "not_said");

@@ -30,7 +30,9 @@ fn values() -> Vec<Value> {
         json!({ "kind": "task_reopened", "target": "t", "handle": "t2", "reason": "broke" }),
         json!({ "kind": "fact_corrected", "target": "f", "handle": "f2", "summary": "5 min" }),
     ];
-    values.iter_mut().for_each(|value| value["sources"] = sources.clone());
+    for value in &mut values {
+        value["sources"] = sources.clone();
+    }
     values.extend([
         json!(null),
         json!({ "kind": "guess", "key": "x" }),

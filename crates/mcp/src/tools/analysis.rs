@@ -47,11 +47,11 @@ struct Analyze {
     limit: Option<usize>,
 }
 
-fn analyze_repository(call: &Call, args: Analyze) -> Result<Value, Fault> {
-    let workspace = call.workspace(args.root.as_deref())?;
+fn analyze_repository(call: &Call, Analyze { root, limit }: Analyze) -> Result<Value, Fault> {
+    let workspace = call.workspace(root.as_deref())?;
     let analyzed = analyze(&workspace, &AnalyzeOptions::default(), &|progress| call.analysis_step(progress))?;
     let baseline = read_baseline(&workspace, &analyzed.run)?;
-    let mut document = documents::analyzed(&analyzed, args.limit.unwrap_or(LISTED));
+    let mut document = documents::analyzed(&analyzed, limit.unwrap_or(LISTED));
     document["baseline"] = documents::baseline(&baseline);
     document["gates"] = documents::gates(&gates(&workspace, &analyzed.run, &baseline)?);
     Ok(super::named("analyze", document))
@@ -67,10 +67,10 @@ struct Compare {
     after: Option<String>,
 }
 
-fn compare_runs(call: &Call, args: Compare) -> Result<Value, Fault> {
-    let runs = Runs::open(&call.workspace(args.root.as_deref())?);
-    let before = runs.load(&args.before)?.run;
-    let after = runs.load(args.after.as_deref().unwrap_or("last"))?.run;
+fn compare_runs(call: &Call, Compare { root, before, after }: Compare) -> Result<Value, Fault> {
+    let runs = Runs::open(&call.workspace(root.as_deref())?);
+    let before = runs.load(&before)?.run;
+    let after = runs.load(after.as_deref().unwrap_or("last"))?.run;
     let comparison = analysis::compare(&before, &after);
     Ok(super::named("runs-compare", documents::comparison(&before, &after, &comparison)))
 }
@@ -82,10 +82,9 @@ struct Blast {
     files: Vec<String>,
 }
 
-fn blast_radius(call: &Call, args: Blast) -> Result<Value, Fault> {
-    let workspace = call.workspace(args.root.as_deref())?;
-    let files: BTreeSet<RepoPath> = args
-        .files
+fn blast_radius(call: &Call, Blast { root, files }: Blast) -> Result<Value, Fault> {
+    let workspace = call.workspace(root.as_deref())?;
+    let files: BTreeSet<RepoPath> = files
         .iter()
         .map(|file| RepoPath::parse(file.as_bytes()))
         .collect::<Result<_, _>>()

@@ -112,7 +112,7 @@ struct Finish {
     after_run_id: Option<String>,
     #[serde(default)]
     analyze: bool,
-    /// Structured claims, for example {"claim": "no_regressions"}
+    /// Structured claims, for example `{"claim": "no_regressions"}`
     #[serde(default)]
     claims: Vec<Value>,
     /// Text in which claims are looked for

@@ -93,11 +93,11 @@ fn check_patch_contract(call: &Call, args: Check) -> Result<Value, Fault> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Claims {
+struct Validate {
     root: Option<String>,
     /// Text in which claims are looked for
     text: Option<String>,
-    /// Structured claims, for example {"claim": "docs_only"}
+    /// Structured claims, for example `{"claim": "docs_only"}`
     #[serde(default)]
     claims: Vec<Value>,
     before_run_id: Option<String>,
@@ -105,7 +105,7 @@ struct Claims {
     after_run_id: Option<String>,
 }
 
-fn validate_review_claims(call: &Call, args: Claims) -> Result<Value, Fault> {
+fn validate_review_claims(call: &Call, args: Validate) -> Result<Value, Fault> {
     let workspace = call.workspace(args.root.as_deref())?;
     let options = Options {
         against: against(args.base, args.before_run_id)?,

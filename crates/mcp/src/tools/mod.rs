@@ -14,13 +14,16 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::LazyLock;
 
+/// What a tool does with its arguments.
+type Work = dyn Fn(&Call, Value) -> Result<Value, Fault> + Send + Sync;
+
 /// One tool.
 pub(crate) struct Tool {
     name: &'static str,
     description: &'static str,
     effect: Effect,
     input: JsonObject,
-    run: Box<dyn Fn(&Call, Value) -> Result<Value, Fault> + Send + Sync>,
+    run: Box<Work>,
 }
 
 /// What a tool does to the world.
