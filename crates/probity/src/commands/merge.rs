@@ -107,7 +107,7 @@ pub(crate) fn merge(
     arguments: MergeArgs,
     json: bool,
 ) -> Result<Answer, Fault> {
-    let store = open_at(workspace, arguments.place.store)?;
+    let store = open_at(workspace, arguments.place.store.as_deref())?;
     match arguments.command {
         MergeCommand::Analyze { heads: true, .. } => analyze_heads(&store),
         MergeCommand::Analyze { merge, ours, theirs, .. } => {
@@ -191,13 +191,11 @@ fn reconcile(store: &CommitStore, command: MergeCommand, json: bool) -> Result<A
         losses(&found);
         return Ok(reconciled(&merge::reconcile(store, &request)?));
     }
-    match review::review(store, &found, &request)? {
-        Some(outcome) => Ok(reconciled(&outcome)),
-        None => {
-            ui::say("nothing was written; the merge stands as it is");
-            Ok(reconciled(&merge::reconcile(store, &ReconcileRequest { dry_run: true, ..request })?))
-        }
+    if let Some(outcome) = review::review(store, &found, &request)? {
+        return Ok(reconciled(&outcome));
     }
+    ui::say("nothing was written; the merge stands as it is");
+    Ok(reconciled(&merge::reconcile(store, &ReconcileRequest { dry_run: true, ..request })?))
 }
 
 fn reconciled(done: &Reconciled) -> Answer {
@@ -217,7 +215,7 @@ fn reconciled(done: &Reconciled) -> Answer {
     }
     match (&done.survival, done.written) {
         (Some(id), true) => {
-            ui::print(format_args!("{} survival commit {}", ui::good("written"), ui::code(id)))
+            ui::print(format_args!("{} survival commit {}", ui::good("written"), ui::code(id)));
         }
         (Some(_), false) => ui::print("nothing was written: this is what would be"),
         (None, true) => ui::print("the merge stands as it is; the decision is recorded"),

@@ -223,7 +223,7 @@ impl Screen {
                     return Effect::None;
                 }
                 Err(error) => {
-                    self.message = format!("this is no JSON (byte {}); text needs quotes", error.at)
+                    self.message = format!("this is no JSON (byte {}); text needs quotes", error.at);
                 }
             },
             other => edit(&mut text, other),

@@ -14,7 +14,7 @@ use control::commits::{CommitStore, Direction, exchange, locate, merge, open, re
 use control::{Fault, Workspace};
 use serde_json::{Value, json};
 use std::io::{Read, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Answers a question about commits, or writes some.
 pub(crate) fn commits(
@@ -103,12 +103,12 @@ fn change(store: &CommitStore, command: CommitsCommand) -> Result<Answer, Fault>
                 Some(text) => json_of(text.as_bytes())?,
                 None => json_of(&input(Path::new("-"))?)?,
             };
-            written(write::write(
+            Ok(written(write::write(
                 store,
                 on.as_deref(),
                 &Write::Put { attachment, key, value },
                 &signed.into(),
-            )?)
+            )?))
         }
         CommitsCommand::Update { document, path, value, op, ops, on, signed } => {
             let what = match (ops, document) {
@@ -119,13 +119,13 @@ fn change(store: &CommitStore, command: CommitsCommand) -> Result<Answer, Fault>
                     Write::Update { op, attachment, key, path: path.unwrap_or_default(), value }
                 }
             };
-            written(write::write(store, on.as_deref(), &what, &signed.into())?)
+            Ok(written(write::write(store, on.as_deref(), &what, &signed.into())?))
         }
         CommitsCommand::Disable { commit, on, signed } => {
-            written(write::mask(store, &commit, on.as_deref(), false, &signed.into())?)
+            Ok(written(write::mask(store, &commit, on.as_deref(), false, &signed.into())?))
         }
         CommitsCommand::Enable { commit, on, signed } => {
-            written(write::mask(store, &commit, on.as_deref(), true, &signed.into())?)
+            Ok(written(write::mask(store, &commit, on.as_deref(), true, &signed.into())?))
         }
         CommitsCommand::Sync { other, pull, push } => {
             let direction = match (pull, push) {
@@ -137,8 +137,8 @@ fn change(store: &CommitStore, command: CommitsCommand) -> Result<Answer, Fault>
             show::sync(&answer);
             Ok(ok("commits-sync", answer))
         }
-        CommitsCommand::Export { file } => moved(exchange::export(store, &file)?, "written to"),
-        CommitsCommand::Import { file } => moved(exchange::import(store, &file)?, "taken from"),
+        CommitsCommand::Export { file } => Ok(moved(exchange::export(store, &file)?, "written to")),
+        CommitsCommand::Import { file } => Ok(moved(exchange::import(store, &file)?, "taken from")),
         CommitsCommand::Flatten { commit, into, signed } => {
             let answer = exchange::flatten(store, &commit, &into, &signed.into())?;
             ui::print(format_args!(
@@ -185,17 +185,17 @@ fn reduce(store: &CommitStore, dry_run: bool) -> Result<Answer, Fault> {
     Ok(ok("merge-heads", json!({ "written": !dry_run, "merges": merges, "open": open })))
 }
 
-fn written(answer: Value) -> Result<Answer, Fault> {
+fn written(answer: Value) -> Answer {
     let commit = &answer["commit"];
     ui::print(format_args!(
         "{} {}",
         ui::code(show::short(&commit["id"])),
         commit["label"].as_str().unwrap_or_default()
     ));
-    Ok(ok("commits-commit", answer))
+    ok("commits-commit", answer)
 }
 
-fn moved(answer: Value, words: &str) -> Result<Answer, Fault> {
+fn moved(answer: Value, words: &str) -> Answer {
     let moved = &answer["moved"];
     let known = moved["known"].as_u64().unwrap_or(0);
     let known = if known > 0 { format!(" ({known} were there already)") } else { String::new() };
@@ -206,7 +206,7 @@ fn moved(answer: Value, words: &str) -> Result<Answer, Fault> {
         moved["decisions"],
         answer["file"].as_str().unwrap_or_default()
     ));
-    Ok(ok("commits-bundle", answer))
+    ok("commits-bundle", answer)
 }
 
 fn blob(store: &CommitStore, what: &Path) -> Result<Answer, Fault> {
@@ -278,7 +278,7 @@ fn name(document: &str) -> Result<(String, String), Fault> {
 /// Where the store of `probity merge` lies.
 pub(crate) fn open_at(
     workspace: impl Fn() -> Result<Workspace, Fault>,
-    given: Option<PathBuf>,
+    given: Option<&Path>,
 ) -> Result<CommitStore, Fault> {
-    open(&locate(workspace, given.as_deref())?)
+    open(&locate(workspace, given)?)
 }

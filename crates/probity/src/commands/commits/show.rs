@@ -56,7 +56,9 @@ fn line(commit: &Value, marks: &str) {
 /// The heads, one a line.
 pub(super) fn heads(answer: &Value) {
     let all: Vec<&Value> = items(&answer["heads"]).collect();
-    all.iter().for_each(|commit| line(commit, ""));
+    for commit in &all {
+        line(commit, "");
+    }
     if all.len() > 1 {
         ui::row("next", "`probity commits reduce --dry-run` says what merging them would lose");
     }
@@ -216,7 +218,7 @@ fn one_loss(found: &Analyzed, index: usize, conflict: &MergeConflict) {
     let (ruling, history) = (&found.rulings.conflicts[index], &found.histories[index]);
     match &history.resolved_by {
         Some(record) => {
-            ui::print(format_args!("      {} by {}: {}", ui::good("resolved"), record.by, record.why))
+            ui::print(format_args!("      {} by {}: {}", ui::good("resolved"), record.by, record.why));
         }
         None if ruling.verdict != Verdict::Review => {
             ui::print(format_args!("      {} {}", ui::dim("policy "), verdict(&ruling.verdict)));

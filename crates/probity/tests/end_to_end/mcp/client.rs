@@ -37,7 +37,7 @@ impl Client {
         let mut client = Self { process, to, from, next_id: 0, notes: Vec::new(), info: Value::Null };
         client.info = client.request(
             "initialize",
-            json!({
+            &json!({
                 "protocolVersion": "2025-11-25",
                 "capabilities": {},
                 "clientInfo": { "name": "test", "version": "1" },
@@ -54,13 +54,13 @@ impl Client {
     }
 
     /// Sends a request and waits for its answer.
-    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> Value {
         let id = self.post(method, params);
         self.answer(id)
     }
 
     /// Sends a request and does not wait.
-    pub(crate) fn post(&mut self, method: &str, params: Value) -> u64 {
+    pub(crate) fn post(&mut self, method: &str, params: &Value) -> u64 {
         self.next_id += 1;
         let id = self.next_id;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
@@ -81,8 +81,8 @@ impl Client {
     }
 
     /// Calls a tool.
-    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> ToolAnswer {
-        let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> ToolAnswer {
+        let answer = self.request("tools/call", &json!({ "name": tool, "arguments": arguments }));
         let result = &answer["result"];
         assert!(result.is_object(), "{answer:#}");
         let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().expect("text"))

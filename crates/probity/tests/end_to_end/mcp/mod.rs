@@ -31,7 +31,7 @@ fn a_session_opens_lists_its_tools_and_closes() {
     let mut client = Client::start(&repo);
     assert_eq!(client.info["serverInfo"]["name"], "probity");
     assert!(client.info["instructions"].as_str().is_some_and(|words| words.contains("edit_allowed")));
-    let listed = client.request("tools/list", json!({}));
+    let listed = client.request("tools/list", &json!({}));
     let tools = &listed["result"]["tools"];
     let size = tools.to_string().len() / 4;
     assert!(size <= MAX_SCHEMA_TOKENS, "{size} tokens");
@@ -51,12 +51,12 @@ fn a_wrong_argument_is_named_and_nothing_is_done() {
     let repo = Repo::new();
     let mut client = Client::start(&repo);
     for tool in TOOLS {
-        let answer = client.call(tool, json!({ "no_such_argument": 1 }));
+        let answer = client.call(tool, &json!({ "no_such_argument": 1 }));
         assert!(answer.is_error, "{tool}: {answer:#?}");
         assert_eq!(answer.json["reason"], "USAGE.INVALID", "{tool}: {answer:#?}");
         assert!(answer.json["message"].as_str().is_some_and(|words| words.contains("no_such_argument")));
     }
-    let unknown = client.request("tools/call", json!({ "name": "no_such_tool", "arguments": {} }));
+    let unknown = client.request("tools/call", &json!({ "name": "no_such_tool", "arguments": {} }));
     assert_eq!(unknown["error"]["code"], -32602, "{unknown:#}");
     assert!(!repo.path().join(".git/probity").exists(), "a refused call leaves nothing behind");
 }
@@ -66,14 +66,14 @@ fn resources_are_the_documents_of_the_repository() {
     let repo = Repo::new();
     let run = repo.run("echo x >> src/a.py");
     let mut client = Client::start(&repo);
-    let listed = client.request("resources/list", json!({}));
+    let listed = client.request("resources/list", &json!({}));
     let uri = listed["result"]["resources"][0]["uri"].as_str().expect("a resource").to_owned();
     assert_eq!(uri, format!("probity://evidence/{}", run.json["run_id"].as_str().expect("an id")));
-    let read = client.request("resources/read", json!({ "uri": uri }));
+    let read = client.request("resources/read", &json!({ "uri": uri }));
     let text = read["result"]["contents"][0]["text"].as_str().expect("text");
     let manifest: Value = serde_json::from_str(text).expect("a manifest");
     assert_eq!(manifest["run_id"], run.json["run_id"]);
-    let missing = client.request("resources/read", json!({ "uri": "probity://evidence/nothing" }));
+    let missing = client.request("resources/read", &json!({ "uri": "probity://evidence/nothing" }));
     assert!(missing["error"]["data"]["next_step"].is_string(), "{missing:#}");
 }
 
@@ -92,7 +92,7 @@ fn post(port: u16, headers: &[(&str, &str)]) -> (u16, String) {
         body.len()
     );
     for (name, value) in headers {
-        request += &format!("{name}: {value}\r\n");
+        request.extend([name, ": ", value, "\r\n"]);
     }
     write!(stream, "{request}\r\n{body}").expect("writes");
     let mut answer = Vec::new();
