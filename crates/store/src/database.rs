@@ -31,7 +31,7 @@ pub(crate) struct Form {
 impl Form {
     /// Opens the database at `path`, and makes it if there is none.
     pub(crate) fn open_or_create(&self, path: &Path) -> Result<Connection, StoreError> {
-        let folder = path.parent().unwrap_or(Path::new("."));
+        let folder = durable::folder(path);
         durable::create_dir(folder)?;
         local::check(folder)?;
         if !is_there(path)? {
@@ -93,7 +93,7 @@ impl Form {
         durable::write(&unfinished, b"")?;
         self.fill(&unfinished).map_err(StoreError::engine(&unfinished))?;
         std::fs::rename(&unfinished, path).map_err(StoreError::io(path))?;
-        durable::sync_dir(path.parent().unwrap_or(Path::new(".")))
+        durable::sync_dir(durable::folder(path))
     }
 
     /// Fills a new file.

@@ -6,10 +6,15 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
+/// The folder that a file lies in; for a bare name the present one.
+pub(crate) fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Puts `bytes` at `path` atomically and durably. The file is readable for its owner only.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     replace(path, bytes, File::sync_all)?;
-    sync_dir(path.parent().unwrap_or(Path::new(".")))
+    sync_dir(folder(path))
 }
 
 /// Puts `bytes` at `path` atomically, for content that its reader checks: a kill leaves all of it or none, but if the
@@ -31,7 +36,7 @@ fn replace(path: &Path, bytes: &[u8], sync: fn(&File) -> std::io::Result<()>) ->
 }
 
 fn replace_with(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), StoreError> {
-    let parent = path.parent().unwrap_or(Path::new("."));
+    let parent = folder(path);
     create_dir(parent)?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
     // The process id keeps two writers of one file from sharing a temporary one.

@@ -95,9 +95,7 @@ impl Lock {
 }
 
 fn open(path: &Path) -> Result<File, StoreError> {
-    if let Some(parent) = path.parent() {
-        durable::create_dir(parent)?;
-    }
+    durable::create_dir(durable::folder(path))?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).custom_flags(durable::NO_TRICKS);
     let file = options.open(path).map_err(StoreError::io(path))?;

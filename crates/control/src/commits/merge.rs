@@ -459,6 +459,10 @@ pub fn policy(store: &CommitStore) -> Result<Policy, Fault> {
 pub fn set_policy(store: &CommitStore, json: &[u8]) -> Result<Policy, Fault> {
     let invalid = |why: String| Fault::refused(Reason::MergePolicyInvalid, why);
     let json = canon::json::parse(json).map_err(|error| invalid(error.to_string()))?;
+    // A list would be read as the members of an object, in order.
+    if !json.is_object() {
+        return Err(invalid("a policy is an object".into()));
+    }
     let policy: Policy = serde_json::from_value(json).map_err(|error| invalid(error.to_string()))?;
     policy.check(store.schema()).map_err(invalid)?;
     store.write(|writing| writing.set_policy(&policy))?;
