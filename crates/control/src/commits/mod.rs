@@ -1,6 +1,6 @@
 //! The store of commits, as surfaces use it: plain requests, plain answers.
 //!
-//! * [`write`]: making a store, writing documents, merging, reducing, masking, refs, blobs, the schema.
+//! * [`mod@write`]: making a store, writing documents, merging, reducing, masking, refs, blobs, the schema.
 //! * [`read`]: log, single commits, heads, differences, states, and why an opcode had no effect.
 //! * [`exchange`]: synchronising, bundles, flattening, checking.
 //! * [`merge`]: what a merge lost, what the policy says about it, and making decisions survive.
