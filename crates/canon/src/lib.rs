@@ -4,7 +4,7 @@
 //! * [`digest`]: SHA-256, written `sha256:…`.
 //! * [`bytes`]: byte strings in JSON: text where they are text, hex where they are not.
 //! * [`reason`]: the reason codes, with what they mean and what to do next.
-//! * [`write`]: the canonical form, piece by piece, for what is written often.
+//! * [`mod@write`]: the canonical form, piece by piece, for what is written often.
 //! * [`vectors`]: the JSON form of this crate's functions, for `probity conformance`.
 
 pub mod bytes;

@@ -1,4 +1,4 @@
-//! The ports on SQLite: the embedded default, for many processes of one machine. [`crate::database`] says what opening
+//! The ports on SQLite: the embedded default, for many processes of one machine. `database` says what opening
 //! one promises.
 
 mod ports;
