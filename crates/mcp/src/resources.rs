@@ -1,5 +1,7 @@
 //! Resources: runs, receipts and evidence that an agent, or the person behind it, may want to read in full.
 
+use control::contract::receipts::Receipts;
+use control::runs::{self, Runs};
 use control::{Fault, Workspace, bundles};
 use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use std::path::Path;
@@ -17,12 +19,35 @@ struct Kind {
     read: fn(&Workspace, &str) -> Result<String, Fault>,
 }
 
-const KINDS: [Kind; 1] = [Kind {
-    name: "evidence",
-    description: "The manifest of a governed run",
-    ids: evidence_ids,
-    read: evidence,
-}];
+const KINDS: [Kind; 3] = [
+    Kind {
+        name: "evidence",
+        description: "The manifest of a governed run",
+        ids: evidence_ids,
+        read: evidence,
+    },
+    Kind { name: "run", description: "A structural analysis in full", ids: run_ids, read: run },
+    Kind { name: "receipt", description: "The receipt of a change", ids: receipt_ids, read: receipt },
+];
+
+fn run_ids(workspace: &Workspace) -> Result<Vec<String>, Fault> {
+    let listed = Runs::open(workspace).list()?;
+    Ok(listed.into_iter().map(|listed| listed.id.short()).collect())
+}
+
+fn run(workspace: &Workspace, name: &str) -> Result<String, Fault> {
+    let stored = Runs::open(workspace).load(name)?;
+    Ok(String::from_utf8_lossy(&runs::bytes(&stored.run)).into_owned())
+}
+
+fn receipt_ids(workspace: &Workspace) -> Result<Vec<String>, Fault> {
+    let kept = Receipts::open(workspace).list()?;
+    Ok(kept.iter().rev().map(|receipt| receipt.number.to_string()).collect())
+}
+
+fn receipt(workspace: &Workspace, name: &str) -> Result<String, Fault> {
+    Ok(Receipts::open(workspace).find(name)?.document.to_string())
+}
 
 fn evidence_ids(workspace: &Workspace) -> Result<Vec<String>, Fault> {
     let mut runs = workspace.state.bundles()?;

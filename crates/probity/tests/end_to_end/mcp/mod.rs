@@ -128,3 +128,80 @@ fn http_serves_only_this_machine_and_only_with_the_token() {
     server.kill().expect("ends");
     server.wait().expect("ended");
 }
+
+/// The answer of a start with these further arguments.
+fn start(client: &mut Client, agent: &str, more: &Value) -> Value {
+    let mut arguments = json!({ "intent": format!("what {agent} wants"), "agent": agent });
+    for (name, value) in more.as_object().expect("an object") {
+        arguments[name] = value.clone();
+    }
+    client.call("start_controlled_change", &arguments).json
+}
+
+#[test]
+fn two_agents_share_a_tree_through_servers_of_their_own() {
+    let repo = Repo::new();
+    let (mut ann, mut bo) = (Client::start(&repo), Client::start(&repo));
+    let wish = json!({ "allowed_files": ["src/a.py"] });
+    assert_eq!(start(&mut ann, "ann", &wish)["status"], "needs_analysis");
+    ann.call("analyze_repository", &json!({}));
+
+    let granted = start(&mut ann, "ann", &wish);
+    assert_eq!(
+        (&granted["status"], &granted["edit_allowed"]),
+        (&json!("active"), &json!(true)),
+        "{granted:#}"
+    );
+    let refused = start(&mut bo, "bo", &wish);
+    assert_eq!(
+        (&refused["status"], &refused["edit_allowed"]),
+        (&json!("blocked"), &json!(false)),
+        "{refused:#}"
+    );
+    let queued = start(&mut bo, "bo", &json!({ "allowed_files": ["src/a.py"], "on_conflict": "queue" }));
+    assert_eq!((&queued["status"], &queued["queue_position"]), (&json!("queued"), &json!(1)), "{queued:#}");
+
+    repo.write("src/a.py", "print('better')\n");
+    let finish = json!({ "intent_id": granted["intent_id"], "owner": granted["owner"], "analyze": true });
+    let stolen = json!({ "intent_id": granted["intent_id"], "owner": queued["owner"], "analyze": true });
+    assert!(bo.call("finish_controlled_change", &stolen).is_error, "a handle is needed, not a connection");
+    let finished = ann.call("finish_controlled_change", &finish).json;
+    assert_eq!(
+        (&finished["status"], &finished["intent_cleared"]),
+        (&json!("accepted"), &json!(true)),
+        "{finished:#}"
+    );
+
+    repo.sh("git commit -qam better");
+    let promote = json!({
+        "action": "promote", "intent_id": queued["intent_id"], "owner": queued["owner"], "analyze": true,
+    });
+    let promoted = bo.call("manage_change_intent", &promote).json;
+    assert_eq!(
+        (&promoted["status"], &promoted["edit_allowed"]),
+        (&json!("active"), &json!(true)),
+        "{promoted:#}"
+    );
+    for answer in [&granted, &refused, &queued, &finished, &promoted] {
+        assert!(answer.to_string().len() / 4 <= 2_000, "a summary is short: {answer:#}");
+    }
+}
+
+#[test]
+fn a_long_call_tells_how_far_it_is() {
+    let repo = Repo::new();
+    let mut client = Client::start(&repo);
+    let call = json!({ "name": "analyze_repository", "arguments": {}, "_meta": { "progressToken": "p" } });
+    let answer = client.request("tools/call", &call);
+    assert!(answer["result"]["structuredContent"]["run_id"].is_string(), "{answer:#}");
+    // The last steps may still be on their way: an answer to another request comes behind them.
+    client.request("tools/list", &json!({}));
+    let steps: Vec<f64> = client
+        .notes
+        .iter()
+        .filter(|note| note["method"] == "notifications/progress" && note["params"]["progressToken"] == "p")
+        .filter_map(|note| note["params"]["progress"].as_f64())
+        .collect();
+    assert!(steps.len() >= 2, "{:#?}", client.notes);
+    assert!(steps.is_sorted() && steps.iter().all(|step| *step >= 0.0), "{steps:?}");
+}
