@@ -2,6 +2,7 @@
 
 use super::screen::{Item, Mode, Screen};
 use crate::commands::commits::chosen_text;
+use crate::ui;
 use commit::{Chosen, Reading};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -23,7 +24,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, screen: &Screen, colour: bool) {
         Constraint::Length(2),
     ]);
     let [title, list, values, about, keys] = rows.areas(frame.area());
-    let counts = format!("{} conflicts, {} open", screen.items.len(), screen.n_open());
+    let counts = format!("{}, {} open", ui::count(screen.items.len(), "conflict"), screen.n_open());
     let heading = Line::from(vec![
         Span::styled(screen.title.clone(), Style::new().add_modifier(Modifier::BOLD)),
         Span::raw("  "),
