@@ -68,6 +68,20 @@ pub enum Metric {
     Lcom4,
 }
 
+impl Metric {
+    /// The word in answers and reports.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Cyclomatic => "cyclomatic",
+            Self::Cognitive => "cognitive",
+            Self::Nesting => "nesting",
+            Self::Lines => "lines",
+            Self::Parameters => "parameters",
+            Self::Lcom4 => "lcom4",
+        }
+    }
+}
+
 /// A symbol that measures worse than before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worsened {

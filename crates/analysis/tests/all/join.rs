@@ -6,7 +6,7 @@ use probity_analysis::{
 };
 use serde_json::{Value, json};
 
-const ROOT: &[u8] = b"/work/tree";
+const ROOT: &[u8] = b"/home/ann/tree";
 const SOURCE: &str = "import os\nimport sys\n\n\ndef f(a):\n    return a\n";
 
 fn result(rule: &str, uri: &str, line: u32) -> Value {
@@ -44,7 +44,7 @@ fn external(run: &Run) -> Vec<&Finding> {
 
 #[test]
 fn a_finding_of_another_tool_joins_with_its_rule_place_and_severity() {
-    let run = with_findings(SOURCE, &[result("E1", "file:///work/tree/a.py", 2)]);
+    let run = with_findings(SOURCE, &[result("E1", "file:///home/ann/tree/a.py", 2)]);
     let found = external(&run);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].rule.as_deref(), Some("linter/E1"));
@@ -118,7 +118,7 @@ fn levels_rules_and_messages_may_stand_with_the_rule() {
     let run = json!({
         "tool": { "driver": { "name": "t", "rules": rules } }, "results": [result],
         "artifacts": [{ "location": { "uri": "a.py", "uriBaseId": "ROOT" } }],
-        "originalUriBaseIds": { "ROOT": { "uri": "file:///work/tree/" } },
+        "originalUriBaseIds": { "ROOT": { "uri": "file:///home/ann/tree/" } },
     });
     let bytes = json!({ "version": "2.1.0", "runs": [run] }).to_string();
     let run = joined(SOURCE, ReportKind::Findings, bytes.as_bytes()).expect("a good report");
@@ -161,7 +161,7 @@ fn hot() -> String {
 
 fn lcov(hits: impl Fn(u32) -> u32) -> Vec<u8> {
     let lines = (1..=26).map(|line| format!("DA:{line},{}\n", hits(line))).collect::<Vec<_>>().concat();
-    format!("TN:\nSF:/work/tree/a.py\nFN:1,hot\n{lines}LF:26\nend_of_record\n").into_bytes()
+    format!("TN:\nSF:/home/ann/tree/a.py\nFN:1,hot\n{lines}LF:26\nend_of_record\n").into_bytes()
 }
 
 fn cobertura(file: &str, hits: impl Fn(u32) -> u32) -> Vec<u8> {
@@ -169,7 +169,7 @@ fn cobertura(file: &str, hits: impl Fn(u32) -> u32) -> Vec<u8> {
         .map(|line| format!("<line number=\"{line}\" hits=\"{}\"/>", hits(line)))
         .collect::<Vec<_>>()
         .concat();
-    let head = "<?xml version=\"1.0\"?><!DOCTYPE coverage SYSTEM \"x.dtd\"><coverage><sources><source>/work/tree</source></sources>";
+    let head = "<?xml version=\"1.0\"?><!DOCTYPE coverage SYSTEM \"x.dtd\"><coverage><sources><source>/home/ann/tree</source></sources>";
     format!("{head}<packages><class name=\"a\" filename=\"{file}\"><lines>{lines}</lines></class></packages></coverage>")
         .into_bytes()
 }

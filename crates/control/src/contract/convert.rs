@@ -4,7 +4,7 @@
 //! that was renamed or moved keeps its findings), so the earlier run speaks of them under their later names.
 
 use super::Side;
-use analysis::{Comparison, Finding, Metric, Run};
+use analysis::{Comparison, Finding, Run};
 use canon::Digest;
 use contract::Severity;
 use contract::claims::ApiDelta;
@@ -74,17 +74,6 @@ pub(super) const fn severity(severity: analysis::Severity) -> Severity {
         analysis::Severity::Info => Severity::Info,
         analysis::Severity::Warning => Severity::Warning,
         analysis::Severity::Critical => Severity::Critical,
-    }
-}
-
-pub(super) const fn metric(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Cyclomatic => "cyclomatic",
-        Metric::Cognitive => "cognitive",
-        Metric::Nesting => "nesting",
-        Metric::Lines => "lines",
-        Metric::Parameters => "parameters",
-        Metric::Lcom4 => "lcom4",
     }
 }
 

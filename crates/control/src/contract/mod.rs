@@ -169,7 +169,7 @@ fn patch(request: &Request<'_>, comparison: Option<&Comparison>) -> Patch {
 fn worsened(comparison: &Comparison) -> Vec<WorsenedSymbol> {
     let convert = |worsened: &analysis::Worsened| WorsenedSymbol {
         symbol: format!("{}::{}", worsened.path, worsened.symbol),
-        metric: convert::metric(worsened.metric).to_owned(),
+        metric: worsened.metric.code().to_owned(),
         path: Some(worsened.path.clone()),
         before: worsened.before.into(),
         after: worsened.after.into(),

@@ -72,8 +72,7 @@ struct Start {
     analyze: bool,
     /// Own id of this start: repeated, it is recognised
     command_id: Option<String>,
-    #[serde(default)]
-    detail_level: Detail,
+    detail_level: Option<Detail>,
 }
 
 fn start(call: &Call, args: Start) -> Result<Value, Fault> {
@@ -92,7 +91,7 @@ fn start(call: &Call, args: Start) -> Result<Value, Fault> {
         lease_seconds: args.lease_seconds,
         strictness: optional_rule(args.strictness),
         analyze: args.analyze,
-        detail_level: args.detail_level.into(),
+        detail_level: rule(args.detail_level),
     };
     let answer = change::start(&workspace, &caller, &request, &|progress| call.analysis_step(progress))?;
     Ok(with_owner(to_json(&answer), &caller))
@@ -124,8 +123,7 @@ struct Finish {
     create_receipt: Option<bool>,
     auto_clear: Option<bool>,
     command_id: Option<String>,
-    #[serde(default)]
-    detail_level: Detail,
+    detail_level: Option<Detail>,
 }
 
 fn finish(call: &Call, args: Finish) -> Result<Value, Fault> {
@@ -149,7 +147,7 @@ fn finish(call: &Call, args: Finish) -> Result<Value, Fault> {
         strict: args.strict,
         create_receipt: args.create_receipt.unwrap_or(usual.create_receipt),
         auto_clear: args.auto_clear.unwrap_or(usual.auto_clear),
-        detail_level: args.detail_level.into(),
+        detail_level: rule(args.detail_level),
         ..usual
     };
     let answer = change::finish(&workspace, &caller, &request, &|progress| call.analysis_step(progress))?;
@@ -192,8 +190,7 @@ struct Manage {
     wait_seconds: Option<u64>,
     #[serde(default)]
     analyze: bool,
-    #[serde(default)]
-    detail_level: Detail,
+    detail_level: Option<Detail>,
 }
 
 fn manage(call: &Call, args: Manage) -> Result<Value, Fault> {
@@ -251,7 +248,7 @@ fn promote(
         dirty_scope_policy: rule(args.dirty_scope_policy),
         strictness: None,
         analyze: args.analyze,
-        detail_level: args.detail_level.into(),
+        detail_level: rule(args.detail_level),
     };
     let progress = |step| call.analysis_step(step);
     let answer = match args.wait_seconds {

@@ -1,28 +1,16 @@
 //! The words that arguments may be, with their schemas. They are those of the rules; a word the rules do not know does
 //! not get here.
 
-use control::change::DetailLevel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How much an answer says.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Detail {
-    #[default]
     Summary,
     Normal,
     Full,
-}
-
-impl From<Detail> for DetailLevel {
-    fn from(detail: Detail) -> Self {
-        match detail {
-            Detail::Summary => Self::Summary,
-            Detail::Normal => Self::Normal,
-            Detail::Full => Self::Full,
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]

@@ -2,7 +2,7 @@
 
 use super::on_baseline;
 use crate::ui;
-use analysis::{Comparison, Finding, GateReport, Health, Metric, Run, Severity, Verdict};
+use analysis::{Comparison, Finding, GateReport, Health, Run, Severity, Verdict};
 use control::analyze::{Analyzed, BaselineState, ChangedSince, documents};
 
 /// How many findings and files a summary shows.
@@ -168,7 +168,7 @@ pub(crate) fn comparison(comparison: &Comparison) {
         ui::print(format_args!("  {} {}", ui::good("gone    "), gone.message));
     }
     for worse in &comparison.worsened {
-        let metric = metric(worse.metric);
+        let metric = worse.metric.code();
         ui::print(format_args!(
             "  {} {} {}  {metric} {} → {}",
             ui::warn("worse   "),
@@ -181,17 +181,6 @@ pub(crate) fn comparison(comparison: &Comparison) {
     for broken in &comparison.api_breaks {
         let place = format!("{} {}", broken.path, broken.symbol);
         ui::print(format_args!("  {} {}  {:?}", ui::warn("api     "), ui::bold(place), broken.change));
-    }
-}
-
-const fn metric(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Cyclomatic => "cyclomatic",
-        Metric::Cognitive => "cognitive",
-        Metric::Nesting => "nesting",
-        Metric::Lines => "lines",
-        Metric::Parameters => "parameters",
-        Metric::Lcom4 => "lcom4",
     }
 }
 
