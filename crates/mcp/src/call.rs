@@ -4,7 +4,7 @@ use control::analyze::Progress;
 use control::{Fault, Workspace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// How far a long call is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) struct Call {
     root: PathBuf,
     process: Option<u32>,
     steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
-    last: AtomicU64,
+    last: Mutex<u64>,
 }
 
 impl Call {
@@ -32,7 +32,7 @@ impl Call {
         process: Option<u32>,
         steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
     ) -> Self {
-        Self { root: root.to_owned(), process, steps, last: AtomicU64::new(0) }
+        Self { root: root.to_owned(), process, steps, last: Mutex::new(0) }
     }
 
     /// The tree that the call is about: the one it names, else the server's.
@@ -61,9 +61,10 @@ impl Call {
     /// Nobody need listen. The number only ever grows, as the protocol wants it, also when files are read out of order.
     fn step(&self, done: u64, total: Option<u64>, what: &str) {
         let Some(steps) = &self.steps else { return };
-        let before = self.last.fetch_max(done, Ordering::Relaxed);
-        let done = if done > before { done } else { self.last.fetch_add(1, Ordering::Relaxed) + 1 };
-        let _ = steps.send(Step { done, total, what: what.to_owned() });
+        // Held while sending: the numbers must leave in the order in which they were taken.
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = done.max(*last + 1);
+        let _ = steps.send(Step { done: *last, total, what: what.to_owned() });
     }
 }
 

@@ -51,8 +51,9 @@ impl Server {
         let listener = context.meta.get_progress_token();
         let call = Call::new(&self.root, self.process, listener.is_some().then_some(sender));
         let work = tokio::task::spawn_blocking(move || tool.call(&call, arguments));
+        // The steps end when the call does, and all of them are sent before its answer: the protocol allows none after.
         if let Some(token) = listener {
-            tokio::spawn(tell(context.peer.clone(), token, steps));
+            tell(&context.peer, &token, steps).await;
         }
         // A caller that gives up is not answered, but its call is carried through: what it may have stored is whole.
         let answered = work.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
@@ -69,7 +70,7 @@ fn result_of(answered: Answered) -> CallToolResult {
 }
 
 /// Sends the steps of a call to the one who asked for them.
-async fn tell(peer: Peer<RoleServer>, token: ProgressToken, mut steps: mpsc::UnboundedReceiver<Step>) {
+async fn tell(peer: &Peer<RoleServer>, token: &ProgressToken, mut steps: mpsc::UnboundedReceiver<Step>) {
     while let Some(step) = steps.recv().await {
         let mut message = ProgressNotificationParam::new(token.clone(), wire_number(step.done));
         message.total = step.total.map(wire_number);
