@@ -1,5 +1,6 @@
 //! The chores of the project. `cargo xtask` lists them.
 
+mod audit;
 mod bench;
 mod demo;
 mod docs;
@@ -18,6 +19,7 @@ const USAGE: &str = "usage: cargo xtask <chore>
   bench   measure Probity side by side with what one would use instead
           (`bench analyze-peers TREE…`: analysis beside other analysers)
   quality how well copies are found: seeded changes of real code in the given trees, or in the project's own
+  audit   licences, sources, known holes and unused dependencies of what comes from outside
   kill    kill governed runs at random points, many times (long)
   kill commits  kill processes that commit, 200 times (long)
   histories     hold the commit engine against a naive model on 100,000 histories (long)
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
         ["bench", "analyze-peers", trees @ ..] => peers::peers(trees),
         ["bench", which @ ..] => bench::bench(which),
         ["quality", trees @ ..] => test::quality(trees),
+        ["audit"] => audit::audit(false),
+        ["audit", "--offline"] => audit::audit(true),
         ["kill"] => test::kill(),
         ["kill", "commits"] => test::kill_commits(),
         ["histories"] => test::histories(),

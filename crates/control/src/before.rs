@@ -39,7 +39,7 @@ pub(crate) fn keep(
         if build_outputs.lets_in(entry.path()) || is_held(&held, &entry) {
             continue;
         }
-        if !keep_entry(workspace, &objects, &entry)? {
+        if !keep_entry(workspace, &objects, &entry, MAX_KEPT_BYTES)? {
             not_kept.insert(entry.path().clone());
         }
     }
@@ -54,8 +54,13 @@ fn is_held(held: &HeadTree, entry: &Entry<'_>) -> bool {
     held.get(entry.path()).is_some_and(|(_, committed)| *committed == id)
 }
 
-/// Keeps one entry, if there is anything to keep; says whether its content is safe.
-fn keep_entry(workspace: &Workspace, objects: &Objects, entry: &Entry<'_>) -> Result<bool, Fault> {
+/// Keeps one entry of up to `limit` bytes, if there is anything to keep; says whether its content is safe.
+fn keep_entry(
+    workspace: &Workspace,
+    objects: &Objects,
+    entry: &Entry<'_>,
+    limit: u64,
+) -> Result<bool, Fault> {
     let Some(digest) = entry.digest() else {
         return Ok(true);
     };
@@ -64,7 +69,7 @@ fn keep_entry(workspace: &Workspace, objects: &Objects, entry: &Entry<'_>) -> Re
     }
     let bytes = match entry.kind() {
         Kind::Symlink => entry.link_target().map(<[u8]>::to_vec),
-        Kind::File if entry.size() <= MAX_KEPT_BYTES => {
+        Kind::File if entry.size() <= limit => {
             // Whatever is read is held against the digest, so a swapped parent cannot smuggle anything in.
             std::fs::read(workspace.root.join(OsStr::from_bytes(entry.path().as_bytes()))).ok()
         }
@@ -177,4 +182,44 @@ fn ask_from(command: &GitCommand, questions: Option<File>) -> Option<Vec<u8>> {
     let limits = Limits { time: PATIENCE, output_bytes: MAX_LIST_BYTES };
     let captured = capture_from(&command.argv, &environment, Path::new("/"), limits, questions).ok()?;
     captured.succeeded().then_some(captured.stdout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use tree::Options;
+
+    #[test]
+    fn a_file_is_kept_up_to_the_limit_and_a_larger_one_is_said_not_to_be() {
+        let dir = tempfile::tempdir().expect("a directory");
+        for size in [9, 10, 11] {
+            fs::write(dir.path().join(size.to_string()), vec![b'x'; size]).expect("writes");
+        }
+        let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
+        let snapshot = Snapshot::take(dir.path(), &Options::default(), None).expect("is seen");
+        let objects = workspace.state.before_images();
+        for entry in snapshot.entries() {
+            let is_kept = keep_entry(&workspace, &objects, &entry, 10).expect("keeps");
+            let copy = entry.digest().and_then(|digest| objects.get(&digest).expect("reads"));
+            assert_eq!(
+                (is_kept, copy.is_some()),
+                (entry.size() <= 10, entry.size() <= 10),
+                "{}",
+                entry.path()
+            );
+        }
+    }
+
+    #[test]
+    fn what_changed_since_the_snapshot_is_not_kept_under_its_digest() {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::write(dir.path().join("a"), "then").expect("writes");
+        let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
+        let snapshot = Snapshot::take(dir.path(), &Options::default(), None).expect("is seen");
+        fs::write(dir.path().join("a"), "now!").expect("writes");
+        let not_kept = keep(&workspace, &snapshot, &Scope::default()).expect("keeps");
+        assert_eq!(not_kept.len(), 1);
+        assert_eq!(workspace.state.before_images().list().expect("lists"), []);
+    }
 }

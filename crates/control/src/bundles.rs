@@ -25,10 +25,14 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<String, Fault> {
         let last = runs.into_iter().rfind(|id| manifest(workspace, id).is_ok_and(|it| is_meant(&it)));
         return last.ok_or_else(|| Fault::NoSuchRun("there is no run in this tree yet".into()));
     }
-    let mut meant = runs.into_iter().filter(|id| id.starts_with(name) && !name.is_empty());
+    let mut meant = runs.iter().filter(|id| id.starts_with(name) && !name.is_empty());
     match (meant.next(), meant.next()) {
-        (Some(id), None) => Ok(id),
-        (None, _) => Err(Fault::NoSuchRun(format!("no run begins with `{name}`"))),
+        (Some(id), None) => Ok(id.clone()),
+        (None, _) => {
+            let words = runs.iter().map(|id| id.get(..name.len()).unwrap_or(id)).chain(["last"]);
+            let hint = plan::did_you_mean(name, words);
+            Err(Fault::NoSuchRun(format!("no run begins with `{name}`{hint}")))
+        }
         (Some(one), Some(other)) => Err(Fault::NoSuchRun(format!("`{name}` could be {one} or {other}"))),
     }
 }

@@ -25,6 +25,23 @@ pub struct PathStory {
     pub exempt: bool,
 }
 
+/// The reason that `word` names, in capitals or not; `None` if it is not written like one. A word that is, and names none,
+/// is refused with the nearest.
+pub fn reason(word: &str) -> Result<Option<Reason>, Fault> {
+    let code = word.to_uppercase();
+    if let Ok(reason) = code.parse() {
+        return Ok(Some(reason));
+    }
+    let family = |reason: Reason| reason.code().split_once('.').map(|(family, _)| family);
+    let near = plan::nearest(&code, Reason::all().map(Reason::code));
+    let has_family = code.split_once('.').is_some_and(|(it, _)| Reason::all().any(|r| family(r) == Some(it)));
+    if word != code || code.contains('/') || !(has_family || near.is_some()) {
+        return Ok(None);
+    }
+    let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    Err(Fault::Missing(format!("there is no reason code `{word}`{hint}")))
+}
+
 /// Tells what the run `run` says about `path`.
 pub fn path(workspace: &Workspace, run: &str, path: &[u8]) -> Result<PathStory, Fault> {
     let path =

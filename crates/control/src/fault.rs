@@ -28,6 +28,8 @@ pub enum Fault {
     Policy {
         /// The file.
         path: PathBuf,
+        /// The stable code.
+        reason: Reason,
         /// What is wrong, and where.
         detail: String,
     },
@@ -108,8 +110,7 @@ impl Fault {
     /// The stable code, where there is one.
     pub fn reason(&self) -> Option<Reason> {
         match self {
-            Self::Refused { reason, .. } => Some(*reason),
-            Self::Policy { .. } => Some(Reason::ConfigInvalid),
+            Self::Refused { reason, .. } | Self::Policy { reason, .. } => Some(*reason),
             Self::Held { .. } => Some(Reason::RunLocked),
             Self::Tree(error) => Some(error.reason),
             Self::Store(StoreError::Damaged { .. }) => Some(Reason::StateDamaged),
@@ -213,5 +214,56 @@ const fn refusal_exit_code(refusal: &Refusal) -> u8 {
         | Refusal::WrongStatus { .. }
         | Refusal::OutOfBounds { .. }
         | Refusal::EmptyScope => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(reason: Reason) -> Fault {
+        Fault::refused(reason, "why")
+    }
+
+    fn io() -> std::io::Error {
+        std::io::Error::other("no")
+    }
+
+    /// Every kind of fault: its exit code, its reason, and a word of its next step.
+    #[rustfmt::skip]
+    fn table() -> Vec<(Fault, u8, Option<Reason>, &'static str)> {
+        let tree = TreeError { root: "/t".into(), reason: Reason::TreeUnavailable, detail: "no".into() };
+        let unjudged = |source| Fault::Unjudged { evidence: "/e".into(), source: Box::new(source) };
+        let policy = |reason| Fault::Policy { path: "/p".into(), reason, detail: "no".into() };
+        vec![
+            (refused(Reason::KeyExists),                                       2, Some(Reason::KeyExists),       "keep its public half"),
+            (refused(Reason::AmendNotAllowed),                                 2, Some(Reason::AmendNotAllowed), "declare the scope"),
+            (policy(Reason::ConfigInvalid),                                    2, Some(Reason::ConfigInvalid),   "probity.toml"),
+            (policy(Reason::PlanUnknownGate),                                  2, Some(Reason::PlanUnknownGate), "define the gate"),
+            (Fault::Missing("no".into()),                                      2, None,                          "check the name"),
+            (Fault::NoSuchRun("no".into()),                                    2, None,                          "evidence list"),
+            (Fault::Held { holder: "x".into() },                               5, Some(Reason::RunLocked),       "wait for it"),
+            (tree.into(),                                                     70, Some(Reason::TreeUnavailable), "readable"),
+            (StoreError::Damaged { path: "/s".into(), why: "x".into() }.into(), 70, Some(Reason::StateDamaged),  "copy for study"),
+            (StoreError::Io { path: "/s".into(), source: io() }.into(),       70, None,                          "free space"),
+            (Fault::System { what: "x".into(), source: io() },                70, None,                          "free space"),
+            (unjudged(Fault::System { what: "x".into(), source: io() }),      70, None,                          "free space"),
+            (unjudged(refused(Reason::TreeUnstable)),                         70, Some(Reason::TreeUnstable),    "stop what writes"),
+        ]
+    }
+
+    #[test]
+    fn every_fault_has_an_exit_code_and_a_next_step() {
+        for (fault, exit_code, reason, next) in table() {
+            assert_eq!((fault.exit_code(), fault.reason()), (exit_code, reason), "{fault:?}");
+            assert!(fault.next_step().contains(next), "{fault:?}: {}", fault.next_step());
+        }
+    }
+
+    #[test]
+    fn only_a_run_that_was_closed_points_to_evidence() {
+        for (fault, ..) in table() {
+            assert_eq!(fault.evidence().is_some(), matches!(fault, Fault::Unjudged { .. }), "{fault:?}");
+        }
     }
 }

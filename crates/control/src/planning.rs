@@ -105,6 +105,9 @@ pub fn preview(policy: &Policy, selection: &Selection, snapshot: &Snapshot) -> R
     if is_broad(coverage) && !warnings.iter().any(|warning| warning.code == Reason::ScopeCatchAll) {
         warnings.push(Warning { code: Reason::ScopeBroad, pattern: None });
     }
+    if coverage.covered == 0 && coverage.files > 0 && !plan.scope.is_empty() {
+        warnings.push(Warning { code: Reason::ScopeCoversNothing, pattern: None });
+    }
     Ok(Preview { plan, scope, warnings, coverage })
 }
 

@@ -1,6 +1,7 @@
 //! Finding the tree that a command is about: its root, its repository, its state.
 
 use crate::Fault;
+use canon::Reason;
 use plan::Policy;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -87,27 +88,37 @@ pub(crate) struct PolicySource {
 impl PolicySource {
     /// Reads the policy; what is wrong with it is said of the file below `root`.
     pub(crate) fn parse(&self, root: &Path) -> Result<Policy, Fault> {
-        let (name, policy) = if self.is_json {
-            (JSON_POLICY_FILE, from_json(&self.bytes))
-        } else {
-            (POLICY_FILE, from_toml(&self.bytes))
-        };
-        policy.map_err(|detail| Fault::Policy { path: root.join(name), detail })
+        let name = if self.is_json { JSON_POLICY_FILE } else { POLICY_FILE };
+        parse_policy(&root.join(name), &self.bytes)
     }
 }
 
-/// Reads a policy by the name of its file.
-pub(crate) fn parse_policy(name: &str, bytes: &[u8]) -> Result<Policy, String> {
-    if name == JSON_POLICY_FILE { from_json(bytes) } else { from_toml(bytes) }
+/// Reads the policy of a file, whose name tells its form, and holds it to its own rules: whatever is wrong is told with
+/// its place.
+pub(crate) fn parse_policy(path: &Path, bytes: &[u8]) -> Result<Policy, Fault> {
+    let fault = |reason, detail| Fault::Policy { path: path.to_owned(), reason, detail };
+    let invalid = |detail| fault(Reason::ConfigInvalid, detail);
+    let text = std::str::from_utf8(bytes).map_err(|error| invalid(error.to_string()))?;
+    let parse = if path.ends_with(JSON_POLICY_FILE) { from_json } else { from_toml };
+    let policy = parse(text).map_err(invalid)?;
+    policy.check().map_err(|error| {
+        let place = error.place_in(text);
+        let place =
+            place.map_or_else(String::new, |(line, column)| format!("line {line}, column {column}: "));
+        fault(error.reason(), format!("{place}{error}"))
+    })?;
+    Ok(policy)
 }
 
-fn from_toml(bytes: &[u8]) -> Result<Policy, String> {
-    let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
+fn from_toml(text: &str) -> Result<Policy, String> {
     Policy::from_toml(text).map_err(|error| error.to_string())
 }
 
-fn from_json(bytes: &[u8]) -> Result<Policy, String> {
-    let value = canon::json::parse(bytes).map_err(|error| error.to_string())?;
+fn from_json(text: &str) -> Result<Policy, String> {
+    let value = canon::json::parse(text.as_bytes()).map_err(|error| {
+        let (line, column) = plan::place(text, error.at);
+        format!("line {line}, column {column}: {error}")
+    })?;
     Policy::from_json(&value).map_err(|error| error.to_string())
 }
 
@@ -147,6 +158,26 @@ mod tests {
         fs::write(dir.path().join("probity.json"), policy).expect("writes");
         let found = Workspace::find(None, dir.path()).expect("is found").policy().expect("is a policy");
         assert_eq!(found.packs[0].id, "P");
+    }
+
+    #[test]
+    fn whatever_is_wrong_in_a_policy_has_its_place() {
+        for (name, text, place) in [
+            (
+                "probity.toml",
+                "[[pack]]\nid = \"P\"\nscope = [\"a\"]\ngates = [\"nix\"]\n",
+                "line 4, column 10",
+            ),
+            ("probity.toml", "[[pack]]\nid = \"P\"\nscope = [\"a[\"]\n", "line 3, column 10"),
+            ("probity.toml", "x = [\n", "line 1, column 6"),
+            ("probity.json", "{\n  \"packs\": 3,,\n}", "line 2, column 14"),
+        ] {
+            let dir = tempfile::tempdir().expect("a directory");
+            fs::write(dir.path().join(name), text).expect("writes");
+            let fault =
+                Workspace::find(None, dir.path()).expect("is found").policy().expect_err("is refused");
+            assert!(fault.to_string().contains(&format!("{name}: {place}")), "{fault}");
+        }
     }
 
     #[test]

@@ -80,14 +80,8 @@ fn named((id, form): (String, ProfileForm)) -> Profile {
 impl ConfigError {
     fn new(text: &str, error: &toml::de::Error) -> Self {
         let at = error.span().map_or(0, |span| span.start);
-        let before = text.get(..at).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Self {
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-            message: error.message().to_owned(),
-            suggestion: suggestion(error.message()),
-        }
+        let (line, column) = crate::place(text, at);
+        Self { line, column, message: error.message().to_owned(), suggestion: suggestion(error.message()) }
     }
 
     /// The stable code.

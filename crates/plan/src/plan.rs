@@ -75,6 +75,21 @@ impl Plan {
     }
 }
 
+/// The line and the column of a byte of a text, both from 1; the column in characters.
+pub fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+fn meant(asked: &str, known: &[String]) -> String {
+    crate::did_you_mean(asked, known.iter().map(String::as_str))
+}
+
+fn list(known: &[String]) -> String {
+    if known.is_empty() { "none".into() } else { known.join(", ") }
+}
+
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
@@ -115,7 +130,7 @@ pub enum PlanError {
         reason: Reason,
     },
     /// The policy has no such profile.
-    #[error("the policy has no profile `{asked}`; it has {}", known.join(", "))]
+    #[error("the policy has no profile `{asked}`; it has {}{}", known.join(", "), meant(asked, known))]
     UnknownProfile {
         /// The profile that was asked for.
         asked: String,
@@ -126,7 +141,7 @@ pub enum PlanError {
     #[error(transparent)]
     InvalidPath(PathError),
     /// The policy has no such pack.
-    #[error("the policy has no pack `{asked}`; it has {}", known.join(", "))]
+    #[error("the policy has no pack `{asked}`; it has {}{}", list(known), meant(asked, known))]
     UnknownPack {
         /// The pack that was asked for.
         asked: String,
@@ -144,6 +159,26 @@ pub enum PlanError {
 }
 
 impl PlanError {
+    /// The word of the policy that is wrong, as it was written, if it is a word of the policy.
+    fn word(&self) -> Option<&[u8]> {
+        match self {
+            Self::DuplicateId { id, .. } => Some(id.as_bytes()),
+            Self::UnknownGate { gate, .. } => Some(gate.as_bytes()),
+            Self::BadTier { tier, .. } => Some(tier.as_bytes()),
+            Self::BadPattern { pattern, .. } => Some(pattern),
+            _ => None,
+        }
+    }
+
+    /// Where in the text of a policy the wrong word stands: line and column, both from 1. Of several places the last is
+    /// told, because what repeats an id comes after it.
+    pub fn place_in(&self, text: &str) -> Option<(usize, usize)> {
+        let word = std::str::from_utf8(self.word()?).ok()?;
+        let quoted = ['"', '\''].map(|quote| format!("{quote}{word}{quote}"));
+        let at = quoted.iter().filter_map(|quoted| text.rfind(quoted.as_str())).max()?;
+        Some(place(text, at))
+    }
+
     /// The stable code.
     pub const fn reason(&self) -> Reason {
         match self {
@@ -156,5 +191,30 @@ impl PlanError {
             Self::UnknownPack { .. } => Reason::PlanUnknownPack,
             Self::PackCapExceeded { .. } => Reason::PlanPackCapExceeded,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_word_has_a_place_in_the_text() {
+        let text = "[[pack]]\nid = \"P\"\ngates = [\"lint\", \"tset\"]\n";
+        let error = PlanError::UnknownGate { pack: "P".into(), gate: "tset".into() };
+        assert_eq!(error.place_in(text), Some((3, 18)));
+        assert_eq!(error.place_in("nothing like it"), None);
+        let twice = "id = \"a\"\nid = \"a\"\n";
+        let error = PlanError::DuplicateId { kind: "gate", id: "a".into() };
+        assert_eq!(error.place_in(twice), Some((2, 6)));
+    }
+
+    #[test]
+    fn a_name_that_is_nearly_right_gets_a_hint() {
+        let known = vec!["BP-PACK-CODE".to_owned(), "BP-PACK-DOCS".to_owned()];
+        let error = PlanError::UnknownPack { asked: "BP-PACK-COED".into(), known };
+        assert!(error.to_string().ends_with("did you mean `BP-PACK-CODE`?"), "{error}");
+        let error = PlanError::UnknownPack { asked: "x".into(), known: Vec::new() };
+        assert_eq!(error.to_string(), "the policy has no pack `x`; it has none");
     }
 }

@@ -1,7 +1,7 @@
 //! "Did you mean …?": the nearest of a few known words.
 
 /// The known word nearest to `word`, if one is near enough to be meant.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let enough = |candidate: &str| (word.len().max(candidate.len()) / 3).max(1);
     known
         .into_iter()
@@ -9,6 +9,11 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         .filter(|(distance, candidate)| *distance <= enough(candidate))
         .min()
         .map(|(_, candidate)| candidate)
+}
+
+/// A question with that word in it, to be put behind a message; nothing if no word is near.
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, known).map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
 }
 
 /// How many letters must be inserted, removed or replaced to turn one word into the other.

@@ -17,7 +17,10 @@ use std::process::ExitCode;
 const EXIT_INTERNAL: u8 = 70;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
     let json = cli.json;
     if json {
         ui::keep_stdout_for_json();
@@ -30,6 +33,25 @@ fn main() -> ExitCode {
         ui::print_json(&answer.document);
     }
     ExitCode::from(if ui::output_arrived() { answer.exit_code } else { EXIT_INTERNAL })
+}
+
+/// What a command line gets that is none; or help, which is no refusal.
+fn usage(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    let words = std::env::args_os().skip(1).take_while(|word| word != "--");
+    if error.exit_code() == 0 || !words.into_iter().any(|word| word == "--json") {
+        return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(EXIT_INTERNAL));
+    }
+    let answer = Answer::of_fault(&Fault::refused(canon::Reason::UsageInvalid, first_words(error)));
+    ui::print_json(&answer.document);
+    ExitCode::from(if ui::output_arrived() { answer.exit_code } else { EXIT_INTERNAL })
+}
+
+/// What is wrong with a command line, in one line: clap's words up to its usage.
+fn first_words(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let words = text.split("\n\nUsage:").next().unwrap_or_default().trim_start_matches("error: ");
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn answer(cli: Cli) -> Result<Answer, Fault> {

@@ -16,6 +16,7 @@ use intent::{Entries, Entry, IntentId, IntentScope};
 use paths::RepoPath;
 use plan::Policy;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use tree::git::HeadTree;
 
 /// The baseline of a tree.
@@ -186,8 +187,7 @@ impl<'a> Ground<'a> {
             _ => {}
         }
         if let Some((name, bytes)) = committed {
-            self.policy = workspace::parse_policy(name, &bytes)
-                .map_err(|detail| Fault::Policy { path: name.into(), detail })?;
+            self.policy = workspace::parse_policy(Path::new(name), &bytes)?;
         }
         Ok(())
     }

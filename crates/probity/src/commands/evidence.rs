@@ -97,7 +97,7 @@ fn show(workspace: &Workspace, run: &str) -> Result<Answer, Fault> {
     let run_id = bundles::find(workspace, run)?;
     let dir = workspace.state.evidence().join(&run_id);
     let stored = bundles::manifest(workspace, &run_id)?;
-    ui::print(evidence::summary::render(&stored.manifest).trim_end());
+    super::evidence_show::show(&stored);
     let manifest =
         std::fs::read(dir.join("manifest.json")).ok().and_then(|bytes| canon::json::parse(&bytes).ok());
     Ok(Answer::new(

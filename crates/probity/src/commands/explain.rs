@@ -2,7 +2,6 @@
 
 use crate::answer::{Answer, Outcome};
 use crate::ui;
-use canon::Reason;
 use control::{Fault, Workspace};
 use serde_json::json;
 use std::ffi::OsStr;
@@ -14,7 +13,7 @@ pub(crate) fn explain(
     what: &OsStr,
     run: &str,
 ) -> Result<Answer, Fault> {
-    let code = what.to_str().and_then(|text| text.to_uppercase().parse::<Reason>().ok());
+    let code = what.to_str().map(control::explain::reason).transpose()?.flatten();
     if let Some(reason) = code {
         ui::print(format_args!(
             "{}\n  {}\n  next: {}",

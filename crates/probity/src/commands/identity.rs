@@ -8,15 +8,15 @@ use control::registry::{Caller, Handle};
 #[derive(Debug, Args)]
 pub(crate) struct Identity {
     /// The owner's handle, as `start` answered it; without one `start` makes a new owner
-    #[arg(long, value_name = "HANDLE", env = "PROBITY_OWNER", hide_env_values = true)]
+    #[arg(long, global = true, value_name = "HANDLE", env = "PROBITY_OWNER", hide_env_values = true)]
     pub(crate) owner: Option<String>,
 
     /// What people call the agent [default: the user]
-    #[arg(long, value_name = "NAME", env = "PROBITY_AGENT")]
+    #[arg(long, global = true, value_name = "NAME", env = "PROBITY_AGENT")]
     pub(crate) agent: Option<String>,
 
     /// The process whose end means that the owner is gone; it must have started this one
-    #[arg(long, value_name = "PID", env = "PROBITY_AGENT_PID")]
+    #[arg(long, global = true, value_name = "PID", env = "PROBITY_AGENT_PID")]
     pub(crate) agent_pid: Option<u32>,
 }
 

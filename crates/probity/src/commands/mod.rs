@@ -7,6 +7,7 @@ pub(crate) mod commits;
 pub(crate) mod conformance;
 pub(crate) mod contract;
 pub(crate) mod evidence;
+mod evidence_show;
 pub(crate) mod explain;
 pub(crate) mod identity;
 pub(crate) mod init;

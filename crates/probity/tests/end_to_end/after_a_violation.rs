@@ -261,3 +261,15 @@ fn an_attestation_can_be_exported() {
     let envelope = repo.ask(&["evidence", "export"]).json;
     assert_eq!(envelope["attestation"]["payloadType"], "application/vnd.in-toto+json");
 }
+
+#[test]
+fn what_was_too_large_to_keep_is_said_and_cannot_be_undone() {
+    let repo = Repo::new();
+    // One byte more than is kept; holes cost no disk.
+    repo.sh("truncate -s 268435457 big");
+    let outcome = repo.run("echo x >> big");
+    outcome.is_out(&["big"]).finds("REVERT.NO_BEFORE_IMAGE", "big");
+    let reverted = repo.ask(&["revert", "last"]);
+    assert_eq!(reverted.json["paths"][0]["reason"], "REVERT.NO_BEFORE_IMAGE", "{reverted:#?}");
+    assert_eq!(reverted.exit_code, Some(1));
+}

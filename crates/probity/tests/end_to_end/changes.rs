@@ -305,6 +305,26 @@ fn of_two_racers_one_wins() {
 }
 
 #[test]
+fn who_writes_on_after_a_takeover_cannot_finish() {
+    let repo = Repo::new();
+    let (a, b) = (Agent::new(&repo, "a"), Agent::new(&repo, "b"));
+    // The process that stands for A ends at once, so A counts as gone; a lease would say the same a minute later.
+    let mut shell = std::process::Command::new("sh");
+    let probity = repo.probity(&[]).get_program().to_owned();
+    shell.args(["-c", r#""$0" "$@" --agent-pid $$; :"#]).arg(probity);
+    shell.args(["start", "src/a.py", "--intent", "a change", "--json", "--owner", &a.owner]);
+    let started = repo.outcome(&shell.current_dir(repo.path()).output().expect("starts"));
+    let intent = started.json["intent_id"].as_str().expect("an id").to_owned();
+    let taken = b.ask(&["intent", "recover", &intent]);
+    assert_eq!(taken.exit_code, Some(0), "{taken:#?}");
+    repo.write("src/a.py", "print('written after the takeover')\n");
+    let late = a.finish(&intent, &["--observed"]);
+    assert_eq!((late.exit_code, &late.json["reason"]), (Some(5), &json!("held_by_other")), "{late:#?}");
+    let own = b.finish(&intent, &["--observed"]);
+    assert_eq!((&own.json["status"], own.exit_code), (&json!("accepted"), Some(0)), "{own:#?}");
+}
+
+#[test]
 fn status_and_doctor_tell_what_goes_on() {
     let repo = Repo::new();
     let (a, b) = (Agent::new(&repo, "a"), Agent::new(&repo, "b"));

@@ -99,3 +99,115 @@ fn check(repo: &Repo, acknowledged: &[String]) {
     );
     assert!(interrupted > 0, "no kill hit a run that was sealed: the test proves nothing");
 }
+
+/// How often a command other than a run is killed: its window is short, and its steps are few.
+const FEW: u64 = 40;
+
+/// Starts `command`, kills it somewhere within `longest`, and says whether it ended before that.
+fn kill_within(mut command: Command, longest: Duration, dice: &mut Dice) -> bool {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
+    let longest = u64::try_from(longest.as_micros()).expect("a short time");
+    std::thread::sleep(Duration::from_micros(dice.roll(longest)));
+    let _ = child.kill();
+    child.wait().expect("ends").success()
+}
+
+#[test]
+fn an_amendment_that_is_killed_is_whole_or_not_there() {
+    let mut dice = Dice(setting("PROBITY_SEED", 20_261_116));
+    let repo = Repo::new();
+    let run = repo.run("echo x >> docs/d.md; echo x >> src/b.py");
+    let id = run.json["run_id"].as_str().expect("an id").to_owned();
+    let amend = || repo.probity(&["amend", &id, "--add", "docs/**", "--why", "docs", "--by", "ann"]);
+    let began = Instant::now();
+    amend().output().expect("starts");
+    let whole = began.elapsed();
+    for _ in 0..FEW {
+        kill_within(amend(), whole * 5 / 4, &mut dice);
+    }
+    check_chain_and_open(&repo);
+}
+
+#[test]
+fn an_amendment_killed_between_bundle_and_chain_is_brought_to_its_end() {
+    let repo = Repo::new();
+    let run = repo.run("echo x >> docs/d.md");
+    let state = repo.path().join(".git/probity");
+    let head = std::fs::read(state.join("chain.json")).expect("a head");
+    let amended = repo.ask(&["amend", "last", "--add", "docs/**", "--why", "docs", "--by", "ann"]);
+    assert_eq!(amended.exit_code, Some(0), "{amended:#?}");
+    // The state as a kill leaves it after the bundle was written: the old head, and the folder of the open amendment.
+    let id = amended.json["run_id"].as_str().expect("an id");
+    let lock =
+        std::fs::read_dir(state.join("locks")).expect("lists").next().expect("a lock").expect("an entry");
+    let open = format!("{id}.{}", lock.file_name().display());
+    std::fs::create_dir_all(state.join("open").join(open)).expect("creates");
+    std::fs::write(state.join("chain.json"), head).expect("writes");
+    repo.run("true").passes();
+    let chain = repo.ask(&["evidence", "chain"]);
+    assert_eq!(
+        (&chain.json["outcome"], chain.json["links"].as_array().map(Vec::len)),
+        (&"PASS".into(), Some(3))
+    );
+    assert_ne!(run.json["run_hash"], amended.json["run_hash"]);
+    check_chain_and_open(&repo);
+}
+
+#[test]
+fn a_revert_that_is_killed_is_closed_at_the_next_start() {
+    let mut dice = Dice(setting("PROBITY_SEED", 20_261_117));
+    let repo = Repo::new();
+    let began = Instant::now();
+    repo.run("true").passes();
+    let whole = began.elapsed();
+    for round in 0..FEW {
+        let outcome = repo.run(&format!("echo {round} > payload"));
+        let id = outcome.json["run_id"].as_str().expect("an id").to_owned();
+        kill_within(repo.probity(&["revert", &id]), whole, &mut dice);
+        repo.sh("rm -f payload");
+    }
+    check_chain_and_open(&repo);
+}
+
+#[test]
+fn kills_in_several_worktrees_leave_one_chain() {
+    let repo = Repo::new();
+    repo.sh("git worktree add -q ../one; git worktree add -q ../two");
+    let roots = [repo.path(), repo.outside().join("one"), repo.outside().join("two")];
+    let whole = whole_run(&repo);
+    let commands: Vec<Vec<Command>> = roots
+        .iter()
+        .map(|root| {
+            let command = |round| {
+                let mut command = governed(&repo, round);
+                command.current_dir(root);
+                command
+            };
+            (0..FEW / 2).map(command).collect()
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        for (number, commands) in (1..).zip(commands) {
+            let mut dice = Dice(setting("PROBITY_SEED", 20_261_118) * number);
+            scope.spawn(move || {
+                for command in commands {
+                    kill_within(command, whole * 2, &mut dice);
+                }
+            });
+        }
+    });
+    check_chain_and_open(&repo);
+}
+
+/// One more start closes what is open; then the chain is whole and every bundle hangs on it.
+fn check_chain_and_open(repo: &Repo) {
+    // An agent that outlived its supervisor may still write for a moment.
+    std::thread::sleep(Duration::from_millis(200));
+    repo.run("true").passes();
+    let state = repo.path().join(".git/probity");
+    assert_eq!(std::fs::read_dir(state.join("open")).expect("lists").count(), 0, "something was left open");
+    let chain = repo.ask(&["evidence", "chain"]);
+    let n_bundles = repo.ask(&["evidence", "list"]).json["runs"].as_array().map(Vec::len);
+    assert_eq!(chain.json["outcome"], "PASS", "{chain:#?}");
+    assert_eq!(chain.json["links"].as_array().map(Vec::len), n_bundles, "{chain:#?}");
+}

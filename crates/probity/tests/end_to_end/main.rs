@@ -16,4 +16,5 @@ mod ledger;
 mod mcp;
 mod repo;
 mod schemas;
+mod usability;
 mod worktrees;

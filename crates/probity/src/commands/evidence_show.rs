@@ -1,0 +1,111 @@
+//! One bundle for a person at a terminal: the same facts as `summary.md`, in rows.
+
+use crate::ui;
+use canon::bytes::escape;
+use evidence::{ChangeKind, Finding, Manifest, StoredManifest};
+use paths::RepoPath;
+use std::collections::BTreeSet;
+
+/// So many lines of one kind are shown; the bundle has them all.
+const MAX_SHOWN: usize = 40;
+
+/// Shows a bundle.
+pub(crate) fn show(stored: &StoredManifest) {
+    let manifest = &stored.manifest;
+    let reasons = manifest.reasons();
+    let verdict = if reasons.is_empty() { ui::good("PASS") } else { ui::bad("FAIL") };
+    ui::print(format_args!("{verdict} {} {}", ui::bold("run"), manifest.run_id));
+    rows("reason", reasons.iter().map(|reason| format!("{} {}", ui::bad(reason), reason.meaning())));
+    facts(stored);
+    changes(manifest);
+    let details = &manifest.details;
+    let found = details.protected.iter().chain(&details.unsafe_entries).chain(&details.findings);
+    rows("found", found.map(finding));
+    rows("gate", manifest.gate_results.iter().map(gate));
+    rows(
+        "amended",
+        manifest.amendments.iter().map(|it| {
+            let globs: Vec<String> = it.add.as_slice().iter().map(|glob| escape(glob)).collect();
+            format!("{}, by {}: {}", globs.join("  "), it.by, it.why)
+        }),
+    );
+    rows("git ref", details.refs.iter().map(|it| format!("{} moved", escape(it.name.as_bytes()))));
+    if let Some(reason) = reasons.first() {
+        ui::print_row("next", reason.next_step());
+    }
+}
+
+/// Rows under one label, up to a number of them.
+fn rows(label: &str, lines: impl Iterator<Item = String>) {
+    let lines: Vec<String> = lines.collect();
+    for line in lines.iter().take(MAX_SHOWN) {
+        ui::print_row(label, line);
+    }
+    if let Some(more) = lines.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
+        ui::print_row(label, ui::dim(format_args!("… and {more} more, all in the bundle")));
+    }
+}
+
+fn facts(stored: &StoredManifest) {
+    let (manifest, details) = (&stored.manifest, &stored.manifest.details);
+    ui::print_row("made at", &manifest.created_at);
+    if let Some(command) = &details.command {
+        let words: Vec<String> = command.argv.iter().map(|word| escape(word.as_bytes())).collect();
+        let ended = command.exit_code.map_or_else(|| "not known".into(), |code| format!("exit code {code}"));
+        ui::print_row("command", format_args!("{}  {}", words.join(" "), ui::dim(ended)));
+    }
+    let scope: Vec<String> = manifest.plan.scope.as_slice().iter().map(|glob| escape(glob)).collect();
+    ui::print_row("scope", scope.join("  "));
+    let signed = stored.key_id.as_ref().map_or_else(|| "no".into(), |key| format!("by key {key}"));
+    ui::print_row("signed", signed);
+    ui::print_row("hash", ui::dim(stored.run_hash));
+    let of = [("amends", details.amended_from), ("reverts", details.reverts)];
+    for (label, hash) in of.into_iter().filter_map(|(label, hash)| Some((label, hash?))) {
+        ui::print_row(label, ui::dim(hash));
+    }
+    if let Some(pruned) = details.pruned {
+        ui::print_row("removed", ui::count(usize::try_from(pruned).unwrap_or(usize::MAX), "older bundle"));
+    }
+}
+
+fn changes(manifest: &Manifest) {
+    let untracked: BTreeSet<RepoPath> = manifest.untracked().unwrap_or_default().into_iter().collect();
+    let Some(delta) = &manifest.delta else {
+        return ui::print_row("changed", ui::warn("not known"));
+    };
+    if delta.is_empty() {
+        ui::print_row("changed", ui::dim("nothing"));
+    }
+    // What is out of scope comes first, so that a long list cannot push it out.
+    let (out, inside): (Vec<_>, Vec<_>) = delta.iter().partition(|change| untracked.contains(&change.path));
+    rows(
+        "changed",
+        out.into_iter().chain(inside).map(|change| {
+            let mark = match change.change {
+                ChangeKind::Added => "+",
+                ChangeKind::Modified => "~",
+                ChangeKind::Deleted => "-",
+            };
+            let is_out = untracked.contains(&change.path);
+            let place = if is_out { ui::bad("out of scope") } else { ui::dim("in scope") };
+            format!("{mark} {}  {place}", change.path)
+        }),
+    );
+    if !manifest.exempt_delta_paths.is_empty() {
+        ui::print_row("exempt", ui::count(manifest.exempt_delta_paths.len(), "build output"));
+    }
+}
+
+fn finding(finding: &Finding) -> String {
+    let path = finding.path.as_ref().map_or_else(String::new, |path| format!("{path}: "));
+    format!("{path}{} {}", escape(finding.detail.as_bytes()), ui::dim(&finding.code))
+}
+
+fn gate(result: &evidence::GateResult) -> String {
+    let status = match result.status {
+        plan::GateStatus::Pass => ui::good("pass"),
+        plan::GateStatus::Fail => ui::bad("fail"),
+        plan::GateStatus::Skip => ui::warn("skip"),
+    };
+    format!("{status} {} {}", result.gate_id, ui::dim(format_args!("{} ms", result.duration_ms)))
+}
