@@ -9,7 +9,7 @@ use crate::imports::{Edge, Tree};
 use crate::language::Language;
 use crate::run::{Analysis, Dependency, Identity, Input, Measured, Run, RunFile, Source};
 use crate::settings::{ANALYSER, Settings};
-use crate::{api, clones, dead, design, parse, select};
+use crate::{api, clones, coupling, dead, design, parse, select};
 use canon::Digest;
 use paths::RepoPath;
 use rayon::prelude::*;
@@ -91,7 +91,8 @@ impl Across<'_> {
             || clones::find(&self.files, self.settings),
             || rayon::join(|| Graph::of(&tree), || dead::find(&self.files)),
         );
-        let debts = self.debts(&graph, &clones.repeated_tokens, &dead);
+        let couplings = coupling::of(&self.files, &graph.edges);
+        let debts = self.debts(&graph, &clones.repeated_tokens, &dead, &couplings);
         for (debt, &place) in debts.iter().zip(&self.places) {
             run_files[place as usize].health_milli = Some(debt.file_health());
         }
@@ -100,6 +101,9 @@ impl Across<'_> {
         drafts.extend(clones.drafts);
         drafts.extend(graph.drafts(&self.files, self.settings));
         drafts.extend(dead::drafts(&self.files, &dead));
+        for (file, classes) in self.files.iter().zip(&couplings) {
+            drafts.extend(design::couplings(file, classes, self.settings));
+        }
         let governance: Vec<(&RepoPath, Digest)> =
             self.input.governance.iter().map(|(path, bytes)| (path, Digest::of(bytes))).collect();
         let identity = Identity {
@@ -115,7 +119,7 @@ impl Across<'_> {
             governance: governance.into_iter().map(|(path, content)| (path.to_string(), content)).collect(),
             health: Debt::sum(&debts).tree_health(),
             findings: finding::number(drafts),
-            units: self.measured(),
+            units: self.measured(&couplings),
             dependencies: self.dependencies(&graph.edges),
             cycles: graph.cycles.iter().map(|cycle| self.places(cycle)).collect(),
             siblings: clones.siblings.iter().map(|&(a, b)| (self.place(a), self.place(b))).collect(),
@@ -124,7 +128,13 @@ impl Across<'_> {
         }
     }
 
-    fn debts(&self, graph: &Graph, repeated: &[u64], dead: &[dead::Dead]) -> Vec<Debt> {
+    fn debts(
+        &self,
+        graph: &Graph,
+        repeated: &[u64],
+        dead: &[dead::Dead],
+        couplings: &[Vec<(u32, u32)>],
+    ) -> Vec<Debt> {
         let each = self.files.iter().zip(repeated);
         let mut debts: Vec<Debt> =
             each.map(|(file, &repeated)| Debt::of(file, repeated, self.settings)).collect();
@@ -139,7 +149,10 @@ impl Across<'_> {
             debts[file as usize].add_cycle(self.files[file as usize].language);
         }
         for (debt, n_needed) in debts.iter_mut().zip(graph.fan_out(self.files.len())) {
-            debt.add_coupling(n_needed, self.settings);
+            debt.add_coupling(n_needed, self.settings.coupling);
+        }
+        for (debt, classes) in debts.iter_mut().zip(couplings) {
+            classes.iter().for_each(|&(_, n_named)| debt.add_coupling(n_named, self.settings.class_coupling));
         }
         debts
     }
@@ -152,11 +165,16 @@ impl Across<'_> {
         files.iter().map(|&file| self.place(file)).collect()
     }
 
-    fn measured(&self) -> Vec<Measured> {
-        let files = self.files.iter().zip(&self.places);
-        files
-            .flat_map(|(file, &place)| file.facts.units.iter().map(move |unit| measured(place, unit)))
-            .collect()
+    fn measured(&self, couplings: &[Vec<(u32, u32)>]) -> Vec<Measured> {
+        let mut all = Vec::new();
+        for ((file, &place), classes) in self.files.iter().zip(&self.places).zip(couplings) {
+            let first = all.len();
+            all.extend(file.facts.units.iter().map(|unit| measured(place, unit)));
+            for &(class, n_named) in classes {
+                all[first + class as usize].coupling = Some(n_named);
+            }
+        }
+        all
     }
 
     fn dependencies(&self, edges: &[Edge]) -> Vec<Dependency> {
@@ -207,6 +225,7 @@ fn measured(file: u32, unit: &Unit) -> Measured {
         lines: unit.range.n_lines(),
         parameters: count(unit.parameters.len()),
         lcom4: unit.lcom4,
+        coupling: None,
         content: format!("{:016x}", unit.exact),
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn fill(facts: &mut FileFacts, fields: &[(u32, u32)], spec: &Spec) {
     }
     for (class, methods) in methods {
         let members = members(facts, fields, class, &methods, spec);
-        facts.units[class as usize].lcom4 = Some(n_groups(facts, &methods, &members, spec));
+        facts.units[class as usize].lcom4 = Some(n_groups(facts, &methods, &members));
     }
 }
 
@@ -41,11 +41,11 @@ fn defined_symbol(facts: &FileFacts, method: u32) -> Option<u32> {
     names.iter().find(|name| name.is_definition()).map(|name| name.symbol())
 }
 
-fn n_groups(facts: &FileFacts, methods: &[u32], members: &BTreeSet<u32>, spec: &Spec) -> u32 {
+fn n_groups(facts: &FileFacts, methods: &[u32], members: &BTreeSet<u32>) -> u32 {
     let mut groups: Vec<BTreeSet<u32>> = Vec::new();
     for &method in methods {
         let unit = &facts.units[method as usize];
-        if unit.constructor || spec.constructors.iter().any(|name| unit.name.ends_with(name)) {
+        if unit.constructor {
             continue;
         }
         let mut touched: BTreeSet<u32> = facts.names[unit.names.usize()]

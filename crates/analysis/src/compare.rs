@@ -66,6 +66,8 @@ pub enum Metric {
     Parameters,
     /// Groups of methods with nothing in common.
     Lcom4,
+    /// Other classes that a class names, above the threshold only.
+    Coupling,
 }
 
 impl Metric {
@@ -78,6 +80,7 @@ impl Metric {
             Self::Lines => "lines",
             Self::Parameters => "parameters",
             Self::Lcom4 => "lcom4",
+            Self::Coupling => "coupling",
         }
     }
 }
@@ -394,7 +397,7 @@ fn worsened(before: &Run, after: &Run, moves: &Moves) -> Vec<Worsened> {
     worsened
 }
 
-fn measures(unit: &Measured, run: &Run) -> [(Metric, u32); 6] {
+fn measures(unit: &Measured, run: &Run) -> [(Metric, u32); 7] {
     [
         (Metric::Cyclomatic, unit.cyclomatic),
         (Metric::Cognitive, unit.cognitive),
@@ -402,5 +405,36 @@ fn measures(unit: &Measured, run: &Run) -> [(Metric, u32); 6] {
         (Metric::Lines, if unit.kind.is_callable() { unit.lines.max(run.settings.lines) } else { 0 }),
         (Metric::Parameters, unit.parameters),
         (Metric::Lcom4, unit.lcom4.unwrap_or(1)),
+        (Metric::Coupling, unit.coupling.unwrap_or(0).max(run.settings.class_coupling)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Input, Settings, Source, analyse};
+    use std::cell::Cell;
+
+    fn run(text: &str) -> Run {
+        let path = RepoPath::parse(b"a.py").expect("a path");
+        let sources = BTreeMap::from([(path, Source::Bytes(text.as_bytes()))]);
+        analyse(&Input { sources, ..Input::default() }, &Settings::default()).run
+    }
+
+    #[test]
+    fn a_finding_is_looked_at_once_for_each_way_of_matching() {
+        let text = |word: &str| -> String {
+            let function = |n| format!("def {word}{n}(a, b, c, d, e, f, g, h):\n    return a.m{n}(b)\n\n\n");
+            (0..300).map(function).collect()
+        };
+        let (before, after) = (run(&text("f")), run(&text("g")));
+        let moves = Moves::of(&before, &after);
+        let mut matcher = Matcher::new(&before, &after, &moves);
+        let n_looks = Cell::new(0);
+        matcher.by(|finding, _| {
+            n_looks.set(n_looks.get() + 1);
+            Some(finding.content.to_string())
+        });
+        assert_eq!((n_looks.get(), matcher.both.len()), (600, 300));
+    }
 }

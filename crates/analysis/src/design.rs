@@ -90,6 +90,20 @@ fn cohesion(file: &File, unit: &Unit, settings: &Settings) -> Option<Draft> {
     })
 }
 
+/// The findings of a file about classes that name too many others: (unit, number of others).
+pub(crate) fn couplings<'a>(
+    file: &'a File,
+    classes: &'a [(u32, u32)],
+    settings: &'a Settings,
+) -> impl Iterator<Item = Draft> + 'a {
+    let over = classes.iter().filter(|(_, n_named)| *n_named > settings.class_coupling);
+    over.map(|&(class, n_named)| Draft {
+        message: format!("it uses {n_named} other classes of the project"),
+        confidence: Confidence::Medium,
+        ..of_unit(file, &file.facts.units[class as usize], Family::Coupling, Severity::Info, n_named)
+    })
+}
+
 fn branches(file: &File) -> impl Iterator<Item = Draft> + '_ {
     file.facts.twins.iter().map(|twin| {
         let unit = &file.facts.units[twin.unit as usize];

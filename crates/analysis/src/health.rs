@@ -22,7 +22,7 @@ pub enum Dimension {
     Complexity,
     /// Callables that are long, deep or have many parameters; classes without cohesion.
     Structure,
-    /// Cycles, missing files, files that need too many others.
+    /// Cycles, missing files, files and classes that need too many others.
     Dependencies,
     /// Code that nothing uses.
     DeadCode,
@@ -127,8 +127,9 @@ impl Debt {
         }
     }
 
-    pub(crate) fn add_coupling(&mut self, n_needed: u32, settings: &Settings) {
-        let over = u64::from(n_needed.saturating_sub(settings.coupling));
+    /// A file that needs, or a class that names, more others than `limit`.
+    pub(crate) fn add_coupling(&mut self, n_needed: u32, limit: u32) {
+        let over = u64::from(n_needed.saturating_sub(limit));
         self.add(Dimension::Dependencies, over * TOKENS_PER_NEEDED_FILE);
     }
 

@@ -20,6 +20,7 @@ mod clones;
 mod cohesion;
 mod compare;
 mod corpus;
+mod coupling;
 mod dead;
 mod design;
 mod facts;

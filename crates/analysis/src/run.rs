@@ -132,6 +132,9 @@ pub struct Measured {
     /// For a class: groups of methods with nothing in common.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lcom4: Option<u32>,
+    /// For a class: how many other classes of the project it names.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub coupling: Option<u32>,
     /// The fingerprint of what it says, in hex.
     pub content: String,
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of the analyser: it changes whenever the same bytes could give another run.
-pub const ANALYSER: &str = concat!("probity-analysis/", env!("CARGO_PKG_VERSION"), "+2");
+pub const ANALYSER: &str = concat!("probity-analysis/", env!("CARGO_PKG_VERSION"), "+3");
 
 /// Limits and thresholds. A value above a threshold is a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,8 @@ pub struct Settings {
     pub nesting: u32,
     /// Other project files that one file depends on.
     pub coupling: u32,
+    /// Other project classes that one class names.
+    pub class_coupling: u32,
     /// Groups of methods in one class that have nothing in common.
     pub lcom4: u32,
     /// Lines of a callable with many decisions that tests must run, in percent.
@@ -57,6 +59,7 @@ impl Default for Settings {
             parameters: 7,
             nesting: 4,
             coupling: 25,
+            class_coupling: 14,
             lcom4: 3,
             hot_spot_coverage: 50,
             clone_tokens: 50,

@@ -36,9 +36,15 @@ pub struct AnalysisRules {
     /// Other project files that one file depends on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coupling: Option<u32>,
+    /// Other project classes that one class names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_coupling: Option<u32>,
     /// Groups of methods in one class that have nothing in common.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lcom4: Option<u32>,
+    /// Lines of a callable with many decisions that tests must run, in percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hot_spot_coverage: Option<u32>,
     /// Tokens below which a copied callable says nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clone_tokens: Option<u32>,

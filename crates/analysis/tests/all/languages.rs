@@ -112,7 +112,7 @@ fn units_have_full_names_and_the_access_of_their_language() {
 }
 
 /// A class whose methods fall into two groups, apart from its constructor.
-const SPLIT_CLASSES: [(&str, &str); 8] = [
+const SPLIT_CLASSES: [(&str, &str); 10] = [
     (
         "a.py",
         "class A:\n    def __init__(self):\n        self.x = self.y = 0\n    def f(self):\n        return self.x\n    def g(self):\n        return self.f()\n    def h(self):\n        return self.y\n    def free(self):\n        return 1\n",
@@ -128,6 +128,14 @@ const SPLIT_CLASSES: [(&str, &str); 8] = [
     (
         "A.cs",
         "class A {\n  int x; int y;\n  A() { x = 0; y = 0; }\n  int F() { return x; }\n  int G() { return F(); }\n  int H() { return this.y; }\n}\n",
+    ),
+    (
+        "a.ts",
+        "class A {\n  private x = 0;\n  private y = 0;\n  f() { return this.x; }\n  g() { return this.f(); }\n  h() { return this.y; }\n}\n",
+    ),
+    (
+        "a.cpp",
+        "class A {\n  int x; int y;\npublic:\n  A() { x = 0; y = 0; }\n  int f() { return x; }\n  int g() { return f(); }\n  int h() { return this->y; }\n};\n",
     ),
     ("a.kt", "class A(val x: Int) {\n  var y = 0\n  fun f() = x\n  fun g() = f()\n  fun h() = this.y\n}\n"),
     (
@@ -151,6 +159,58 @@ fn cohesion_counts_groups_of_methods_with_nothing_in_common() {
         let groups: Vec<u32> = run.units.iter().filter_map(|unit| unit.lcom4).collect();
         assert_eq!(groups, [2], "{name}");
     }
+}
+
+/// A class `A` that names the classes `B` and `C`, one of them twice, and itself.
+const COUPLED_CLASSES: [(&str, &str); 9] = [
+    (
+        "a.py",
+        "class B: pass\nclass C: pass\nclass A(B):\n    def f(self):\n        return [B(), C(), A(), other.D()]\n",
+    ),
+    (
+        "a.js",
+        "class B {}\nclass C {}\nclass A extends B {\n  f() { return [new B(), new C(), new A()]; }\n}\n",
+    ),
+    (
+        "a.ts",
+        "class B {}\nclass C {}\nclass A extends B {\n  c: C;\n  f(): A { return new A(new B()); }\n}\n",
+    ),
+    ("A.java", "class B {}\nclass C {}\nclass A extends B {\n  C c; B b;\n  A f() { return new A(); }\n}\n"),
+    ("A.cs", "class B {}\nclass C {}\nclass A : B {\n  C c; B b;\n  A F() { return new A(); }\n}\n"),
+    ("a.kt", "class B\nclass C\nclass A : B() {\n  val c = C()\n  fun f(): A = A()\n}\n"),
+    ("a.rb", "class B\nend\nclass C\nend\nclass A < B\n  def f\n    [B.new, C.new, A.new]\n  end\nend\n"),
+    (
+        "a.php",
+        "<?php\nclass B {}\nclass C {}\nclass A extends B {\n  function f() { return [new B(), new C(), new A()]; }\n}\n",
+    ),
+    ("a.cpp", "class B {};\nclass C {};\nclass A : public B {\n  C c; B b;\n  A f() { return A(); }\n};\n"),
+];
+
+#[test]
+fn coupling_counts_the_other_classes_that_a_class_names() {
+    for (name, text) in COUPLED_CLASSES {
+        let run = run(&[(name, text)]);
+        let coupling = |symbol: &str| run.units.iter().find(|unit| unit.symbol == symbol)?.coupling;
+        assert_eq!((coupling("A"), coupling("B")), (Some(2), Some(0)), "{name}");
+    }
+}
+
+#[test]
+fn a_class_couples_to_classes_of_files_that_it_can_reach_only() {
+    let uses = "from b import B\n\nclass A:\n    def f(self):\n        return B(), Far()\n";
+    let run = run(&[("a.py", uses), ("b.py", "class B: pass\n"), ("far.py", "class Far: pass\n")]);
+    let class = run.units.iter().find(|unit| unit.symbol == "A").expect("the class");
+    assert_eq!(class.coupling, Some(1));
+}
+
+#[test]
+fn a_class_that_names_too_many_others_is_a_finding() {
+    let classes: String = (0..20).map(|n| format!("class C{n}: pass\n")).collect();
+    let uses: String = (0..20).map(|n| format!("        C{n}()\n")).collect();
+    let run = run(&[("a.py", &format!("{classes}class A:\n    def f(self):\n{uses}"))]);
+    let found = findings(&run, Family::Coupling);
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].locations[0].symbol.as_str(), found[0].value), ("A", Some(20)));
 }
 
 #[test]

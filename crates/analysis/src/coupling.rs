@@ -1,0 +1,66 @@
+//! Coupling of classes: how many other classes of the project each class names (CBO).
+//!
+//! A name means a class only where it can: in the file of the class, or in a file that depends on it. A class does not
+//! couple to itself, to the classes inside it, or to those around it; classes of other projects do not count, because
+//! they are no part of what one could restructure here.
+
+use crate::corpus::File;
+use crate::facts::{Unit, UnitKind, count};
+use crate::hash;
+use crate::imports::Edge;
+use rayon::prelude::*;
+
+/// For each file the coupling of its classes: (unit, number of other classes), in order of the units.
+pub(crate) fn of(files: &[File], edges: &[Edge]) -> Vec<Vec<(u32, u32)>> {
+    let classes: Vec<Vec<u64>> = files.par_iter().map(class_names).collect();
+    let of_file = |(index, file): (usize, &File)| {
+        if classes[index].is_empty() {
+            return Vec::new();
+        }
+        let first = edges.partition_point(|edge| (edge.from as usize) < index);
+        let needed = edges[first..].iter().take_while(|edge| edge.from as usize == index);
+        let mut known = classes[index].clone();
+        known.extend(needed.flat_map(|edge| &classes[edge.to as usize]));
+        known.sort_unstable();
+        known.dedup();
+        couplings(file, &known)
+    };
+    files.par_iter().enumerate().map(of_file).collect()
+}
+
+/// The fingerprints of the names of a file's classes, sorted.
+fn class_names(file: &File) -> Vec<u64> {
+    let classes = file.facts.units.iter().filter(|unit| unit.kind == UnitKind::Class);
+    let mut names: Vec<u64> = classes.map(name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn name(class: &Unit) -> u64 {
+    hash::of_bytes(class.name.rsplit('.').next().unwrap_or_default().as_bytes())
+}
+
+fn couplings(file: &File, known: &[u64]) -> Vec<(u32, u32)> {
+    let is_class: Vec<bool> = file.symbols.iter().map(|symbol| known.binary_search(symbol).is_ok()).collect();
+    let units = file.facts.units.iter().enumerate();
+    let classes = units.filter(|(_, unit)| unit.kind == UnitKind::Class);
+    classes.map(|(index, class)| (count(index), coupling(file, class, &is_class))).collect()
+}
+
+fn coupling(file: &File, class: &Unit, is_class: &[bool]) -> u32 {
+    let uses = file.facts.names[class.names.usize()].iter().filter(|used| !used.is_definition());
+    let mut named: Vec<u32> =
+        uses.map(|used| used.symbol()).filter(|&symbol| is_class[symbol as usize]).collect();
+    named.sort_unstable();
+    named.dedup();
+    if named.is_empty() {
+        return 0;
+    }
+    let related = file.facts.units.iter().filter(|other| {
+        other.kind == UnitKind::Class
+            && (class.range.contains(&other.range) || other.range.contains(&class.range))
+    });
+    let related: Vec<u64> = related.map(name).collect();
+    count(named.iter().filter(|&&symbol| !related.contains(&file.symbols[symbol as usize])).count())
+}
