@@ -2,9 +2,11 @@
 
 mod audit;
 mod bench;
+mod bench_analyze;
 mod demo;
 mod docs;
 mod fuzz;
+mod measure;
 mod peers;
 mod test;
 
@@ -17,7 +19,8 @@ const USAGE: &str = "usage: cargo xtask <chore>
   test    formatting, lints, every test, the conformance vectors, the docs
   docs    write the generated parts of the docs (`docs --check` only compares)
   bench   measure Probity side by side with what one would use instead
-          (`bench analyze-peers TREE…`: analysis beside other analysers)
+          (`bench analyze [TREE…]`: analysis beside merely parsing, at 10,000 to 1,000,000 lines;
+          `bench analyze-peers TREE…`: analysis beside other analysers)
   quality how well copies are found: seeded changes of real code in the given trees, or in the project's own
   audit   licences, sources, known holes and unused dependencies of what comes from outside
   kill    kill governed runs at random points, many times (long)
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         ["test"] => test::test(),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
+        ["bench", "analyze", trees @ ..] => bench_analyze::analyze(trees),
         ["bench", "analyze-peers", trees @ ..] => peers::peers(trees),
         ["bench", which @ ..] => bench::bench(which),
         ["quality", trees @ ..] => test::quality(trees),

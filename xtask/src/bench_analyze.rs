@@ -1,0 +1,119 @@
+//! `cargo xtask bench analyze [TREE…]`: what an analysis costs by itself: cold, again, and after an edit of one file,
+//! beside merely parsing the same files; on trees of 10,000, 100,000 and 1,000,000 lines, or on the given ones.
+//!
+//! The trees of the series are real code: the sources of crates that cargo keeps on this machine, package after package
+//! in order of their names until there are enough lines.
+
+use crate::measure::{append, copy, files, kilobytes, largest, median, milliseconds, ratio};
+use crate::{Chore, build, root};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+const SERIES: [usize; 3] = [10_000, 100_000, 1_000_000];
+const ROUNDS: usize = 5;
+const ENDINGS: [&str; 2] = [".rs", ".py"];
+/// Larger files are tables that a program wrote.
+const MAX_BYTES: u64 = 300_000;
+
+/// Measures the given trees, or the series.
+pub fn analyze(trees: &[&str]) -> Chore {
+    let probity = build("release")?;
+    let place = std::env::temp_dir().join(format!("probity-analyze-{}", std::process::id()));
+    println!("| Tree | Lines | Parse only | Cold | × | Again | One file edited | Memory |");
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|");
+    let result = if trees.is_empty() { series(&probity, &place) } else { given(&probity, &place, trees) };
+    let _ = fs::remove_dir_all(&place);
+    result
+}
+
+fn given(probity: &Path, place: &Path, trees: &[&str]) -> Chore {
+    for tree in trees {
+        copy(Path::new(tree), place)?;
+        measure(probity, place, tree)?;
+    }
+    Ok(())
+}
+
+fn series(probity: &Path, place: &Path) -> Chore {
+    for n_lines in SERIES {
+        let _ = fs::remove_dir_all(place);
+        fill(place, n_lines)?;
+        measure(probity, place, "crates")?;
+    }
+    Ok(())
+}
+
+/// Fills a folder with so many lines of crates.
+fn fill(place: &Path, n_lines: usize) -> Chore {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    let registry = home.ok_or("no cargo home")?.join("registry/src");
+    let mut n_left = n_lines;
+    for (path, size) in files(&registry, &[".rs"]) {
+        let below: PathBuf = path.strip_prefix(&registry).unwrap_or(&path).components().skip(1).collect();
+        let text = fs::read(&path).map_err(|error| error.to_string())?;
+        let own = text.iter().filter(|&&byte| byte == b'\n').count();
+        if size > MAX_BYTES || own > n_left {
+            continue;
+        }
+        let target = place.join(below);
+        fs::create_dir_all(target.parent().unwrap_or(place)).map_err(|error| error.to_string())?;
+        fs::write(target, text).map_err(|error| error.to_string())?;
+        n_left -= own;
+        if n_left == 0 {
+            return Ok(());
+        }
+    }
+    if n_left * 10 > n_lines {
+        Err(format!("cargo keeps only {} lines here", n_lines - n_left))
+    } else {
+        Ok(())
+    }
+}
+
+fn measure(probity: &Path, tree: &Path, name: &str) -> Chore {
+    // What was written a moment ago is always read again.
+    std::thread::sleep(Duration::from_secs(3));
+    let command = [probity.to_string_lossy().into_owned(), "analyze".to_owned(), "--json".to_owned()];
+    let forget = || drop(fs::remove_dir_all(tree.join(".probity")));
+    let (mut cold, mut again, mut edited) = (Vec::new(), Vec::new(), Vec::new());
+    let edit = largest(tree, &ENDINGS)?;
+    for round in 0..ROUNDS {
+        forget();
+        cold.push(milliseconds(&command, tree)?);
+        again.push(milliseconds(&command, tree)?);
+        append(&edit, if round % 2 == 0 { "\n" } else { "\n\n" })?;
+        edited.push(milliseconds(&command, tree)?);
+    }
+    forget();
+    let memory = kilobytes(&command, tree)?;
+    forget();
+    let parse = parse_only(tree)?;
+    let [cold, again, edited] = [cold, again, edited].map(|figures| median(figures).unwrap_or(0));
+    println!(
+        "| {name} | {} | {parse} ms | {cold} ms | {} | {again} ms | {edited} ms | {} MB |",
+        n_lines(tree),
+        ratio(cold, parse),
+        memory / 1024,
+    );
+    Ok(())
+}
+
+fn n_lines(tree: &Path) -> usize {
+    let texts = files(tree, &ENDINGS).into_iter().filter_map(|(path, _)| fs::read(path).ok());
+    texts.map(|text| text.iter().filter(|&&byte| byte == b'\n').count()).sum()
+}
+
+/// The milliseconds that tree-sitter alone needs for the same files on the same cores.
+fn parse_only(tree: &Path) -> Result<u64, String> {
+    let output = Command::new(env!("CARGO"))
+        .args(["bench", "--quiet", "--package", "probity-analysis", "--bench", "parse", "--"])
+        .arg(tree)
+        .current_dir(root())
+        .output()
+        .map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.trim().parse().map_err(|_| format!("no figure for parsing alone: {text}"))
+}

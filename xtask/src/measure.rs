@@ -1,0 +1,128 @@
+//! What a program costs that is run in a folder: time, and the memory of all of its processes together.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Runs a command and prints its milliseconds, its memory in kilobytes, and its exit code. Asked for memory, it adds up
+/// what the command and everything below it hold (proportional set size), every few milliseconds, and keeps the
+/// highest sum; time is then not worth reporting.
+const MEASURE: &str = r#"
+import os, subprocess, sys, time
+wants_memory, command = sys.argv[1] == "memory", sys.argv[2:]
+
+def below(root):
+    parents = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat") as stat:
+                parents[int(name)] = int(stat.read().rsplit(")", 1)[1].split()[1])
+        except OSError:
+            pass
+    found = [root]
+    for process in found:
+        found += [child for child, parent in parents.items() if parent == process]
+    return found
+
+def held(process):
+    try:
+        with open(f"/proc/{process}/smaps_rollup") as rollup:
+            return next(int(line.split()[1]) for line in rollup if line.startswith("Pss:"))
+    except (OSError, StopIteration):
+        return 0
+
+began, highest = time.monotonic(), 0
+child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+while wants_memory and child.poll() is None:
+    highest = max(highest, sum(map(held, below(child.pid))))
+    time.sleep(0.003)
+code = child.wait()
+print(int((time.monotonic() - began) * 1000), highest, code)
+"#;
+
+/// A program and its arguments.
+pub type Words = Vec<String>;
+
+/// Runs a command in a folder and returns its milliseconds.
+pub fn milliseconds(command: &[String], folder: &Path) -> Result<u64, String> {
+    Ok(run(command, folder, "time")?.0)
+}
+
+/// Runs a command in a folder and returns the kilobytes that its processes held together at the worst moment.
+pub fn kilobytes(command: &[String], folder: &Path) -> Result<u64, String> {
+    Ok(run(command, folder, "memory")?.1)
+}
+
+fn run(command: &[String], folder: &Path, what: &str) -> Result<(u64, u64), String> {
+    let output = Command::new("python3")
+        .args(["-c", MEASURE, what])
+        .args(command)
+        .current_dir(folder)
+        .stderr(Stdio::null())
+        .output()
+        .map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let numbers: Vec<u64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    // Findings are no failure, whatever a program's exit code says of them; wrong usage is.
+    match numbers.as_slice() {
+        &[milliseconds, kilobytes, 0 | 1 | 3] => Ok((milliseconds, kilobytes)),
+        _ => Err(format!("`{}` failed: {text}", command.join(" "))),
+    }
+}
+
+/// The middle of some figures.
+pub fn median(mut figures: Vec<u64>) -> Option<u64> {
+    figures.sort_unstable();
+    figures.get(figures.len() / 2).copied()
+}
+
+/// A ratio with one decimal.
+pub fn ratio(part: u64, whole: u64) -> String {
+    let tenths = (part * 10).checked_div(whole.max(1)).unwrap_or(0);
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+/// Appends text to a file.
+pub fn append(path: &Path, text: &str) -> Result<(), String> {
+    let old = fs::read(path).map_err(|error| error.to_string())?;
+    fs::write(path, [&old, text.as_bytes()].concat()).map_err(|error| error.to_string())
+}
+
+/// Every file below a folder whose name ends with one of some endings, with its size, in order of paths.
+pub fn files(folder: &Path, endings: &[&str]) -> Vec<(PathBuf, u64)> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        let Ok(entries) = fs::read_dir(folder) else { continue };
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            match entry.metadata() {
+                Ok(facts) if facts.is_dir() => open.push(entry.path()),
+                Ok(facts) if facts.is_file() && endings.iter().any(|ending| name.ends_with(ending)) => {
+                    found.push((entry.path(), facts.len()));
+                }
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The largest file below a folder whose name ends with one of some endings.
+pub fn largest(folder: &Path, endings: &[&str]) -> Result<PathBuf, String> {
+    let largest = files(folder, endings).into_iter().max_by_key(|(_, size)| *size);
+    largest.map(|(path, _)| path).ok_or_else(|| format!("nothing to edit in {}", folder.display()))
+}
+
+/// Copies a tree without its history, so that what is measured leaves nothing behind in it.
+pub fn copy(tree: &Path, place: &Path) -> Result<(), String> {
+    let _ = fs::remove_dir_all(place);
+    let script = "cp -r --no-preserve=timestamps \"$0\" \"$1\" && rm -rf \"$1/.git\" \"$1/.probity\"";
+    let status = Command::new("sh").args(["-ec", script]).arg(tree).arg(place).status();
+    if status.is_ok_and(|status| status.success()) {
+        Ok(())
+    } else {
+        Err(format!("{} could not be copied", tree.display()))
+    }
+}
