@@ -152,7 +152,9 @@ impl Across<'_> {
             debt.add_coupling(n_needed, self.settings.coupling);
         }
         for (debt, classes) in debts.iter_mut().zip(couplings) {
-            classes.iter().for_each(|&(_, n_named)| debt.add_coupling(n_named, self.settings.class_coupling));
+            for &(_, n_named) in classes {
+                debt.add_coupling(n_named, self.settings.class_coupling);
+            }
         }
         debts
     }
