@@ -425,7 +425,7 @@ mod tests {
     fn a_finding_is_looked_at_once_for_each_way_of_matching() {
         let text = |word: &str| -> String {
             let function = |n| format!("def {word}{n}(a, b, c, d, e, f, g, h):\n    return a.m{n}(b)\n\n\n");
-            (0..300).map(function).collect()
+            (0..300).map(function).collect::<Vec<_>>().concat()
         };
         let (before, after) = (run(&text("f")), run(&text("g")));
         let moves = Moves::of(&before, &after);

@@ -205,8 +205,8 @@ fn a_class_couples_to_classes_of_files_that_it_can_reach_only() {
 
 #[test]
 fn a_class_that_names_too_many_others_is_a_finding() {
-    let classes: String = (0..20).map(|n| format!("class C{n}: pass\n")).collect();
-    let uses: String = (0..20).map(|n| format!("        C{n}()\n")).collect();
+    let classes = (0..20).map(|n| format!("class C{n}: pass\n")).collect::<Vec<_>>().concat();
+    let uses = (0..20).map(|n| format!("        C{n}()\n")).collect::<Vec<_>>().concat();
     let run = run(&[("a.py", &format!("{classes}class A:\n    def f(self):\n{uses}"))]);
     let found = findings(&run, Family::Coupling);
     assert_eq!(found.len(), 1);
