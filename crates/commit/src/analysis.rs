@@ -180,7 +180,7 @@ impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
 
     /// Finds what a merge lost.
     pub fn analyze_merge(&self, merge: &CommitId) -> Result<MergeAnalysis, AnalyzeError> {
-        Ok(self.examine(merge)?.analysis)
+        Ok(self.examine(merge, &[])?.analysis)
     }
 
     /// Finds what a merge would lose, before anything is written.
@@ -222,7 +222,8 @@ impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
             .collect()
     }
 
-    pub(crate) fn examine(&self, id: &CommitId) -> Result<Examined, AnalyzeError> {
+    /// Looks at a merge, and reads the given documents besides those that can have lost something.
+    pub(crate) fn examine(&self, id: &CommitId, besides: &[DocumentId]) -> Result<Examined, AnalyzeError> {
         let seq = locate(self.commits, id)?;
         let node = self.commits.node(seq)?;
         let (Kind::Merge, Some(ours), Some(theirs)) = (node.kind, node.parent, node.target) else {
@@ -230,8 +231,11 @@ impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
         };
         let merge = Merge { seq, ours, theirs };
         let apart = ancestry::apart(self.commits, ours, theirs)?;
-        let sides = loss::sides(self.commits, merge, &apart)?;
-        let losses = loss::find(self.commits, merge, &apart, &sides)?;
+        let streams = loss::streams(self.commits, merge, &apart)?;
+        let mut documents = loss::suspects(self.commits, merge, &streams)?;
+        documents.extend(besides.iter().cloned());
+        let sides = loss::sides(self.commits, merge, &apart, &documents)?;
+        let losses = loss::find(self.commits, &streams, &sides)?;
         let base = match ancestry::to_merge_base(self.commits, &apart.bases)? {
             MergeBase::One(base) => Some(base),
             _ => None,

@@ -75,17 +75,21 @@ fn loci(schema: &Schema, attachment: &str, paths: &[Json]) -> Option<Vec<Path>> 
 }
 
 impl GroupDecision {
+    /// The document that is meant.
+    pub(crate) fn document(&self) -> DocumentId {
+        DocumentId { attachment: self.attachment.clone(), key: self.key.clone() }
+    }
+
     /// The document and the parts that are meant, if the schema has them.
     pub(crate) fn places(&self, schema: &Schema) -> Option<(DocumentId, Vec<Path>)> {
-        let document = DocumentId { attachment: self.attachment.clone(), key: self.key.clone() };
-        Some((document, loci(schema, &self.attachment, &self.paths)?))
+        Some((self.document(), loci(schema, &self.attachment, &self.paths)?))
     }
 }
 
 impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
     /// The groups that the merge put together from both sides, in the order of groups and documents.
     pub fn torn_groups(&self, merge: &CommitId, groups: &[Group]) -> Result<Vec<TornGroup>, AnalyzeError> {
-        Ok(self.torn_in(&self.examine(merge)?, groups))
+        Ok(self.torn_in(&self.examine(merge, &[])?, groups))
     }
 
     pub(crate) fn torn_in(&self, examined: &Examined, groups: &[Group]) -> Vec<TornGroup> {

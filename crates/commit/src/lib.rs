@@ -78,6 +78,7 @@ mod refs;
 mod schema;
 mod state;
 mod text;
+mod touched;
 mod types;
 mod value;
 pub mod vectors;

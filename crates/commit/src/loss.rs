@@ -1,8 +1,9 @@
 //! What a merge lost: the assertions of either stream that hold on their own side and not in the merge, and what both
 //! sides agree on and the merge does not.
 //!
-//! A document that reads the same on a side and in the merge can have lost nothing of that side. States share what
-//! they have in common, so finding the others costs what the streams wrote, not the size of the store.
+//! A document that reads the same on a side and in the merge can have lost nothing of that side. Which documents that
+//! cannot be said of follows from the commits alone, and only those are read: the cost is that of the documents that both
+//! sides wrote, not that of the store.
 
 use crate::ancestry::Apart;
 use crate::claims::{self, Claim};
@@ -12,11 +13,12 @@ use crate::linear;
 use crate::op::DocumentId;
 use crate::path::{Path, Step, read_in};
 use crate::state::{Reader, State};
+use crate::touched;
 use crate::value::Value;
 use imbl::ordmap::DiffItem;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The states that a merge is judged by.
+/// The states that a merge is judged by: the documents of it that can have lost something, no others.
 pub(crate) struct Sides {
     /// Present when the merge has exactly one base.
     pub(crate) base: Option<State>,
@@ -44,13 +46,52 @@ pub(crate) struct Merge {
     pub(crate) theirs: Seq,
 }
 
-/// Reads the four states.
+/// What each side wrote that the other does not have, oldest first.
+pub(crate) struct Streams {
+    pub(crate) ours: Vec<Seq>,
+    pub(crate) theirs: Vec<Seq>,
+}
+
+/// Finds both streams.
+pub(crate) fn streams<C: Commits + ?Sized>(
+    commits: &C,
+    merge: Merge,
+    apart: &Apart,
+) -> Result<Streams, HistoryError> {
+    let ours = stream(commits, merge.ours, &apart.left)?;
+    Ok(Streams { ours, theirs: stream(commits, merge.theirs, &apart.right)? })
+}
+
+/// The documents that the merge can have lost something of.
+pub(crate) fn suspects<C: Commits + ?Sized>(
+    commits: &C,
+    merge: Merge,
+    streams: &Streams,
+) -> Result<BTreeSet<DocumentId>, HistoryError> {
+    let ours = touched::between(commits, merge.ours, merge.seq)?;
+    let theirs = touched::between(commits, merge.theirs, merge.seq)?;
+    // Lost by a stream is only what it wrote; lost by both what reads differently on both sides.
+    let mut suspects: BTreeSet<DocumentId> = ours.intersection(&theirs).cloned().collect();
+    for (stream, changed) in [(&streams.ours, &ours), (&streams.theirs, &theirs)] {
+        if changed.is_subset(&suspects) {
+            continue;
+        }
+        for seq in stream {
+            let commit = commits.commit(*seq)?;
+            suspects.extend(commit.documents().into_iter().filter(|id| changed.contains(*id)).cloned());
+        }
+    }
+    Ok(suspects)
+}
+
+/// Reads the four states, of the given documents.
 pub(crate) fn sides<C: Commits + ?Sized>(
     commits: &C,
     merge: Merge,
     apart: &Apart,
+    documents: &BTreeSet<DocumentId>,
 ) -> Result<Sides, HistoryError> {
-    let mut reader = Reader::new(commits);
+    let mut reader = Reader::of(commits, documents);
     // In this order each state is replayed on top of the one before, as far as that is possible.
     let base = match apart.bases.as_slice() {
         [base] => Some(reader.keep(*base)?),
@@ -68,18 +109,17 @@ pub(crate) type Changed<'s> = BTreeMap<&'s DocumentId, (Option<&'s Value>, Optio
 /// Finds everything that the merge lost.
 pub(crate) fn find<C: Commits + ?Sized>(
     commits: &C,
-    merge: Merge,
-    apart: &Apart,
+    streams: &Streams,
     sides: &Sides,
 ) -> Result<Losses, HistoryError> {
     let mut losses = Losses::new();
     let ours = changed(&sides.ours, &sides.merged);
     let theirs = changed(&sides.theirs, &sides.merged);
-    for seq in stream(commits, merge.ours, &apart.left)? {
-        lost_by_stream(&*commits.commit(seq)?, &ours, &mut losses, |loss| loss.ours = true);
+    for seq in &streams.ours {
+        lost_by_stream(&*commits.commit(*seq)?, &ours, &mut losses, |loss| loss.ours = true);
     }
-    for seq in stream(commits, merge.theirs, &apart.right)? {
-        lost_by_stream(&*commits.commit(seq)?, &theirs, &mut losses, |loss| loss.theirs = true);
+    for seq in &streams.theirs {
+        lost_by_stream(&*commits.commit(*seq)?, &theirs, &mut losses, |loss| loss.theirs = true);
     }
     for (document, (ours, merged)) in ours {
         let Some((theirs, _)) = theirs.get(document) else { continue };

@@ -129,8 +129,8 @@ impl MergeResolution {
 pub struct Reconciliation {
     /// The survival commit, to be appended; none when the merge stands as it is.
     pub survival: Option<Commit>,
-    /// The state with the decisions in it.
-    pub state: State,
+    /// The documents that were decided about, with the decisions in them. All others are as in the merge.
+    pub documents: State,
 }
 
 /// Why a reconciliation is refused. Nothing was written.
@@ -236,22 +236,25 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         groups: &[GroupDecision],
         stamp: Stamp,
     ) -> Result<Reconciliation, ReconcileError> {
-        let mut examined = self.examine(merge)?;
+        let bound: Vec<DocumentId> = groups.iter().map(GroupDecision::document).collect();
+        let mut examined = self.examine(merge, &bound)?;
         let conflicts = self.name_conflicts(merge, &examined, resolutions)?;
         let mut decrees = self.decrees(&examined, resolutions, &conflicts)?;
         for (index, group) in (resolutions.len()..).zip(groups) {
             self.bind(&mut examined, &mut decrees, index, group)?;
         }
         check_overlaps(&examined, &decrees)?;
+        let decided: BTreeSet<DocumentId> =
+            decrees.iter().map(|decree| examined.loci[decree.conflict].0.clone()).collect();
         let placed = place(&examined, decrees)?;
         let ops = diff::diff(&examined.sides.merged, &placed);
-        let mut state = examined.sides.merged;
+        let mut documents = examined.sides.merged.restricted(&decided);
         if ops.is_empty() {
-            return Ok(Reconciliation { survival: None, state });
+            return Ok(Reconciliation { survival: None, documents });
         }
         let survival = Commit::mutations(self.schema, Some(*merge), ops, stamp);
-        state.replay(&survival, true);
-        Ok(Reconciliation { survival: Some(survival), state })
+        documents.replay(&survival, true);
+        Ok(Reconciliation { survival: Some(survival), documents })
     }
 
     /// Decrees every part of a group; resolutions of its parts for the same side are part of that.
@@ -313,7 +316,7 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
     }
 
     fn has_conflict(&self, merge: &CommitId, locus: &(DocumentId, Path)) -> Result<bool, ReconcileError> {
-        match self.examine(merge) {
+        match self.examine(merge, &[]) {
             Ok(examined) => Ok(examined.loci.contains(locus)),
             Err(AnalyzeError::NotAMerge(_) | AnalyzeError::History(HistoryError::Unknown(_))) => Ok(false),
             Err(error) => Err(error.into()),

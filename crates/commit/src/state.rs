@@ -6,7 +6,7 @@
 use crate::apply::{self, Skip};
 use crate::codec::{self, Misfit};
 use crate::commit::{Commit, Kind};
-use crate::history::{Commits, HistoryError, Seq};
+use crate::history::{Commits, HistoryError, Seq, SeqSet};
 use crate::linear::{self, Listed};
 use crate::op::{Act, DocumentId, Op};
 use crate::schema::Schema;
@@ -126,15 +126,21 @@ pub struct Since {
     pub changed: State,
 }
 
-/// Reads states from a store, remembering those it was told to keep.
+/// Reads states from a store, of all documents or of some, remembering those it was told to keep.
 pub(crate) struct Reader<'c, C: ?Sized> {
     commits: &'c C,
+    documents: Option<&'c BTreeSet<DocumentId>>,
     kept: BTreeMap<Seq, State>,
 }
 
 impl<'c, C: Commits + ?Sized> Reader<'c, C> {
     pub(crate) fn new(commits: &'c C) -> Self {
-        Self { commits, kept: BTreeMap::new() }
+        Self { commits, documents: None, kept: BTreeMap::new() }
+    }
+
+    /// Reads the given documents only.
+    pub(crate) fn of(commits: &'c C, documents: &'c BTreeSet<DocumentId>) -> Self {
+        Self { commits, documents: Some(documents), kept: BTreeMap::new() }
     }
 
     /// The state of a commit, kept for what is read next.
@@ -147,6 +153,9 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
     /// The state of a commit.
     pub(crate) fn state(&self, top: Seq) -> Result<State, HistoryError> {
         let (start, listed) = self.plan(top)?;
+        if let Some(documents) = self.documents {
+            return self.replay_part(start, &listed, documents);
+        }
         let mut state = match start {
             Start::Empty => State::default(),
             Start::Kept(state) => state,
@@ -161,17 +170,48 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
     /// One document at a commit: only the commits that write it are read.
     pub(crate) fn document(&self, top: Seq, id: &DocumentId) -> Result<Option<Value>, HistoryError> {
         let (start, listed) = self.plan(top)?;
-        let mut state = self.part(start, &BTreeSet::from([id.clone()]))?;
-        if let Some(oldest) = listed.iter().map(|entry| entry.seq).min() {
-            let writers = self.commits.writers(id, oldest)?;
-            for entry in replayed(&listed).filter(|entry| writers.binary_search(&entry.seq).is_ok()) {
-                let commit = self.commits.commit(entry.seq)?;
-                for op in commit.ops().iter().filter(|op| op.document == *id) {
-                    let _skipped = if entry.on { state.apply(op) } else { state.apply_masked(op) };
-                }
+        let mut state = self.replay_part(start, &listed, &BTreeSet::from([id.clone()]))?;
+        Ok(state.documents.remove(id))
+    }
+
+    /// Some documents: only the commits that write them are read, unless there are more documents than commits.
+    fn replay_part(
+        &self,
+        start: Start,
+        listed: &[Listed],
+        documents: &BTreeSet<DocumentId>,
+    ) -> Result<State, HistoryError> {
+        let mut state = match start {
+            // Whoever keeps states reads the same documents of all of them.
+            Start::Kept(state) => state,
+            start => self.part(start, documents)?,
+        };
+        let writers = self.writers_among(listed, documents)?;
+        let is_wanted = |entry: &&Listed| writers.as_ref().is_none_or(|writers| writers.contains(entry.seq));
+        for entry in replayed(listed).filter(is_wanted) {
+            let commit = self.commits.commit(entry.seq)?;
+            for op in commit.ops().iter().filter(|op| documents.contains(&op.document)) {
+                let _skipped = if entry.on { state.apply(op) } else { state.apply_masked(op) };
             }
         }
-        Ok(state.documents.remove(id))
+        Ok(state)
+    }
+
+    /// The commits that write any of the documents, where looking them up costs less than reading all commits.
+    fn writers_among(
+        &self,
+        listed: &[Listed],
+        documents: &BTreeSet<DocumentId>,
+    ) -> Result<Option<SeqSet>, HistoryError> {
+        let oldest = listed.iter().map(|entry| entry.seq).min();
+        let Some(oldest) = oldest.filter(|_| documents.len() < listed.len()) else { return Ok(None) };
+        let mut writers = SeqSet::default();
+        for id in documents {
+            for seq in self.commits.writers(id, oldest)? {
+                writers.insert(seq);
+            }
+        }
+        Ok(Some(writers))
     }
 
     /// What was written since the nearest kept state: all that a store needs to keep this one too.
@@ -233,11 +273,31 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         self.kept.get(&seq).map_or(Start::Snapshot(seq), |state| Start::Kept(state.clone()))
     }
 
-    /// The first commit along the parents, at least `min_distance` further on, whose state is known.
-    fn nearest_known(&self, mut from: Option<Seq>, min_distance: usize) -> Result<Option<Seq>, HistoryError> {
+    /// The first commit along the parents, at least `min_distance` further on, whose state is known. A state that the
+    /// reader keeps goes before one of the store, which would have to be read.
+    fn nearest_known(&self, from: Option<Seq>, min_distance: usize) -> Result<Option<Seq>, HistoryError> {
+        if let Some((oldest, _)) = self.kept.first_key_value() {
+            let is_kept = |seq: Seq| Ok(self.kept.contains_key(&seq));
+            let found = self.first_parent(from, min_distance, Some(*oldest), is_kept)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        self.first_parent(from, min_distance, None, |seq| self.commits.has_snapshot(seq))
+    }
+
+    /// The first commit along the parents, at least `min_distance` further on and not older than `oldest`, of which
+    /// something holds.
+    fn first_parent(
+        &self,
+        mut from: Option<Seq>,
+        min_distance: usize,
+        oldest: Option<Seq>,
+        holds: impl Fn(Seq) -> Result<bool, HistoryError>,
+    ) -> Result<Option<Seq>, HistoryError> {
         let mut distance = 0;
-        while let Some(seq) = from {
-            if distance >= min_distance && (self.kept.contains_key(&seq) || self.commits.has_snapshot(seq)?) {
+        while let Some(seq) = from.filter(|seq| oldest.is_none_or(|oldest| *seq >= oldest)) {
+            if distance >= min_distance && holds(seq)? {
                 return Ok(Some(seq));
             }
             distance += 1;

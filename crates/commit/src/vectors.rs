@@ -132,8 +132,11 @@ impl Scenario {
         let stamp = Stamp::new("conformance", "survival", 0).map_err(|error| error.to_string())?;
         match self.analyzer().reconcile(&merge, &resolutions?, stamp) {
             Ok(Reconciliation { survival: None, .. }) => Ok(json!({ "result": "merge-stands" })),
-            Ok(Reconciliation { survival: Some(survival), state }) => {
+            Ok(Reconciliation { survival: Some(survival), .. }) => {
                 let ops: Vec<Json> = survival.ops().iter().map(|op| op.to_json(&self.schema)).collect();
+                let mut overlay = Overlay::new(&self.commits);
+                let id = overlay.append(survival).map_err(|error| error.to_string())?;
+                let state = Engine::new(&overlay).state(&id).map_err(|error| error.to_string())?;
                 Ok(json!({ "result": "survival", "ops": ops, "state": state.to_json(&self.schema) }))
             }
             Err(error) => match error.code() {

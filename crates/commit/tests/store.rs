@@ -525,7 +525,8 @@ fn a_group_that_nobody_wrote_is_torn_and_decided_as_a_whole() {
         let groups = rulings.group_decisions(&policy);
         let stamp = world.stamp("dee");
         let outcome = world.analyzer().reconcile_groups(&merge, &[], &groups, stamp).unwrap();
-        let document = outcome.state.document_json(&world.schema, &DocumentId::new("ticket", "t1")).unwrap();
+        let document =
+            outcome.documents.document_json(&world.schema, &DocumentId::new("ticket", "t1")).unwrap();
         assert_eq!(
             (document["title"].as_str(), document["rank"].as_i64()),
             (Some(expected.0), Some(expected.1))
@@ -551,7 +552,7 @@ fn the_conflicts_of_a_group_share_its_side() {
     let (resolutions, groups) = (rulings.resolutions(&analysis), rulings.group_decisions(&policy));
     let stamp = world.stamp("dee");
     let outcome = world.analyzer().reconcile_groups(&merge, &resolutions, &groups, stamp.clone()).unwrap();
-    let document = outcome.state.document_json(&world.schema, &DocumentId::new("ticket", "t1")).unwrap();
+    let document = outcome.documents.document_json(&world.schema, &DocumentId::new("ticket", "t1")).unwrap();
     assert_eq!((&document["title"], &document["rank"]), (&json!("ours"), &json!(11)));
     // A part of the group cannot be decided for the other side.
     let other = [MergeResolution::new(&analysis.conflicts()[0], Chosen::Theirs)];

@@ -11,7 +11,7 @@
     clippy::cast_precision_loss
 )]
 
-use commit::{Commit, CommitId, DocumentId, Engine, Mutations, Schema, Stamp};
+use commit::{Commit, CommitId, DocumentId, Engine, MergeAnalyzer, Mutations, Schema, Stamp};
 use probity_store::commits::CommitStore;
 use rusqlite::Connection;
 use serde_json::json;
@@ -173,28 +173,150 @@ fn unions(folder: &Path) {
     println!("  cold read after 10000 set unions: {:.2} ms", millis(start));
 }
 
-fn main() {
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --benches` only wants to know that it builds and starts.
-    if wanted.iter().any(|argument| argument == "--test") {
-        return;
+/// One writer a process: the same database, fresh heads.
+fn many_processes(folder: &Path, name: &str) -> f64 {
+    let schema = schema();
+    let path = folder.join(name);
+    let store = CommitStore::create(&path, &schema).unwrap();
+    let root = store.append(create(&schema)).unwrap().to_string();
+    let start = Instant::now();
+    let writers: Vec<_> = (0..WRITERS)
+        .map(|writer| {
+            let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+            command.arg("writer").arg(&path).arg(&root).arg(writer.to_string()).spawn().unwrap()
+        })
+        .collect();
+    for mut writer in writers {
+        assert!(writer.wait().unwrap().success());
     }
-    let folder = tempfile::tempdir().unwrap();
+    let time = start.elapsed();
+    assert_eq!(store.heads().unwrap().len(), WRITERS);
+    rate(WRITERS * DURABLE, time)
+}
+
+/// What [`many_processes`] starts.
+fn writer(path: &str, root: &str, number: &str) {
+    let store = CommitStore::open(Path::new(path)).unwrap();
+    let first = number.parse::<usize>().unwrap() * DURABLE;
+    let mut head: CommitId = root.parse().unwrap();
+    for number in first..first + DURABLE {
+        head = store.append(update(store.schema(), head, number)).unwrap();
+    }
+}
+
+fn durable(folder: &Path) {
     for round in 0..3 {
-        std::fs::remove_file(folder.path().join("plain.db")).ok();
-        let plain = plain(folder.path());
-        let one = one_writer(folder.path(), &format!("one{round}.db"));
-        let many = many_writers(folder.path(), &format!("many{round}.db"));
+        std::fs::remove_file(folder.join("plain.db")).ok();
+        let plain = plain(folder);
+        let one = one_writer(folder, &format!("one{round}.db"));
+        let threads = many_writers(folder, &format!("many{round}.db"));
+        let processes = many_processes(folder, &format!("processes{round}.db"));
         println!(
-            "durable: plain inserts {plain:.0}/s, one writer {one:.0}/s = {:.2} ×, {WRITERS} writers {many:.0}/s = {:.2} ×",
+            "durable: plain inserts {plain:.0}/s, one writer {one:.0}/s = {:.2} ×, {WRITERS} threads {threads:.0}/s = \
+             {:.2} ×, {WRITERS} processes {processes:.0}/s = {:.2} ×",
             one / plain,
-            many / plain
+            threads / plain,
+            processes / plain
         );
     }
-    println!("100,000 commits:");
-    reads(folder.path(), 100_000);
-    unions(folder.path());
-    if wanted.iter().any(|argument| argument == "large") {
+}
+
+/// A store of so many documents whose two heads both wrote 10,000 of them, 1,000 of these in the same field.
+fn two_streams(path: &Path, n_documents: usize, portion: usize) -> [CommitId; 2] {
+    let schema = schema();
+    let store = CommitStore::create(path, &schema).unwrap();
+    let mut root = None;
+    let append = |parent: Option<CommitId>,
+                  numbers: std::ops::Range<usize>,
+                  write: &dyn Fn(&mut Mutations<'_>, usize)| {
+        let mut mutations = Mutations::new(&schema);
+        let time = i64::try_from(numbers.start).unwrap();
+        numbers.for_each(|number| write(&mut mutations, number));
+        let commit = mutations.commit(parent, Stamp::new("ann", "bench", time).unwrap());
+        let id = commit.id();
+        (id, commit)
+    };
+    for first in (0..n_documents).step_by(1000) {
+        let (id, commit) = append(root, first..first + 1000, &|mutations, number| {
+            let ticket = json!({"title": "first", "rank": 0});
+            mutations.document("ticket", &format!("t{number}")).set(&ticket).unwrap();
+        });
+        store.append_all(vec![commit]).unwrap();
+        root = Some(id);
+    }
+    [1, 2].map(|side| {
+        let mut head = root;
+        let mut commits = Vec::new();
+        for first in (0..10_000).step_by(portion) {
+            let (id, commit) = append(head, first..first + portion, &|mutations, number| {
+                let (field, value) = if side == 1 || number < 1000 {
+                    ("rank", json!(side))
+                } else {
+                    ("title", json!("theirs"))
+                };
+                let path = json!([{"field": field}]);
+                mutations.document("ticket", &format!("t{number}")).update(&path, &value).unwrap();
+            });
+            commits.push(commit);
+            head = Some(id);
+        }
+        store.append_all(commits).unwrap();
+        head.unwrap()
+    })
+}
+
+fn merges(folder: &Path) {
+    for (n_documents, portion) in [(10_000, 1), (200_000, 1), (10_000, 100), (200_000, 100)] {
+        let path = folder.join(format!("merge-{n_documents}-{portion}.db"));
+        let [ours, theirs] = two_streams(&path, n_documents, portion);
+        let mut times = Vec::new();
+        for round in 0..5 {
+            let store = CommitStore::open(&path).unwrap();
+            let start = Instant::now();
+            let merge = Commit::merge(ours, theirs, Stamp::new("ann", "merge", round).unwrap());
+            let merge = store.append(merge).unwrap();
+            let appended = millis(start);
+            let analysis = store
+                .read(|view| MergeAnalyzer::new(store.schema(), view).analyze_merge(&merge))
+                .unwrap()
+                .unwrap();
+            times.push((millis(start), appended));
+            assert_eq!(analysis.conflicts().len(), 1000);
+        }
+        times.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (whole, appended) = times[2];
+        println!(
+            "  {n_documents} documents, 10000 written by both in commits of {portion}: merge {appended:.1} ms, with \
+             analysis {whole:.1} ms, cold"
+        );
+    }
+}
+
+fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let wanted: Vec<&str> = wanted.iter().map(String::as_str).filter(|word| *word != "--bench").collect();
+    if let ["writer", path, root, number] = wanted.as_slice() {
+        return writer(path, root, number);
+    }
+    // `cargo test --benches` only wants to know that it builds and starts.
+    if wanted.contains(&"--test") {
+        return;
+    }
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.contains(&name);
+    let folder = tempfile::tempdir().unwrap();
+    if is_wanted("durable") {
+        durable(folder.path());
+    }
+    if is_wanted("reads") {
+        println!("100,000 commits:");
+        reads(folder.path(), 100_000);
+        unions(folder.path());
+    }
+    if is_wanted("merge") {
+        println!("merge and analysis, 1,000 conflicts:");
+        merges(folder.path());
+    }
+    if wanted.contains(&"large") {
         println!("1,000,000 commits:");
         reads(folder.path(), 1_000_000);
     }

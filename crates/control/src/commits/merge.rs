@@ -188,12 +188,7 @@ fn examine<C: commit::Commits>(
     for conflict in analysis.conflicts() {
         authors.push(authors_of(view, conflict)?);
     }
-    let violations = if policy.invariants.is_empty() {
-        Vec::new()
-    } else {
-        let state = Engine::new(commits).state(&analysis.merge())?;
-        violations(view, &policy, &state)?
-    };
+    let violations = violations(view, commits, &policy, analysis.merge())?;
     Ok(Analyzed { analysis, written, rulings, policy, violations, histories, authors })
 }
 
@@ -208,9 +203,34 @@ fn authors_of(view: &View<'_>, conflict: &MergeConflict) -> Result<Vec<String>, 
     Ok(authors)
 }
 
-fn violations(view: &View<'_>, policy: &Policy, state: &commit::State) -> Result<Vec<Violation>, Fault> {
-    check_invariants(view.schema(), state, &policy.invariants)
+/// What breaks an invariant in the state of a commit. Invariants are about all documents, so without any none is read.
+fn violations<C: commit::Commits>(
+    view: &View<'_>,
+    commits: &C,
+    policy: &Policy,
+    at: CommitId,
+) -> Result<Vec<Violation>, Fault> {
+    if policy.invariants.is_empty() {
+        return Ok(Vec::new());
+    }
+    let state = Engine::new(commits).state(&at)?;
+    check_invariants(view.schema(), &state, &policy.invariants)
         .map_err(|error| Fault::refused(Reason::MergePolicyInvalid, error.to_string()))
+}
+
+/// What would break an invariant with the survival commit, which is not written yet.
+fn violations_after(
+    view: &View<'_>,
+    policy: &Policy,
+    merge: CommitId,
+    survival: Option<&Commit>,
+) -> Result<Vec<Violation>, Fault> {
+    let mut overlay = Overlay::new(view);
+    let at = match survival {
+        Some(survival) => overlay.append(survival.clone()).map_err(commit::AnalyzeError::from)?,
+        None => merge,
+    };
+    violations(view, &overlay, policy, at)
 }
 
 /// Decisions about a merge.
@@ -334,7 +354,7 @@ fn make(
             .map(|(conflict, chosen, by, _)| (conflict.clone(), chosen.clone(), by.clone()))
             .collect(),
         open: plan.open.clone(),
-        violations: violations(view, &found.policy, &outcome.state)?,
+        violations: violations_after(view, &found.policy, merge, outcome.survival.as_ref())?,
         record: None,
         written: false,
     };

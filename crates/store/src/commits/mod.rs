@@ -208,7 +208,9 @@ impl CommitStore {
         let connection = lock(&self.reader);
         let transaction = connection.unchecked_transaction().map_err(self.engine())?;
         let view = View::new(&transaction, &self.path, &self.schema, &self.recent)?;
-        Ok(read(&view))
+        let answer = read(&view);
+        self.recent.add(view.into_decoded());
+        Ok(answer)
     }
 
     /// Writes: all that the closure does, or nothing if it fails.

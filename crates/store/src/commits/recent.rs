@@ -33,7 +33,7 @@ impl Recent {
     /// Takes commits whose numbers are theirs for good. The oldest go first: they are the least likely to be replayed.
     pub(super) fn add(&self, fresh: BTreeMap<Seq, Arc<Commit>>) {
         let mut commits = lock(&self.commits);
-        for (seq, commit) in fresh {
+        for (seq, commit) in fresh.into_iter().rev().take(MAX_COMMITS) {
             commits.n_bytes += commit.bytes().len();
             if let Some(old) = commits.by_seq.insert(seq, commit) {
                 commits.n_bytes -= old.bytes().len();

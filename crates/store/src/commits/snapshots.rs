@@ -11,6 +11,7 @@ use super::append::Writing;
 use super::view::{Since, View};
 use canon::Digest;
 use commit::{CommitId, Commits, DocumentId, Engine, HistoryError, Seq, State, Value};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many commits share one kept state at least.
@@ -20,8 +21,34 @@ const SHARE: i64 = 4;
 /// A document's number and its version's, four and eight bytes.
 const ENTRY_BYTES: usize = 12;
 
-/// The versions of a state, by document.
-type Versions = BTreeMap<u32, i64>;
+/// The versions of a state, by document: as they are stored, in the order of the documents' numbers.
+struct Versions(Vec<u8>);
+
+impl Versions {
+    fn iter(&self) -> impl Iterator<Item = (u32, i64)> {
+        self.0.chunks_exact(ENTRY_BYTES).filter_map(entry)
+    }
+
+    /// The version of one document.
+    fn get(&self, document: u32) -> Option<i64> {
+        let (mut from, mut until) = (0, self.0.len() / ENTRY_BYTES);
+        while from < until {
+            let middle = usize::midpoint(from, until);
+            let (found, version) = entry(self.0.get(middle * ENTRY_BYTES..)?.get(..ENTRY_BYTES)?)?;
+            match found.cmp(&document) {
+                Ordering::Equal => return Some(version),
+                Ordering::Less => from = middle + 1,
+                Ordering::Greater => until = middle,
+            }
+        }
+        None
+    }
+}
+
+fn entry(bytes: &[u8]) -> Option<(u32, i64)> {
+    let (document, version) = bytes.split_first_chunk::<4>()?;
+    Some((u32::from_le_bytes(*document), i64::from_le_bytes(version.try_into().ok()?)))
+}
 
 /// Whether the state of a commit is to be kept.
 pub(super) fn is_due(since: Since) -> bool {
@@ -31,9 +58,9 @@ pub(super) fn is_due(since: Since) -> bool {
 /// Keeps the state of a commit that was just added, and says how many bytes that took.
 pub(super) fn keep(writing: &mut Writing<'_>, seq: Seq, id: &CommitId) -> Result<i64, CommitsError> {
     let since = Engine::new(writing.view()).since_snapshot(id)?;
-    let mut versions = match since.below {
-        Some(below) => versions_of(writing.view(), below)?,
-        None => Versions::new(),
+    let mut versions: BTreeMap<u32, i64> = match since.below {
+        Some(below) => versions_of(writing.view(), below)?.iter().collect(),
+        None => BTreeMap::new(),
     };
     let mut n_bytes = 0;
     for (document, value) in since.changed.documents() {
@@ -62,7 +89,7 @@ pub(super) fn keep(writing: &mut Writing<'_>, seq: Seq, id: &CommitId) -> Result
 /// A kept state.
 pub(super) fn whole(view: &View<'_>, seq: Seq) -> Result<State, HistoryError> {
     let mut state = State::default();
-    for (number, version) in versions_of(view, seq)? {
+    for (number, version) in versions_of(view, seq)?.iter() {
         let sql = "SELECT attachment, key FROM document WHERE document = ?1";
         let name =
             view.query(sql, [number], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
@@ -87,8 +114,8 @@ pub(super) fn part(
         let Some(number) = view.document_number(id)?.and_then(|number| u32::try_from(number).ok()) else {
             continue;
         };
-        if let Some(version) = versions.get(&number) {
-            state.insert(id.clone(), value(view, seq, id, number, *version)?);
+        if let Some(version) = versions.get(number) {
+            state.insert(id.clone(), value(view, seq, id, number, version)?);
         }
     }
     Ok(state)
@@ -101,11 +128,7 @@ fn versions_of(view: &View<'_>, seq: Seq) -> Result<Versions, HistoryError> {
     if *Digest::of(&list).as_bytes() != digest || list.len() % ENTRY_BYTES != 0 {
         return Err(damaged(view, seq, "its list of documents has another hash"));
     }
-    let entry = |bytes: &[u8]| {
-        let (document, version) = bytes.split_at(4);
-        Some((u32::from_le_bytes(document.try_into().ok()?), i64::from_le_bytes(version.try_into().ok()?)))
-    };
-    Ok(list.chunks_exact(ENTRY_BYTES).filter_map(entry).collect())
+    Ok(Versions(list))
 }
 
 fn value(

@@ -15,8 +15,10 @@ use std::sync::Arc;
 const PAGE: u32 = 256;
 /// How many nodes are read one by one before pages are.
 const MAX_SINGLE_READS: usize = 16;
-/// How many pages are remembered: a walk goes from new to old and does not come back far.
-const MAX_PAGES: usize = 64;
+/// How many bytes of commits that were read a view remembers. Finding what a merge lost reads its streams several times.
+const MAX_DECODED_BYTES: usize = 32 * 1024 * 1024;
+/// How many pages are remembered: a merge is walked from new to old several times.
+const MAX_PAGES: usize = 1024;
 
 /// The commits of one instant.
 pub struct View<'c> {
@@ -27,8 +29,26 @@ pub struct View<'c> {
     /// The number that the next commit gets.
     pub(super) end: Seq,
     pages: RefCell<Pages>,
+    decoded: RefCell<Decoded>,
     /// Commits that this very transaction added.
     pub(super) fresh: BTreeMap<Seq, Arc<Commit>>,
+}
+
+/// Commits that this view has read.
+#[derive(Default)]
+struct Decoded {
+    by_seq: BTreeMap<Seq, Arc<Commit>>,
+    n_bytes: usize,
+}
+
+impl Decoded {
+    fn add(&mut self, seq: Seq, commit: Arc<Commit>) {
+        if self.n_bytes > MAX_DECODED_BYTES {
+            *self = Self::default();
+        }
+        self.n_bytes += commit.bytes().len();
+        self.by_seq.insert(seq, commit);
+    }
 }
 
 #[derive(Default)]
@@ -62,8 +82,8 @@ impl<'c> View<'c> {
         schema: &'c Schema,
         recent: &'c Recent,
     ) -> Result<Self, CommitsError> {
-        let mut view =
-            Self { db, path, schema, recent, end: Seq(0), pages: RefCell::default(), fresh: BTreeMap::new() };
+        let (pages, decoded, fresh) = (RefCell::default(), RefCell::default(), BTreeMap::new());
+        let mut view = Self { db, path, schema, recent, end: Seq(0), pages, decoded, fresh };
         let last: Option<u32> = view.query("SELECT max(seq) FROM node", [], |row| row.get(0))?.flatten();
         view.end = Seq(last.map_or(0, |last| last + 1));
         Ok(view)
@@ -186,6 +206,11 @@ impl<'c> View<'c> {
         Ok(nodes)
     }
 
+    /// The commits that were read.
+    pub(super) fn into_decoded(self) -> BTreeMap<Seq, Arc<Commit>> {
+        self.decoded.into_inner().by_seq
+    }
+
     /// Forgets what was read about a node that has just changed.
     pub(super) fn forget(&self, seq: Seq) {
         self.pages.borrow_mut().by_number.remove(&(seq.0 / PAGE));
@@ -240,7 +265,10 @@ impl Commits for View<'_> {
     }
 
     fn commit(&self, seq: Seq) -> Result<Arc<Commit>, HistoryError> {
-        if let Some(commit) = self.fresh.get(&seq).cloned().or_else(|| self.recent.commit(seq)) {
+        if let Some(commit) = self.decoded.borrow().by_seq.get(&seq).or_else(|| self.fresh.get(&seq)) {
+            return Ok(commit.clone());
+        }
+        if let Some(commit) = self.recent.commit(seq) {
             return Ok(commit);
         }
         let sql = "SELECT id, bytes FROM node WHERE seq = ?1";
@@ -254,7 +282,7 @@ impl Commits for View<'_> {
         }
         let commit = Commit::decode(self.schema, &bytes).map_err(|error| damaged(error.to_string()))?;
         let commit = Arc::new(commit);
-        self.recent.add(BTreeMap::from([(seq, commit.clone())]));
+        self.decoded.borrow_mut().add(seq, commit.clone());
         Ok(commit)
     }
 
