@@ -148,52 +148,34 @@ fn item_body(line: &str) -> Option<(&str, Form)> {
 
 /// A line that only announces what follows: `**Decisions:**`, `Next steps:`.
 fn label(line: &str) -> Option<Topic> {
-    let bare = line.trim_end().trim_matches('*').trim_end_matches(':').trim_matches('*');
+    let bare = line.trim_end().trim_matches('*').trim_end_matches([':', '：', ' ']).trim_matches('*');
     let is_label =
-        line.trim_end().trim_end_matches('*').ends_with(':') && bare.split_whitespace().count() <= 4;
+        line.trim_end().trim_end_matches('*').ends_with([':', '：']) && bare.split_whitespace().count() <= 4;
     topic_of(bare).filter(|_| is_label)
 }
 
+/// Words of headings, and what they announce. What is open or not decided goes first: "open decisions" are none.
+#[rustfmt::skip]
+const HEADINGS: &[(Topic, &str)] = &[
+    (Topic::Open, "open | questions | question | ideas | options | alternatives | risks | maybe | later | proposed | proposal | proposals | draft | rejected | \
+        background | example | examples | pending | considered | undecided | quote | transcript | offen | offene | fragen | ideen | optionen | alternativen | risiken | \
+        vorschläge | idées | propositions | risques | preguntas | ideas | opciones | propuestas | riesgos | abiertas | 问题 | 待定 | 建议 | 検討 | 質問"),
+    (Topic::Done, "done | completed | finished | shipped | erledigt | fertig | fait | terminé | hecho | terminado | 已完成 | 完了"),
+    (Topic::Decisions, "decisions | decided | decision | agreed | entscheidungen | beschlüsse | entscheidung | beschlossen | décisions | décision | decisiones | decisión | 决定 | 決定"),
+    (Topic::Constraints, "constraints | rules | requirements | requirement | constraint | must-haves | haves | anforderungen | regeln | vorgaben | contraintes | exigences | règles | \
+        requisitos | reglas | restricciones | 要求 | 约束 | 規則 | 要件"),
+    (Topic::Tasks, "todo | todos | tasks | steps | actions | action | next | remaining | plan | do | aufgaben | schritte | maßnahmen | tâches | étapes | faire | tareas | pasos | \
+        acciones | 待办 | 待办事项 | 接下来 | 任务 | タスク | 次"),
+    (Topic::Goals, "goals | goal | objectives | objective | aims | ziele | ziel | objectifs | objectif | objetivos | objetivo | 目标 | 目標"),
+    (Topic::Facts, "facts | findings | learned | learnings | observations | results | know | known | erkenntnisse | fakten | ergebnisse | constats | faits | résultats | hechos | \
+        hallazgos | resultados | 发现 | 事实 | 結果"),
+];
+
 fn topic_of(heading: &str) -> Option<Topic> {
-    let heading = heading.trim().trim_matches(['*', ':', '_', ' ']).to_lowercase();
-    let has = |words: &[&str]| {
-        words.iter().any(|word| heading.split(|c: char| !c.is_alphanumeric()).any(|part| part == *word))
-    };
-    // What is open or not decided goes first: "open decisions" are none.
-    Some(match () {
-        () if has(&[
-            "open",
-            "questions",
-            "question",
-            "ideas",
-            "options",
-            "alternatives",
-            "risks",
-            "maybe",
-            "later",
-        ]) || has(&[
-            "proposed",
-            "proposal",
-            "proposals",
-            "draft",
-            "rejected",
-            "background",
-            "example",
-            "examples",
-        ]) || has(&["pending", "considered", "undecided", "quote", "transcript"]) =>
-        {
-            Topic::Open
-        }
-        () if has(&["done", "completed", "finished", "shipped"]) => Topic::Done,
-        () if has(&["decisions", "decided", "decision"]) => Topic::Decisions,
-        () if has(&["constraints", "rules", "requirements", "constraint"]) => Topic::Constraints,
-        () if has(&["todo", "todos", "tasks", "steps", "actions", "action", "next", "remaining", "plan"]) => {
-            Topic::Tasks
-        }
-        () if has(&["goals", "goal", "objectives", "objective"]) => Topic::Goals,
-        () if has(&["facts", "findings", "learned", "learnings", "observations", "results"]) => Topic::Facts,
-        () => return None,
-    })
+    let heading = heading.trim().trim_matches(['*', ':', '：', '_', ' ']).to_lowercase();
+    let words: Vec<&str> = heading.split(|c: char| !(c.is_alphanumeric() || c == '-')).collect();
+    let fits = |list: &str| words.iter().any(|word| super::is_among(list, word));
+    HEADINGS.iter().find(|(_, list)| fits(list)).map(|(topic, _)| *topic)
 }
 
 #[cfg(test)]

@@ -3,11 +3,13 @@
 //! A turn is read sentence by sentence (`blocks`, `sentences`). For each sentence `mood` says whether its author
 //! asserts it, `rules` what it claims, and `scene` which known item it is about: the live items of the ledger and what
 //! the turn itself said before, so that a revision can target what was just said. What is hedged, asked, supposed,
-//! reported or quoted never becomes a decision, a fact, a goal or a constraint; at most a hypothesis.
+//! reported or quoted never becomes a decision, a fact, a goal or a constraint; at most a hypothesis. Other languages are
+//! read through English cues (`gloss`).
 
 mod blocks;
 mod check;
 mod claims;
+mod gloss;
 mod lexicon;
 mod mood;
 mod rules;

@@ -223,6 +223,9 @@ impl Scene {
 
     /// An open choice one of whose alternatives the decision names, and no other.
     fn open_choice(&self, summary: &str) -> Option<(usize, String)> {
+        if denies(summary) {
+            return None;
+        }
         let said = stems(summary);
         self.known.iter().enumerate().rev().find_map(|(at, known)| {
             if known.kind != ItemKind::Branch || !known.is_live() {
@@ -398,14 +401,34 @@ impl Known {
     }
 }
 
+/// Whether a text says no, in any of the languages.
+fn denies(text: &str) -> bool {
+    const NO: &str =
+        "not | no | never | against | nicht | kein | keine | keinen | nie | pas | jamais | ne | nunca";
+    let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    let mut words = words.map(|word| if word == "don" || word == "won" { "not".to_owned() } else { word });
+    words.any(|word| super::is_among(NO, &word))
+        || ["不", "ません", "ない"].iter().any(|no| text.contains(no))
+}
+
 /// The stems of the words that carry content.
 fn stems(text: &str) -> BTreeSet<String> {
-    text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '+' | '#' | '_')))
-        .map(str::to_lowercase)
-        .filter(|word| !word.is_empty() && !super::is_among(EMPTY_WORDS, word))
-        .map(|word| stem(&word))
-        .collect()
+    let mut found = BTreeSet::new();
+    for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '+' | '#' | '_'))) {
+        let word = word.to_lowercase();
+        if super::gloss::has_signs(&word) {
+            let signs: Vec<char> = word.chars().collect();
+            found.extend(signs.windows(2).map(|pair| pair.iter().collect::<String>()));
+        } else if !word.is_empty() && !super::is_among(EMPTY_WORDS, &word) && !super::gloss::is_little(&word)
+        {
+            found.insert(stem(&word));
+        }
+    }
+    found
 }
+
+/// How much of a long word counts: what its endings change comes later.
+const STEM_LETTERS: usize = 7;
 
 fn stem(word: &str) -> String {
     match word {
@@ -432,7 +455,8 @@ fn stem(word: &str) -> String {
     {
         base = &base[..base.len() - 1];
     }
-    base.strip_suffix('e').filter(|stripped| stripped.len() >= 3).unwrap_or(base).to_owned()
+    let base = base.strip_suffix('e').filter(|stripped| stripped.len() >= 3).unwrap_or(base);
+    base.chars().take(STEM_LETTERS).collect()
 }
 
 /// Words that say nothing about what a sentence is about.

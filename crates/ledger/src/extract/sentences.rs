@@ -15,6 +15,8 @@ pub(super) struct Sentence {
     pub(super) range: Range<usize>,
     pub(super) words: Vec<Word>,
     pub(super) asks: bool,
+    /// It is in another language than English.
+    pub(super) foreign: bool,
 }
 
 /// One word of a sentence.
@@ -97,7 +99,9 @@ fn ends(line: &str) -> Vec<usize> {
 
 fn sentence(text: &str, range: Range<usize>) -> Sentence {
     let asks = text.trim_end_matches(['"', '”', ')', '*', ' ']).ends_with(['?', '？']);
-    Sentence { text: text.to_owned(), range, words: words(text), asks }
+    let mut words = words(text);
+    let foreign = super::gloss::gloss(text, &mut words);
+    Sentence { text: text.to_owned(), range, words, asks, foreign }
 }
 
 fn words(text: &str) -> Vec<Word> {
@@ -108,7 +112,8 @@ fn words(text: &str) -> Vec<Word> {
         let at = text.len() - rest.len() + start;
         let chunk = rest[start..].split(char::is_whitespace).next().unwrap_or("");
         rest = &rest[start + chunk.len()..];
-        let n_quotes = chunk.chars().filter(|c| matches!(c, '"' | '“' | '”')).count();
+        let n_quotes =
+            chunk.chars().filter(|c| matches!(c, '"' | '“' | '”' | '„' | '«' | '»' | '「' | '」')).count();
         let quoted = quote || n_quotes > 0;
         quote ^= n_quotes % 2 == 1;
         push_words(chunk, at, quoted, &mut words);
@@ -129,7 +134,7 @@ fn words(text: &str) -> Vec<Word> {
     words
 }
 
-fn push_words(chunk: &str, at: usize, quoted: bool, words: &mut Vec<Word>) {
+pub(super) fn push_words(chunk: &str, at: usize, quoted: bool, words: &mut Vec<Word>) {
     let is_edge = |c: char| {
         !c.is_alphanumeric() && !matches!(c, '+' | '#' | '%' | '$' | '_' | '/' | '@' | '&' | '<' | '>' | '=')
     };

@@ -33,10 +33,10 @@ impl Reader<'_> {
         let revises = self.revises();
         let against = |summary| Some(Claim::Decision { summary, revises, instead_of: None });
         if let Some(rest) = strip_any(words, DECIDED_NOT_TO) {
-            return if rest.len() > 1 { against(format!("Do not {}", self.slice(rest))) } else { None };
+            return if rest.len() > 1 { against(self.denied("Do not", words, rest)) } else { None };
         }
         if let Some(rest) = strip_any(words, DECIDED_AGAINST) {
-            return if rest.is_empty() { None } else { against(format!("Do not use {}", self.slice(rest))) };
+            return if rest.is_empty() { None } else { against(self.denied("Do not use", words, rest)) };
         }
         if let Some(task) = strip_any(words, "do not forget to | please do not forget to") {
             return (!task.is_empty()).then(|| Claim::Task(self.said(task)));
@@ -45,6 +45,16 @@ impl Reader<'_> {
             strip_any(words, "do not ever | do not | please do not | you must not | never ever | never")?;
         let is_idle = rest.is_empty() || strip_any(rest, IDLE_PROHIBITIONS).is_some();
         (!is_idle).then(|| Claim::constraint(self.said(words), true))
+    }
+
+    /// What is not done; in another language in all of its own words, the denial among them.
+    fn denied(&self, not: &str, words: &[Word], rest: &[Word]) -> String {
+        if self.sentence.foreign { self.said(words) } else { format!("{not} {}", self.slice(rest)) }
+    }
+
+    /// What was chosen; in another language without a verb in English.
+    fn chosen(&self, rest: &[Word]) -> String {
+        if self.sentence.foreign { self.said(rest) } else { format!("Use {}", self.slice(rest)) }
     }
 
     pub(super) fn constraint(&self, words: &[Word]) -> Option<Claim> {
@@ -119,7 +129,7 @@ impl Reader<'_> {
         }
         let going = "going with | sticking with | let us go with | we will go with | i will go with | go with | let us go for";
         if let Some(rest) = strip_any(words, going).filter(|rest| !rest.is_empty()) {
-            return Some(self.decided(format!("Use {}", self.slice(rest)), rest));
+            return Some(self.decided(self.chosen(rest), rest));
         }
         if let [name @ .., it, is] = words
             && (it.lower.as_str(), is.lower.as_str()) == ("it", "is")
@@ -147,7 +157,7 @@ impl Reader<'_> {
     fn what_was_decided(&self, words: &[Word], own: &[Word], rest: &[Word]) -> String {
         let last = &own[own.len() - rest.len() - 1].lower;
         if matches!(last.as_str(), "on" | "chose" | "picked" | "for" | "with" | "chosen" | "using") {
-            return format!("Use {}", self.slice(rest));
+            return self.chosen(rest);
         }
         match strip_any(words, "we are | i am") {
             Some(doing) => self.said(doing),

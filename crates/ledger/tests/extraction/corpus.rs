@@ -1,0 +1,91 @@
+//! Transcripts with gold labels, and when two texts say the same.
+//!
+//! The form: `%% name` begins a transcript, `@ id role` a turn, `= kind: text` states a delta of the turn above. A revision
+//! is `old => new`; what closes or withdraws an item gives the item's text; alternatives stand between bars.
+
+use probity_ledger::extract::Role;
+use std::collections::BTreeSet;
+
+/// A delta that a careful reader takes from a turn.
+pub(crate) struct Label {
+    pub(crate) kind: String,
+    /// What is changed, for revisions and corrections.
+    pub(crate) old: Option<String>,
+    pub(crate) text: String,
+}
+
+/// A turn and what is in it.
+pub(crate) struct Spoken {
+    pub(crate) id: String,
+    pub(crate) role: Role,
+    pub(crate) text: String,
+    pub(crate) gold: Vec<Label>,
+}
+
+/// A conversation.
+pub(crate) struct Transcript {
+    pub(crate) name: String,
+    pub(crate) turns: Vec<Spoken>,
+}
+
+pub(crate) fn transcripts(files: &[&str]) -> Vec<Transcript> {
+    files.iter().flat_map(|file| read(file)).collect()
+}
+
+fn read(text: &str) -> Vec<Transcript> {
+    let mut transcripts: Vec<Transcript> = Vec::new();
+    for line in text.lines().skip_while(|line| !line.starts_with("%% ")) {
+        if let Some(name) = line.strip_prefix("%% ") {
+            transcripts.push(Transcript { name: name.to_owned(), turns: Vec::new() });
+            continue;
+        }
+        let turns = &mut transcripts.last_mut().expect("a line belongs to a transcript").turns;
+        if let Some((id, role)) = line.strip_prefix("@ ").and_then(|rest| rest.split_once(' ')) {
+            let role = if role == "user" { Role::User } else { Role::Assistant };
+            turns.push(Spoken { id: id.to_owned(), role, text: String::new(), gold: Vec::new() });
+        } else if let Some((kind, text)) = line.strip_prefix("= ").and_then(|rest| rest.split_once(": ")) {
+            turns.last_mut().expect("a label belongs to a turn").gold.push(label(kind, text));
+        } else if let Some(turn) = turns.last_mut() {
+            turn.text.push_str(line);
+            turn.text.push('\n');
+        }
+    }
+    transcripts
+}
+
+fn label(kind: &str, text: &str) -> Label {
+    let (old, text) = text.split_once(" => ").map_or((None, text), |(old, new)| (Some(old.to_owned()), new));
+    Label { kind: kind.to_owned(), old, text: text.to_owned() }
+}
+
+/// Words that say nothing about the subject.
+const SKIPPED: &[&str] = &[
+    "the", "a", "an", "to", "for", "we", "it", "is", "of", "in", "and", "with", "be", "will", "use", "der",
+    "die", "das", "den", "wir", "und", "le", "la", "les", "de", "on", "el", "los", "y", "en",
+];
+
+/// The words of a text; of writing without spaces, the pairs of signs.
+pub(crate) fn words_of(text: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        let signs: Vec<char> = word.chars().filter(|c| is_sign(*c)).collect();
+        words.extend(signs.windows(2).map(|pair| pair.iter().collect::<String>()));
+        let rest = word.replace(is_sign, "").to_lowercase();
+        if !rest.is_empty() && !SKIPPED.contains(&rest.as_str()) {
+            words.insert(rest);
+        }
+    }
+    words
+}
+
+/// Whether a letter is written without spaces between words.
+const fn is_sign(letter: char) -> bool {
+    matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
+}
+
+/// Whether two texts share most of the words of the shorter one.
+pub(crate) fn is_alike(one: &str, other: &str) -> bool {
+    let (one, other) = (words_of(one), words_of(other));
+    let shared = one.intersection(&other).count();
+    shared > 0 && shared * 10 >= one.len().min(other.len()) * 6
+}

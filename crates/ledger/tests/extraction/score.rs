@@ -1,0 +1,115 @@
+//! What the rules find in transcripts, held against the labels by content: recall, precision, and the state that results.
+
+use crate::corpus::{Transcript, is_alike};
+use crate::state;
+use probity_ledger::extract::{Turn, extract};
+use probity_ledger::{BatchMode, Ledger, Proposal};
+use serde_json::Value;
+use std::fmt;
+
+/// Matched, in the labels, found.
+#[derive(Default, Clone, Copy)]
+pub(crate) struct Count {
+    pub(crate) matched: usize,
+    pub(crate) gold: usize,
+    pub(crate) found: usize,
+}
+
+impl Count {
+    pub(crate) fn add(&mut self, (matched, gold, found): (usize, usize, usize)) {
+        self.matched += matched;
+        self.gold += gold;
+        self.found += found;
+    }
+
+    pub(crate) fn recall(&self) -> usize {
+        percent(self.matched, self.gold)
+    }
+
+    pub(crate) fn precision(&self) -> usize {
+        percent(self.matched, self.found)
+    }
+}
+
+fn percent(part: usize, whole: usize) -> usize {
+    (part * 100).checked_div(whole).unwrap_or(100)
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { matched, gold, found } = self;
+        let (recall, precision) = (self.recall(), self.precision());
+        write!(f, "recall {recall} % ({matched}/{gold}), precision {precision} % ({matched}/{found})")
+    }
+}
+
+/// The figures of a set: deltas, and the items of the resulting state.
+#[derive(Default)]
+pub(crate) struct Score {
+    pub(crate) deltas: Count,
+    pub(crate) state: Count,
+}
+
+/// Reads transcripts turn by turn, each into a ledger of its own, and prints what differs from the labels.
+#[expect(clippy::print_stdout, reason = "the figures are what this test is for")]
+pub(crate) fn score(name: &str, transcripts: &[Transcript]) -> Score {
+    let mut all = Score::default();
+    for transcript in transcripts {
+        let (count, ledger) = read(transcript);
+        let same = state::compare(&ledger, &state::of_labels(transcript));
+        let mut state = Count::default();
+        state.add(same);
+        println!("{name}: {}: {count}; state: {state}", transcript.name);
+        all.deltas.add((count.matched, count.gold, count.found));
+        all.state.add(same);
+    }
+    println!("{name}: {} transcripts: {}; state: {}", transcripts.len(), all.deltas, all.state);
+    all
+}
+
+#[expect(clippy::print_stdout, reason = "the differences are what one works on")]
+fn read(transcript: &Transcript) -> (Count, Ledger) {
+    let mut ledger = Ledger::new();
+    let mut count = Count::default();
+    for spoken in &transcript.turns {
+        let place = format!("{}/{}", transcript.name, spoken.id);
+        ledger.add_turn(&spoken.id);
+        let found = extract(&ledger, &Turn { id: &spoken.id, role: spoken.role, text: &spoken.text });
+        let proposals: Vec<_> = found.iter().map(|found| Proposal::read(&found.candidate)).collect();
+        let outcomes = ledger.reconcile("rules", BatchMode::BestEffort, &proposals).expect("there is room");
+        assert!(outcomes.iter().all(|outcome| outcome.verdict.took_effect()), "{place}: {outcomes:?}");
+        let kind = |candidate: &Value| candidate["kind"].as_str().unwrap_or("").to_owned();
+        let about = |candidate| (kind(candidate), about(&ledger, candidate));
+        let mut open: Vec<_> = found.iter().map(|found| about(&found.candidate)).collect();
+        let mut matched = 0;
+        for label in &spoken.gold {
+            let is_it =
+                |(kind, about): &(String, String)| *kind == label.kind && is_alike(about, &label.text);
+            if let Some(at) = open.iter().position(is_it) {
+                open.remove(at);
+                matched += 1;
+            } else {
+                println!("{place}: missed {}: {}", label.kind, label.text);
+            }
+        }
+        for (kind, about) in &open {
+            println!("{place}: extra {kind}: {about}");
+        }
+        count.add((matched, spoken.gold.len(), found.len()));
+    }
+    (count, ledger)
+}
+
+/// What a delta is about, in words: what it says, or what the item says that it changes.
+fn about(ledger: &Ledger, candidate: &Value) -> String {
+    let text = |name: &str| candidate[name].as_str().map(str::to_owned);
+    let target = || {
+        let target = ledger.find(candidate["target"].as_str()?)?;
+        Some(ledger.item(target)?.versions.first()?.summary.to_owned())
+    };
+    let alternatives = || {
+        let list = candidate["alternatives"].as_array()?;
+        Some(list.iter().filter_map(|value| value.as_str()).collect::<Vec<_>>().join(" | "))
+    };
+    text("summary").or_else(|| text("chosen")).or_else(alternatives).or_else(target).unwrap_or_default()
+}
