@@ -3,6 +3,7 @@
 mod audit;
 mod bench;
 mod bench_analyze;
+mod bench_contract;
 mod demo;
 mod docs;
 mod fuzz;
@@ -20,7 +21,7 @@ const USAGE: &str = "usage: cargo xtask <chore>
   docs    write the generated parts of the docs (`docs --check` only compares)
   bench   measure Probity side by side with what one would use instead
           (`bench analyze [TREE…]`: analysis beside merely parsing, at 10,000 to 1,000,000 lines;
-          `bench analyze-peers TREE…`: analysis beside other analysers)
+          `bench analyze-peers TREE…`: analysis beside other analysers; `bench contract`: verdicts and claims)
   quality how well copies are found: seeded changes of real code in the given trees, or in the project's own
   audit   licences, sources, known holes and unused dependencies of what comes from outside
   kill    kill governed runs at random points, many times (long)
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         ["docs", "--check"] => docs::check(),
         ["bench", "analyze", trees @ ..] => bench_analyze::analyze(trees),
         ["bench", "analyze-peers", trees @ ..] => peers::peers(trees),
+        ["bench", "contract"] => bench_contract::contract(),
         ["bench", which @ ..] => bench::bench(which),
         ["quality", trees @ ..] => test::quality(trees),
         ["audit"] => audit::audit(false),

@@ -18,6 +18,13 @@ pub struct ApiItem {
     pub parameters: Vec<Parameter>,
 }
 
+impl ApiItem {
+    /// What items are sorted by, and known by.
+    pub fn key(&self) -> (&RepoPath, &str) {
+        (&self.path, &self.symbol)
+    }
+}
+
 /// How a public symbol changed so that callers may break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -89,13 +96,14 @@ fn is_public(file: &File, unit: &Unit) -> bool {
 
 /// What of `before` callers cannot rely on in `after`. Both are sorted by path and symbol.
 pub(crate) fn breaks(before: &[ApiItem], after: &[ApiItem]) -> Vec<ApiBreak> {
-    let key = |item: &ApiItem| (item.path.clone(), item.symbol.clone());
+    let mut rest = after.iter().peekable();
     before
         .iter()
         .filter_map(|item| {
-            let change = match after.binary_search_by_key(&key(item), key) {
-                Ok(at) => change(item, &after[at])?,
-                Err(_) => ApiChange::Removed,
+            while rest.next_if(|other| other.key() < item.key()).is_some() {}
+            let change = match rest.peek().filter(|other| other.key() == item.key()) {
+                Some(now) => change(item, now)?,
+                None => ApiChange::Removed,
             };
             Some(ApiBreak { path: item.path.clone(), symbol: item.symbol.clone(), change })
         })

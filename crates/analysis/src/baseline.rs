@@ -44,6 +44,9 @@ pub struct Capture {
     pub run_id: RunId,
     /// How many findings it had.
     pub n_findings: u32,
+    /// Its health, from 0 to 100; captures of earlier versions do not tell.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub health: Option<u32>,
     /// The digest of the entries.
     pub entries: Digest,
 }
@@ -96,6 +99,7 @@ impl Baseline {
             why: why.to_owned(),
             run_id: run.id,
             n_findings: crate::facts::count(run.findings.len()),
+            health: Some(run.health.score()),
             entries: digest_of(&entries),
         });
         Self {
@@ -105,6 +109,11 @@ impl Baseline {
             history,
             entries,
         }
+    }
+
+    /// The health that the tree had when it was captured, if that is known.
+    pub fn health(&self) -> Option<u32> {
+        self.history.last().and_then(|capture| capture.health)
     }
 
     /// The digest of everything in it.

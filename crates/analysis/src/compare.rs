@@ -145,7 +145,14 @@ pub fn compare(before: &Run, after: &Run) -> Comparison {
     let health = |run: &Run| (i64::from(run.health.score()), i64::from(run.health.score_milli));
     let delta = |before: i64, after: i64| i32::try_from(after - before).unwrap_or_default();
     let (old, new) = (health(before), health(after));
-    let (old_code, new_code) = (Code::of(before, &moves), Code::of(after, &Moves::default()));
+    let places: BTreeSet<&RepoPath> = matches
+        .only_after
+        .iter()
+        .flat_map(|&index| &after.findings[index].locations)
+        .map(|place| &place.path)
+        .collect();
+    let (old_code, new_code) =
+        (Code::of(before, &moves, &places), Code::of(after, &Moves::default(), &places));
     let neighbours = ChangedNeighbours::of(before, after);
     let regressions: Vec<Regression> = matches
         .only_after
@@ -248,8 +255,9 @@ impl<'a> Matcher<'a> {
     }
 
     fn run(mut self) -> Self {
-        self.by(|finding, _| Some(finding.id.to_string()));
-        self.by(|finding, _| Some(format!("{} {}", finding.family.code(), finding.content)));
+        self.side_by_side();
+        self.by(|finding, _| Some(finding.id.as_str()));
+        self.by(|finding, _| Some((finding.family, finding.content)));
         self.by(|finding, moves| {
             let is_copy = matches!(finding.family, Family::Clone | Family::CloneBlock | Family::Cycle);
             let place = finding.locations.first().filter(|_| !is_copy)?;
@@ -264,18 +272,39 @@ impl<'a> Matcher<'a> {
         self
     }
 
+    /// Matches equal ids in one walk along both runs. Findings are in order of family and place, so that this finds nearly
+    /// all of them without looking anything up.
+    fn side_by_side(&mut self) {
+        let (old, new) = (&self.before.findings, &self.after.findings);
+        let (mut at_old, mut at_new) = (0, 0);
+        while let (Some(earlier), Some(later)) = (old.get(at_old), new.get(at_new)) {
+            if earlier.id == later.id {
+                self.both.push((at_old, at_new));
+                (at_old, at_new) = (at_old + 1, at_new + 1);
+            } else if (earlier.family, &earlier.locations) <= (later.family, &later.locations) {
+                at_old += 1;
+            } else {
+                at_new += 1;
+            }
+        }
+        let mut matched = vec![false; old.len()];
+        self.both.iter().for_each(|&(old, _)| matched[old] = true);
+        self.only_before.retain(|&old| !matched[old]);
+        self.drop_matched();
+    }
+
     /// Matches what is left by a key: equal keys in order of place.
-    fn by(&mut self, key: impl Fn(&Finding, &Moves) -> Option<String>) {
+    fn by<K: Ord>(&mut self, key: impl Fn(&'a Finding, &Moves) -> Option<K>) {
         let stay = Moves::default();
-        let mut waiting: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut waiting: BTreeMap<K, Vec<usize>> = BTreeMap::new();
         for &index in self.only_after.iter().rev() {
             if let Some(key) = key(&self.after.findings[index], &stay) {
                 waiting.entry(key).or_default().push(index);
             }
         }
-        let both = &mut self.both;
+        let (both, before) = (&mut self.both, self.before);
         self.only_before.retain(|&old| {
-            let found = key(&self.before.findings[old], self.moves)
+            let found = key(&before.findings[old], self.moves)
                 .and_then(|key| waiting.get_mut(&key))
                 .and_then(Vec::pop);
             both.extend(found.map(|new| (old, new)));
@@ -314,8 +343,9 @@ impl<'a> Matcher<'a> {
     }
 
     fn drop_matched(&mut self) {
-        let matched: BTreeSet<usize> = self.both.iter().map(|(_, new)| *new).collect();
-        self.only_after.retain(|new| !matched.contains(new));
+        let mut matched = vec![false; self.after.findings.len()];
+        self.both.iter().for_each(|&(_, new)| matched[new] = true);
+        self.only_after.retain(|&new| !matched[new]);
     }
 }
 
@@ -326,17 +356,25 @@ fn words(place: &Location, moves: &Moves) -> String {
 /// A unit by its later path and its name, with what it says.
 type UnitCode = (RepoPath, String, String);
 
-/// What the code of a run says: units, and whole files. The names of moved files are the later ones.
+/// What the code of some files says: units, and the whole files. The names of moved files are the later ones.
 struct Code {
     units: BTreeSet<UnitCode>,
     files: BTreeSet<(RepoPath, Digest)>,
 }
 
 impl Code {
-    fn of(run: &Run, moves: &Moves) -> Self {
-        let path = |file: u32| moves.apply(&run.files[file as usize].path).clone();
-        let units = run.units.iter().map(|unit| (path(unit.file), unit.symbol.clone(), unit.content.clone()));
-        let files = run.files.iter().map(|file| (moves.apply(&file.path).clone(), file.content));
+    fn of(run: &Run, moves: &Moves, wanted: &BTreeSet<&RepoPath>) -> Self {
+        let names: Vec<Option<&RepoPath>> = run
+            .files
+            .iter()
+            .map(|file| Some(moves.apply(&file.path)).filter(|path| wanted.contains(path)))
+            .collect();
+        let units = run.units.iter().filter_map(|unit| {
+            let path = names[unit.file as usize]?.clone();
+            Some((path, unit.symbol.clone(), unit.content.clone()))
+        });
+        let files =
+            run.files.iter().zip(&names).filter_map(|(file, name)| Some(((*name)?.clone(), file.content)));
         Self { units: units.collect(), files: files.collect() }
     }
 
@@ -373,18 +411,50 @@ fn regression(finding: &Finding, old: &Code, new: &Code, neighbours: &ChangedNei
 
 /// All symbols of both runs that measure worse: never a part of them.
 fn worsened(before: &Run, after: &Run, moves: &Moves) -> Vec<Worsened> {
-    let mut old: BTreeMap<(RepoPath, &str), Vec<&Measured>> = BTreeMap::new();
-    for unit in before.units.iter().rev() {
-        let path = moves.apply(&before.files[unit.file as usize].path).clone();
-        old.entry((path, unit.symbol.as_str())).or_default().push(unit);
-    }
+    let old: BTreeMap<&RepoPath, &[Measured]> = before
+        .files
+        .iter()
+        .zip(units_by_file(before))
+        .map(|(file, units)| (moves.apply(&file.path), units))
+        .collect();
     let mut worsened = Vec::new();
-    for unit in &after.units {
-        let path = &after.files[unit.file as usize].path;
-        let earlier = old.get_mut(&(path.clone(), unit.symbol.as_str())).and_then(Vec::pop);
+    for (file, units) in after.files.iter().zip(units_by_file(after)) {
+        // Most files say what they said, and need no closer look.
+        if let Some(earlier) = old.get(&file.path).filter(|earlier| **earlier != units) {
+            worsened_in(&file.path, earlier, units, after, &mut worsened);
+        }
+    }
+    worsened
+}
+
+/// The units of each file; they are in the order of the files.
+fn units_by_file(run: &Run) -> Vec<&[Measured]> {
+    let mut rest = run.units.as_slice();
+    let mut units = |file: usize| {
+        let n_own = rest.iter().take_while(|unit| unit.file as usize == file).count();
+        let (own, others) = rest.split_at(n_own);
+        rest = others;
+        own
+    };
+    (0..run.files.len()).map(&mut units).collect()
+}
+
+fn worsened_in(
+    path: &RepoPath,
+    before: &[Measured],
+    after: &[Measured],
+    run: &Run,
+    found: &mut Vec<Worsened>,
+) {
+    let mut old: BTreeMap<&str, Vec<&Measured>> = BTreeMap::new();
+    for unit in before.iter().rev() {
+        old.entry(unit.symbol.as_str()).or_default().push(unit);
+    }
+    for unit in after {
+        let earlier = old.get_mut(unit.symbol.as_str()).and_then(Vec::pop);
         let Some(earlier) = earlier.filter(|earlier| earlier.kind == unit.kind) else { continue };
-        let changes = measures(earlier, after).into_iter().zip(measures(unit, after));
-        worsened.extend(changes.filter(|((_, before), (_, after))| after > before).map(
+        let changes = measures(earlier, run).into_iter().zip(measures(unit, run));
+        found.extend(changes.filter(|((_, before), (_, after))| after > before).map(
             |((metric, before), (_, after))| Worsened {
                 path: path.clone(),
                 symbol: unit.symbol.clone(),
@@ -394,7 +464,6 @@ fn worsened(before: &Run, after: &Run, moves: &Moves) -> Vec<Worsened> {
             },
         ));
     }
-    worsened
 }
 
 fn measures(unit: &Measured, run: &Run) -> [(Metric, u32); 7] {

@@ -22,6 +22,13 @@ impl FindingId {
     }
 }
 
+/// An id that was stored.
+impl From<String> for FindingId {
+    fn from(id: String) -> Self {
+        Self(id)
+    }
+}
+
 impl std::fmt::Display for FindingId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)

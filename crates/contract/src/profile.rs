@@ -269,6 +269,8 @@ pub enum Check {
     GateComparison,
     /// Whether symbols got worse.
     WorsenedSymbols,
+    /// Whether the commands of the policy passed.
+    PolicyGates,
 }
 
 impl Check {
@@ -281,6 +283,7 @@ impl Check {
             Self::StructuralDelta => "structural_delta",
             Self::GateComparison => "gate_comparison",
             Self::WorsenedSymbols => "worsened_symbols",
+            Self::PolicyGates => "policy_gates",
         }
     }
 }

@@ -124,6 +124,8 @@ pub enum CheckOutcome {
     NotApplicable,
     /// The verdict was reached before it.
     NotReached,
+    /// It was left out, or something before it failed. That is not passed either.
+    Skipped,
 }
 
 impl CheckOutcome {
@@ -135,6 +137,7 @@ impl CheckOutcome {
             Self::Reported => "reported",
             Self::NotApplicable => "not_applicable",
             Self::NotReached => "not_reached",
+            Self::Skipped => "skipped",
         }
     }
 }
@@ -218,7 +221,7 @@ pub fn receipt(input: &ReceiptInput<'_>) -> Value {
         "verdict": input.verdict.to_json(),
         "outcome": input.outcome,
         "strictness": input.strictness,
-        "checks": check_outcomes(input.verdict, input.scope_check)
+        "checks": check_outcomes(input.verdict, input.scope_check, input.gates)
             .map(|(check, outcome)| json!({ "check": check, "outcome": outcome })),
         "gates": input.gates,
         "claims": {
@@ -306,7 +309,11 @@ pub fn attested(statement: &Value) -> Result<Value, ReceiptError> {
 }
 
 /// Every check with what became of it.
-pub fn check_outcomes(verdict: &Verdict, scope_check: Option<&ScopeCheck>) -> [(Check, CheckOutcome); 6] {
+pub fn check_outcomes(
+    verdict: &Verdict,
+    scope_check: Option<&ScopeCheck>,
+    policy_gates: &[GateFact],
+) -> [(Check, CheckOutcome); 7] {
     let violated = |reason| verdict.contract_violations.contains(&reason);
     let failed_if = |failed| if failed { CheckOutcome::Failed } else { CheckOutcome::Passed };
     let scope = |failed: fn(&ScopeCheck) -> bool| {
@@ -330,7 +337,25 @@ pub fn check_outcomes(verdict: &Verdict, scope_check: Option<&ScopeCheck>) -> [(
         (Check::StructuralDelta, structural(&|it| failed_if(!it.intent_regressions.is_empty()))),
         (Check::GateComparison, structural(&gates)),
         (Check::WorsenedSymbols, structural(&|it| worsened(it.intent_worsened.is_empty()))),
+        (Check::PolicyGates, of_gates(policy_gates)),
     ]
+}
+
+/// What the commands of the policy say together: the worst of them.
+fn of_gates(gates: &[GateFact]) -> CheckOutcome {
+    let failed =
+        |required| gates.iter().any(|it| it.result == GateOutcome::Failed && it.required == required);
+    if gates.is_empty() {
+        CheckOutcome::NotApplicable
+    } else if failed(true) {
+        CheckOutcome::Failed
+    } else if gates.iter().any(GateFact::is_open) {
+        CheckOutcome::Skipped
+    } else if failed(false) {
+        CheckOutcome::Reported
+    } else {
+        CheckOutcome::Passed
+    }
 }
 
 /// What a person should look at, in a fixed order.
@@ -358,9 +383,7 @@ fn decision_points(input: &ReceiptInput<'_>) -> Vec<DecisionPoint> {
     for objection in &input.judgement.violations {
         found.push((DecisionKind::FalseClaim, objection.claim.to_owned()));
     }
-    for gate in
-        input.gates.iter().filter(|gate| matches!(gate.result, GateOutcome::Skipped | GateOutcome::NotRun))
-    {
+    for gate in input.gates.iter().filter(|gate| gate.is_open()) {
         found.push((DecisionKind::GateNotRun, gate.id.clone()));
     }
     if let Some(api) = input.api.filter(|api| !api.breaks.is_empty()) {

@@ -1,12 +1,12 @@
 //! Strictness: which violations block. The verdict itself never changes; strictness only says what it leads to.
 //!
-//! * `ci`: what the contract says. * `strict`: also lower health and worse symbols in scope. * `relaxed`: new findings
+//! * `ci`: what the contract says. * `strict`: also lower health, worse symbols in scope, required gates that did not run. * `relaxed`: new findings
 //!   and gates do not block. A severity floor lets new findings below it through.
 //!
 //! Whatever is let through is named (law 3). A broken scope, touched state and a moved baseline are never let
 //! through: they are about trust, not about quality.
 
-use crate::claims::Judgement;
+use crate::claims::{GateFact, GateOutcome, Judgement};
 use crate::rules::FalseClaims;
 use crate::run::{Run, Severity};
 use crate::verify::Verdict;
@@ -46,6 +46,8 @@ pub enum Blocking {
     HealthRegression,
     /// Symbols in scope got worse.
     WorsenedSymbols,
+    /// Required gates of the policy were left out.
+    GatesNotRun,
     /// The author claims something that is false.
     FalseClaim,
 }
@@ -57,6 +59,7 @@ impl Blocking {
             Self::Contract(reason) => reason.next_step(),
             Self::HealthRegression => "win back the health that the change costs",
             Self::WorsenedSymbols => "make the worsened symbols as simple as they were",
+            Self::GatesNotRun => "run the gates of the policy: leave `--skip-gates` out",
             Self::FalseClaim => "take the false claims back, or make them true",
         }
     }
@@ -68,6 +71,7 @@ impl std::fmt::Display for Blocking {
             Self::Contract(reason) => reason.fmt(f),
             Self::HealthRegression => f.write_str("health_regression"),
             Self::WorsenedSymbols => f.write_str("worsened_symbols"),
+            Self::GatesNotRun => f.write_str("gates_not_run"),
             Self::FalseClaim => f.write_str("false_claim"),
         }
     }
@@ -104,14 +108,22 @@ impl Outcome {
         self.with(Blocking::FalseClaim, rule == FalseClaims::Violate)
     }
 
-    /// Adds required gates that ran and failed. A change that was not verified does not become so by them.
+    /// Adds what the gates of the policy said: a required one that failed blocks unless the profile is relaxed; one that
+    /// was left out blocks if it is strict. A change that was not verified does not become so by them.
     #[must_use]
-    pub fn with_failed_gate(self, strictness: Strictness) -> Self {
+    pub fn with_gates(self, gates: &[GateFact], profile: StrictnessProfile) -> Self {
+        let mut required = gates.iter().filter(|gate| gate.required);
         let gate = Blocking::Contract(ContractReason::GateFailures);
-        if self.blocking_violations.contains(&gate) || self.let_through.contains(&gate) {
-            return self;
+        if required.clone().any(|gate| gate.result == GateOutcome::Failed) {
+            if self.blocking_violations.contains(&gate) || self.let_through.contains(&gate) {
+                return self;
+            }
+            return self.with(gate, profile != StrictnessProfile::Relaxed);
         }
-        self.with(gate, strictness.profile != StrictnessProfile::Relaxed)
+        if required.any(GateFact::is_open) {
+            return self.with(Blocking::GatesNotRun, profile == StrictnessProfile::Strict);
+        }
+        self
     }
 
     fn with(mut self, what: Blocking, blocks: bool) -> Self {

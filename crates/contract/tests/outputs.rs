@@ -1,7 +1,7 @@
 //! The forms that CI services read.
 
 use paths::RepoPath;
-use probity_contract::claims::{Objection, ObjectionCode};
+use probity_contract::claims::{GateFact, GateKind, GateOutcome, Objection, ObjectionCode};
 use probity_contract::outputs::{NewFinding, Review, github_annotations, github_summary, gitlab, junit};
 use probity_contract::receipt::CheckOutcome;
 use probity_contract::{Check, ContractStatus, Severity};
@@ -39,6 +39,13 @@ fn review() -> Review {
             (Check::StructuralDelta, CheckOutcome::Failed),
             (Check::GateComparison, CheckOutcome::NotApplicable),
         ],
+        gates: vec![GateFact {
+            id: "unit".into(),
+            kind: GateKind::Test,
+            result: GateOutcome::Failed,
+            required: true,
+            detail: "exit code 1".into(),
+        }],
         out_of_scope: vec![path(b"src/other.py")],
         findings: vec![
             finding("dead_code:1#1", b"src/a.py", true, false),

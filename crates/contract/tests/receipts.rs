@@ -154,7 +154,13 @@ fn sample() -> Value {
         scope_check: Some(&scope_check(&scope(), &patch.changed_files)),
         verdict: &verdict,
         outcome: &weigh(&verdict, patch.after.as_ref(), Strictness::default()),
-        gates: &[GateFact { id: "e2e".into(), kind: GateKind::Test, result: GateOutcome::Skipped }],
+        gates: &[GateFact {
+            id: "e2e".into(),
+            kind: GateKind::Test,
+            result: GateOutcome::Skipped,
+            required: true,
+            detail: "it was left out".into(),
+        }],
         claims: &claims,
         judgement: &judge(&claims, &facts(&verdict)),
         unchecked_sentences: 3,
@@ -232,15 +238,28 @@ fn policy_decides_what_a_false_claim_leads_to() {
     assert_eq!(outcome.clone().with_claims(&Judgement::default(), FalseClaims::Violate), outcome);
 }
 
+fn gate(result: GateOutcome, required: bool) -> GateFact {
+    GateFact { id: "unit".into(), kind: GateKind::Test, result, required, detail: String::new() }
+}
+
 #[test]
-fn a_failed_required_gate_violates_unless_quality_is_relaxed() {
+fn gates_lead_to_what_the_strictness_says_and_nothing_is_hidden() {
     let patch = patch(run("after", 90, &[]), ScopeCheckStatus::Clean);
     let verdict = verify(&patch);
-    let relaxed = strictness(StrictnessProfile::Relaxed, None);
-    let gate = Blocking::Contract(ContractReason::GateFailures);
-    let failed =
-        weigh(&verdict, patch.after.as_ref(), Strictness::default()).with_failed_gate(Strictness::default());
-    assert_eq!((failed.status, failed.reason), (ContractStatus::Violated, Some(gate)));
-    let failed = weigh(&verdict, patch.after.as_ref(), relaxed).with_failed_gate(relaxed);
-    assert_eq!((failed.status, failed.let_through), (ContractStatus::Accepted, vec![gate]));
+    let (failed, left_out) = (Blocking::Contract(ContractReason::GateFailures), Blocking::GatesNotRun);
+    for (result, required, profile, blocks, named) in [
+        (GateOutcome::Passed, true, StrictnessProfile::Strict, None, None),
+        (GateOutcome::Failed, true, StrictnessProfile::Ci, Some(failed), None),
+        (GateOutcome::Failed, true, StrictnessProfile::Relaxed, None, Some(failed)),
+        (GateOutcome::Failed, false, StrictnessProfile::Strict, None, None),
+        (GateOutcome::Skipped, true, StrictnessProfile::Ci, None, Some(left_out)),
+        (GateOutcome::NotRun, true, StrictnessProfile::Strict, Some(left_out), None),
+        (GateOutcome::Skipped, false, StrictnessProfile::Strict, None, None),
+    ] {
+        let outcome = weigh(&verdict, patch.after.as_ref(), strictness(profile, None))
+            .with_gates(&[gate(result, required)], profile);
+        assert_eq!(outcome.reason, blocks, "{result:?} {profile:?}");
+        assert_eq!(outcome.status == ContractStatus::Violated, blocks.is_some());
+        assert_eq!(outcome.let_through, named.into_iter().collect::<Vec<_>>(), "{result:?} {profile:?}");
+    }
 }

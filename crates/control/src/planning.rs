@@ -70,8 +70,8 @@ pub struct Proposed {
     pub proposals: Vec<Proposal>,
 }
 
-/// Computes what would be sealed for `selection` on the tree of `snapshot`.
-pub fn preview(policy: &Policy, selection: &Selection, snapshot: &Snapshot) -> Result<Preview, Fault> {
+/// The plan that a policy makes of `selection`.
+pub(crate) fn plan_of(policy: &Policy, selection: &Selection) -> Result<Plan, Fault> {
     let request = Request {
         profile: profile(policy, selection)?,
         changed_files: selection.changed.clone(),
@@ -79,7 +79,12 @@ pub fn preview(policy: &Policy, selection: &Selection, snapshot: &Snapshot) -> R
         packs: selection.packs.clone(),
         scope: Globs::new(selection.scope.iter().cloned()),
     };
-    let plan = plan::compute(policy, &request)?;
+    Ok(plan::compute(policy, &request)?)
+}
+
+/// Computes what would be sealed for `selection` on the tree of `snapshot`.
+pub fn preview(policy: &Policy, selection: &Selection, snapshot: &Snapshot) -> Result<Preview, Fault> {
+    let plan = plan_of(policy, selection)?;
     let (files, dirs) = names(snapshot);
     let declaration =
         paths::declare_plan(plan.scope.as_slice(), &paths::TreeNames::new(files.iter(), dirs.iter()));

@@ -55,6 +55,7 @@ impl Call {
             Progress::Reading(..) => {}
             Progress::Comparing => self.step(0, None, "comparing files"),
             Progress::Storing => self.step(0, None, "keeping the run"),
+            Progress::Gate(which, all) => self.step(which as u64, Some(all as u64), "running gates"),
         }
     }
 

@@ -1,6 +1,7 @@
 //! How gates are written in a policy: with defaults, and with a time in words (`"30s"`).
 
 use crate::{Gate, Globs};
+use contract::claims::GateKind;
 use serde::{Deserialize, Deserializer};
 
 /// How long a gate may run when its policy does not say.
@@ -30,6 +31,7 @@ pub(crate) struct GateForm {
     env: Vec<String>,
     #[serde(default)]
     outputs: Globs,
+    kind: Option<GateKind>,
 }
 
 fn yes() -> bool {
@@ -40,7 +42,7 @@ impl TryFrom<GateForm> for Gate {
     type Error = String;
 
     fn try_from(form: GateForm) -> Result<Self, String> {
-        let GateForm { id, tier, run, timeout, timeout_ms, required, env, outputs } = form;
+        let GateForm { id, tier, run, timeout, timeout_ms, required, env, outputs, kind } = form;
         if run.first().is_none_or(String::is_empty) {
             return Err(format!("gate `{id}` names no program in `run`"));
         }
@@ -54,7 +56,7 @@ impl TryFrom<GateForm> for Gate {
             (Some(Timeout(ms)), None) | (None, Some(ms)) => ms,
             (None, None) => DEFAULT_TIMEOUT_MS,
         };
-        Ok(Self { id, tier, run, timeout_ms, required, env, outputs })
+        Ok(Self { id, tier, run, timeout_ms, required, env, outputs, kind })
     }
 }
 
@@ -130,6 +132,26 @@ mod tests {
     fn what_is_not_said_has_a_default() {
         let lint = gate(json!({"id": "lint", "run": ["ruff"]})).expect("a gate");
         assert_eq!((lint.tier.as_str(), lint.timeout_ms, lint.required), ("T0", 120_000, true));
+    }
+
+    #[test]
+    fn a_gate_runs_tests_if_it_says_so_or_is_called_so() {
+        let kind = |form: Value| gate(form).expect("a gate").kind();
+        for tests in [
+            json!({"id": "unit-tests", "run": ["make", "check"]}),
+            json!({"id": "py", "run": ["python3", "-m", "pytest"]}),
+            json!({"id": "rust", "run": ["cargo", "test"]}),
+            json!({"id": "all", "run": ["make"], "kind": "test"}),
+        ] {
+            assert_eq!(kind(tests.clone()), GateKind::Test, "{tests}");
+        }
+        for other in [
+            json!({"id": "lint", "run": ["ruff", "check"]}),
+            json!({"id": "latest", "run": ["attest"]}),
+            json!({"id": "tests", "run": ["mypy", "tests"], "kind": "lint"}),
+        ] {
+            assert_eq!(kind(other.clone()), GateKind::Lint, "{other}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use crate::forms::{GateForm, default_tier};
 use crate::{AmendPolicy, AnalysisRules, ChangeRules, Globs};
 use canon::Digest;
+use contract::claims::GateKind;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -79,6 +80,9 @@ pub struct Gate {
     pub env: Vec<String>,
     /// What it may write in the tree.
     pub outputs: Globs,
+    /// What it checks, if the policy says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<GateKind>,
 }
 
 /// A named set of obligations.
@@ -144,6 +148,22 @@ impl Default for Policy {
             analysis: AnalysisRules::default(),
             change: ChangeRules::default(),
         }
+    }
+}
+
+/// Words in the name or the command of a gate that runs tests.
+const TEST_WORDS: [&str; 13] = [
+    "test", "tests", "testing", "pytest", "unittest", "nextest", "ctest", "tox", "jest", "vitest", "mocha",
+    "rspec", "phpunit",
+];
+
+impl Gate {
+    /// What it checks: what the policy says, else tests if its name or its command says so.
+    pub fn kind(&self) -> GateKind {
+        let words = std::iter::once(&self.id).chain(&self.run);
+        let mut words = words.flat_map(|text| text.split(|letter: char| !letter.is_ascii_alphanumeric()));
+        let runs_tests = words.any(|word| TEST_WORDS.contains(&word.to_ascii_lowercase().as_str()));
+        self.kind.unwrap_or(if runs_tests { GateKind::Test } else { GateKind::Lint })
     }
 }
 

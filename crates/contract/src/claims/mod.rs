@@ -109,6 +109,35 @@ pub struct GateFact {
     pub kind: GateKind,
     /// What became of it.
     pub result: GateOutcome,
+    /// Whether the change needs it to pass.
+    #[serde(default = "yes")]
+    pub required: bool,
+    /// Why, if it did not pass.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl GateFact {
+    /// Whether the gate neither passed nor failed.
+    pub const fn is_open(&self) -> bool {
+        matches!(self.result, GateOutcome::Skipped | GateOutcome::NotRun)
+    }
+}
+
+impl GateOutcome {
+    /// The stable word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+            Self::NotRun => "not_run",
+        }
+    }
 }
 
 /// What two runs say about the public interface. Symbols are written `path::name`.

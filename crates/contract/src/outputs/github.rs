@@ -1,6 +1,7 @@
 //! GitHub: the summary of a job as Markdown, and workflow commands that mark lines of changed files.
 
 use super::{NewFinding, Review};
+use crate::claims::{GateFact, GateOutcome};
 use crate::markdown::{code, plain};
 use crate::run::Severity;
 use crate::words::ContractStatus;
@@ -31,6 +32,7 @@ pub fn github_summary(review: &Review) -> String {
     let others: Vec<&NewFinding> = review.findings.iter().filter(|finding| !finding.is_ours).collect();
     list(&mut page, "New findings of this change", &ours, |finding| finding_line(finding));
     list(&mut page, "Not declared", &review.out_of_scope, |path| code(&path.to_string()));
+    list(&mut page, "Gates", &review.gates, gate_line);
     list(&mut page, "False claims", &review.false_claims, |claim| {
         format!("{}: {}", plain(claim.claim), plain(claim.code.word()))
     });
@@ -53,6 +55,12 @@ fn facts(page: &mut String, review: &Review) {
         let _ =
             writeln!(page, "| {} | {} |", check.word().replace('_', " "), outcome.word().replace('_', " "));
     }
+}
+
+fn gate_line(gate: &GateFact) -> String {
+    let optional = if gate.required { "" } else { " (not required)" };
+    let why = if gate.detail.is_empty() { String::new() } else { format!(": {}", plain(&gate.detail)) };
+    format!("{} **{}**{optional}{why}", code(&gate.id), gate.result.word().replace('_', " "))
 }
 
 fn finding_line(finding: &NewFinding) -> String {
@@ -91,6 +99,11 @@ pub fn github_annotations(review: &Review) -> String {
     for path in &review.out_of_scope {
         let file = property(&path.to_string());
         lines.push(format!("::error file={file},title=Probity scope::this path was not declared"));
+    }
+    for gate in review.gates.iter().filter(|gate| gate.result == GateOutcome::Failed) {
+        let level = if gate.required { "error" } else { "warning" };
+        let title = property(&format!("Probity gate {}", gate.id));
+        lines.push(format!("::{level} title={title}::{}", data(&gate.detail)));
     }
     lines.extend(review.findings.iter().map(annotation));
     let more = lines.len().saturating_sub(MAX_ANNOTATIONS);

@@ -1,6 +1,7 @@
 //! `JUnit`: every check and every new finding as a test case, for services that read nothing else.
 
 use super::{NewFinding, Review};
+use crate::claims::{GateFact, GateOutcome};
 use crate::profile::Check;
 use crate::receipt::CheckOutcome;
 use std::fmt::Write;
@@ -10,6 +11,7 @@ pub fn junit(review: &Review) -> String {
     let checks: Vec<Case> =
         review.checks.iter().map(|(check, outcome)| of_check(*check, *outcome, review)).collect();
     let findings: Vec<Case> = review.findings.iter().map(of_finding).collect();
+    let gates: Vec<Case> = review.gates.iter().map(of_gate).collect();
     let claims = review.false_claims.iter().map(|objection| Case {
         name: objection.claim.to_owned(),
         end: End::Failed(objection.code.word().to_owned()),
@@ -17,7 +19,9 @@ pub fn junit(review: &Review) -> String {
     let claims: Vec<Case> = claims.collect();
     let mut page =
         String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"probity\">\n");
-    for (name, cases) in [("checks", checks), ("new findings", findings), ("false claims", claims)] {
+    for (name, cases) in
+        [("checks", checks), ("gates", gates), ("new findings", findings), ("false claims", claims)]
+    {
         suite(&mut page, name, &cases);
     }
     page.push_str("</testsuites>\n");
@@ -42,9 +46,19 @@ fn of_check(check: Check, outcome: CheckOutcome, review: &Review) -> Case {
         CheckOutcome::Reported => End::Skipped("reported, and not judged".into()),
         CheckOutcome::Failed => End::Failed(review.blocking.join(", ")),
         CheckOutcome::NotApplicable => End::Skipped("does not apply to this change".into()),
+        CheckOutcome::Skipped => End::Skipped("left out".into()),
         CheckOutcome::NotReached => End::Failed(format!("{}: not verified", review.status.word())),
     };
     Case { name: check.word().to_owned(), end }
+}
+
+fn of_gate(gate: &GateFact) -> Case {
+    let end = match gate.result {
+        GateOutcome::Passed => End::Passed,
+        GateOutcome::Failed if gate.required => End::Failed(gate.detail.clone()),
+        _ => End::Skipped(format!("{}: {}", gate.result.word(), gate.detail)),
+    };
+    Case { name: gate.id.clone(), end }
 }
 
 fn of_finding(finding: &NewFinding) -> Case {

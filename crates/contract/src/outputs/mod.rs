@@ -13,7 +13,7 @@ pub use github::{github_annotations, github_summary};
 pub use gitlab::gitlab;
 pub use junit::junit;
 
-use crate::claims::Objection;
+use crate::claims::{GateFact, Objection};
 use crate::profile::Check;
 use crate::receipt::CheckOutcome;
 use crate::run::Severity;
@@ -73,6 +73,8 @@ pub struct Review {
     pub health: (Option<i64>, Option<i64>),
     /// Every check with what became of it.
     pub checks: Vec<(Check, CheckOutcome)>,
+    /// The gates of the policy.
+    pub gates: Vec<GateFact>,
     /// Changed paths that were not declared, or are forbidden.
     pub out_of_scope: Vec<RepoPath>,
     /// The new findings: what counts against the change first, then the worst.

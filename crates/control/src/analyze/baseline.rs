@@ -49,10 +49,14 @@ impl BaselineState {
 
 /// Reads the baseline of the tree and holds it against a run.
 pub fn read_baseline(workspace: &Workspace, run: &Run) -> Result<BaselineState, Fault> {
-    let Some(bytes) = store::durable::read(&workspace.root.join(BASELINE_FILE))? else {
-        return Ok(BaselineState::Missing);
-    };
-    Ok(match Baseline::parse(&bytes) {
+    let bytes = store::durable::read(&workspace.root.join(BASELINE_FILE))?;
+    Ok(hold_baseline(bytes.as_deref(), run))
+}
+
+/// Holds the bytes of a baseline, if there is one, against a run.
+pub fn hold_baseline(bytes: Option<&[u8]>, run: &Run) -> BaselineState {
+    let Some(bytes) = bytes else { return BaselineState::Missing };
+    match Baseline::parse(bytes) {
         Ok(baseline) if baseline.fits(run) => {
             BaselineState::Held { novelty: baseline.hold(run), baseline: Box::new(baseline) }
         }
@@ -64,7 +68,7 @@ pub fn read_baseline(workspace: &Workspace, run: &Run) -> Result<BaselineState, 
             baseline: None,
             why: format!("the baseline cannot be relied on: {error}"),
         },
-    })
+    }
 }
 
 /// Takes the findings of a run as the baseline of the tree, on the record: who, why, when.

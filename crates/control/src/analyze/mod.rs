@@ -10,7 +10,7 @@ pub mod documents;
 mod files;
 mod revision;
 
-pub use baseline::{BASELINE_FILE, BaselineState, capture_baseline, read_baseline};
+pub use baseline::{BASELINE_FILE, BaselineState, capture_baseline, hold_baseline, read_baseline};
 pub use commit::analyze_commit;
 pub use revision::{ChangedSince, changed_since};
 
@@ -69,6 +69,8 @@ pub enum Progress {
     Comparing,
     /// Keeping the run.
     Storing,
+    /// Running a gate of the policy: which of how many.
+    Gate(usize, usize),
 }
 
 /// An analysis and how it was done.
@@ -127,16 +129,24 @@ pub fn join(workspace: &Workspace, analyzed: Analyzed, reports: &[OtherReport]) 
 
 /// Holds a run against the gates of the policy and the baseline of the tree.
 pub fn gates(workspace: &Workspace, run: &Run, baseline: &BaselineState) -> Result<GateReport, Fault> {
-    let rules = workspace.policy()?.analysis.gates;
-    let said = serde_json::to_value(rules).expect("rules have text keys and whole numbers only");
-    let rules: GateRules =
-        serde_json::from_value(said).map_err(|error| invalid("[analysis.gates]", &error))?;
+    Ok(check_gates(run, &gate_rules(&workspace.policy()?)?, baseline))
+}
+
+/// The structural gates of a policy.
+pub fn gate_rules(policy: &Policy) -> Result<GateRules, Fault> {
+    let said =
+        serde_json::to_value(&policy.analysis.gates).expect("rules have text keys and whole numbers only");
+    serde_json::from_value(said).map_err(|error| invalid("[analysis.gates]", &error))
+}
+
+/// Holds a run against structural gates and a baseline.
+pub(crate) fn check_gates(run: &Run, rules: &GateRules, baseline: &BaselineState) -> GateReport {
     let known = match baseline {
         BaselineState::Missing => Known::Nothing,
         BaselineState::Held { novelty, .. } => Known::Baseline(novelty),
         BaselineState::Untrusted { why, .. } => Known::Untrusted(why),
     };
-    Ok(analysis::check_gates(run, &rules, known))
+    analysis::check_gates(run, rules, known)
 }
 
 /// The bytes of a file of `run`, for reports that show code; `None` if the tree does not have them any more.
@@ -151,9 +161,13 @@ fn invalid(place: &str, error: &serde_json::Error) -> Fault {
 
 /// The id that the run of a tree has, told without analysing it.
 pub(crate) fn run_id(workspace: &Workspace, snapshot: &Snapshot) -> Result<RunId, Fault> {
-    let rules = workspace.policy()?;
-    let settings = settings(&rules.analysis)?;
-    let outputs = rules.workspace.build_outputs.to_scope()?;
+    run_id_under(&workspace.policy()?, snapshot)
+}
+
+/// The same under a policy that does not come from the tree.
+pub(crate) fn run_id_under(policy: &Policy, snapshot: &Snapshot) -> Result<RunId, Fault> {
+    let settings = settings(&policy.analysis)?;
+    let outputs = policy.workspace.build_outputs.to_scope()?;
     Ok(Files::of_snapshot(snapshot, &outputs, &Selection::new(&settings)?).run_id(&settings))
 }
 

@@ -15,14 +15,14 @@ use super::trail::Trail;
 use super::view::View;
 use crate::analyze::{self, AnalyzeOptions, Progress};
 use crate::contract::receipts::{Kept, Receipts};
-use crate::contract::{self as judge, Side};
+use crate::contract::{self as judge, BaselineFile, Side};
 use crate::registry::{Caller, Shell, TreeFacts};
 use crate::runs::{Runs, Stored};
 use crate::workspace::PolicySource;
 use crate::{Fault, Workspace, before, clock};
 use canon::{Digest, Reason};
 use contract::finish::{FinishNextStep, Pipeline, ReceiptOutcome};
-use contract::receipt::{DeltaEntry, Enforcement, ReceiptInput, ReceiptIntent, receipt};
+use contract::receipt::{DeltaEntry, Enforcement, ReceiptIntent};
 use contract::{FinishStatus, IntentState, PatchIntent, finish_status, profile};
 use intent::hygiene::StartSnapshot;
 use intent::registry::{Action, Command, Intent, Notice, Refusal, Seq};
@@ -158,7 +158,9 @@ impl Finisher<'_> {
         if check.status == ScopeCheckStatus::Violated {
             return Ok(self.stop(parts, &Pipeline::ScopeCheckViolated));
         }
-        let verified = self.verify(&scene, before, &check);
+        let gates = self.gates(&scene, progress)?;
+        let before = before.map(|stored| self.side_before(&scene, stored));
+        let verified = self.verify(&scene, before.as_ref(), &check, gates)?;
         let document = verified.to_json();
         parts.advisory = Some(document["health_regression_advisory"].clone()).filter(|it| !it.is_null());
         parts.claims = Some(verified.claims_json());
@@ -172,7 +174,7 @@ impl Finisher<'_> {
             });
             return Ok(self.stop(parts, &Pipeline::NotAccepted { status, reason }));
         }
-        self.accept(parts, &scene, &verified)
+        self.accept(parts, &scene, before.as_ref(), &verified)
     }
 
     /// Looks at the tree; analyses it if the change needs a run and one may be made.
@@ -235,39 +237,74 @@ impl Finisher<'_> {
         Runs::open(self.workspace).recall(id)
     }
 
-    fn verify(&self, scene: &Scene, before: Option<Stored>, check: &ScopeCheck) -> judge::Answer {
+    /// Runs the gates of the policy for what was changed.
+    fn gates(
+        &self,
+        scene: &Scene,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<judge::policy_gates::GateAnswers, Fault> {
+        let choice = judge::GateChoice { skip: self.request.skip_gates, ..judge::GateChoice::default() };
+        let (policy, changed) = (&self.policy, changed(&scene.evidence));
+        judge::policy_gates::run(self.workspace, policy, &choice, &changed, &scene.look, progress)
+    }
+
+    /// The run before, with the baseline that the tree had at the start.
+    fn side_before(&self, scene: &Scene, stored: Stored) -> Side {
+        let Stored { run, report_digest } = stored;
+        Side { run, report_digest, baseline: self.baseline_then(scene) }
+    }
+
+    /// The baseline at the start: as it is now, if it has not moved; else what the commit of the start has.
+    fn baseline_then(&self, scene: &Scene) -> Option<BaselineFile> {
         let path = RepoPath::parse(BASELINE).expect("a plain name is a path");
-        let baseline_now = scene.look.snapshot.get(&path).and_then(|entry| entry.digest());
-        let moved = scene.since.dirt.get(&path).is_some_and(|dirt| !dirt.as_at_start);
-        let baseline_then = if moved { None } else { baseline_now };
-        let side = |stored: Stored, baseline| Side {
-            run: stored.run,
-            report_digest: stored.report_digest,
-            baseline,
-        };
-        let before = before.map(|stored| side(stored, baseline_then));
-        let after = scene.after.clone().map(|stored| side(stored, baseline_now));
-        judge::verify(&judge::Request {
+        if scene.since.dirt.get(&path).is_none_or(|dirt| dirt.as_at_start) {
+            return baseline_now(self.workspace, scene, &path);
+        }
+        let record = self.record.as_ref()?;
+        if let Some(entry) = record.dirty.get(&path) {
+            return entry.digest.map(|digest| BaselineFile { digest, bytes: None });
+        }
+        self.committed(record, &path).map(BaselineFile::new)
+    }
+
+    /// What the commit of the start has at a path.
+    fn committed(&self, record: &StartRecord, path: &RepoPath) -> Option<Vec<u8>> {
+        let git = self.workspace.git.as_ref()?;
+        let id = before::tree_of(self.workspace, record.head.as_ref()?)?.get(path)?.1.to_string();
+        before::blob(git, &id)
+    }
+
+    fn verify(
+        &self,
+        scene: &Scene,
+        before: Option<&Side>,
+        check: &ScopeCheck,
+        gates: judge::policy_gates::GateAnswers,
+    ) -> Result<judge::Answer, Fault> {
+        let path = RepoPath::parse(BASELINE).expect("a plain name is a path");
+        let after = scene.after.clone().map(|Stored { run, report_digest }| Side {
+            run,
+            report_digest,
+            baseline: baseline_now(self.workspace, scene, &path),
+        });
+        Ok(judge::verify(&judge::Request {
             intent: Some(PatchIntent {
                 intent_id: self.intent.id.clone(),
                 status: IntentState::Active,
                 report_digest: self.intent.base.report_digest.clone(),
                 scope: self.frame.scope_down(&self.intent.scope),
             }),
-            changed: scene
-                .evidence
-                .iter()
-                .filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok())
-                .collect(),
+            changed: changed(&scene.evidence),
             scope_check: Some(check.clone()),
-            before: before.as_ref(),
+            before,
             after: after.as_ref(),
-            tree_run: Some(scene.tree_run),
-            gates: Vec::new(),
+            tree_run: Some(gates.tree_run.unwrap_or(scene.tree_run)),
+            gates: gates.facts,
             claims: self.request.claims.clone(),
             text: self.request.claims_text.as_deref(),
             rules: super::stricter(self.policy.contract.clone(), self.request.strictness),
-        })
+            limits: analyze::gate_rules(&self.policy)?,
+        }))
     }
 
     fn trail(&self, scene: &Scene, check: &ScopeCheck) -> Value {
@@ -287,11 +324,12 @@ impl Finisher<'_> {
         &mut self,
         mut parts: Parts,
         scene: &Scene,
+        before: Option<&Side>,
         verified: &judge::Answer,
     ) -> Result<FinishAnswer, Fault> {
         let token = self.still_held()?;
         let (outcome, kept) = if self.request.create_receipt {
-            match self.receipt(scene, verified) {
+            match self.receipt(scene, before, verified) {
                 Ok(kept) => (ReceiptOutcome::Created, Some(kept)),
                 Err(fault) => {
                     parts.receipt_error = Some(fault.to_string());
@@ -351,7 +389,7 @@ impl Finisher<'_> {
         Ok(done.notices)
     }
 
-    fn receipt(&self, scene: &Scene, verified: &judge::Answer) -> Result<Kept, Fault> {
+    fn receipt(&self, scene: &Scene, before: Option<&Side>, verified: &judge::Answer) -> Result<Kept, Fault> {
         let intent = ReceiptIntent {
             intent_id: self.intent.id.clone(),
             description: self.intent.description.clone(),
@@ -360,28 +398,18 @@ impl Finisher<'_> {
             amendments: self.intent.amendments.clone(),
         };
         let delta: Vec<DeltaEntry> = verified.changed.iter().map(|path| self.delta(scene, path)).collect();
-        Receipts::open(self.workspace).append(self.workspace, |previous| {
-            receipt(&ReceiptInput {
-                at: self.shell.host().now(),
-                intent: Some(&intent),
-                before: verified.before.as_ref(),
-                after: verified.after.as_ref(),
-                delta: &delta,
-                hygiene: Some(&scene.hygiene),
-                scope_check: verified.scope_check.as_ref(),
-                verdict: &verified.verdict,
-                outcome: &verified.outcome,
-                gates: &verified.gates,
-                claims: &verified.claims,
-                judgement: &verified.judgement,
-                unchecked_sentences: verified.unchecked_sentences,
-                baseline_health: None,
-                enforcement: Enforcement::Observe,
-                strictness: verified.strictness,
-                api: verified.api.as_ref(),
-                previous,
-            })
-        })
+        let circumstances = judge::Circumstances {
+            at: self.shell.host().now(),
+            intent: Some(&intent),
+            delta: &delta,
+            hygiene: Some(&scene.hygiene),
+            baseline_health: before
+                .zip(scene.after.as_ref())
+                .and_then(|(before, after)| before.baseline_health(&after.run)),
+            enforcement: Enforcement::Observe,
+        };
+        Receipts::open(self.workspace)
+            .append(self.workspace, |previous| verified.receipt(&circumstances, previous))
     }
 
     /// Both sides of a path. What was not kept at the start is asked of git.
@@ -389,9 +417,7 @@ impl Finisher<'_> {
         let kept = self.record.as_ref().and_then(|record| record.scope.get(path).copied());
         let committed = || {
             let record = self.record.as_ref().filter(|record| !record.dirty.contains_key(path))?;
-            let git = self.workspace.git.as_ref()?;
-            let id = before::tree_of(self.workspace, record.head.as_ref()?)?.get(path)?.1.to_string();
-            before::blob(git, &id).map(|bytes| Digest::of(&bytes))
+            self.committed(record, path).map(|bytes| Digest::of(&bytes))
         };
         let is_declared = self.intent.amendments.is_empty();
         DeltaEntry {
@@ -436,6 +462,18 @@ impl Finisher<'_> {
         }
         verification
     }
+}
+
+/// The paths of some evidence.
+fn changed(evidence: &Entries) -> BTreeSet<RepoPath> {
+    evidence.iter().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect()
+}
+
+/// The baseline as the look at the tree saw it.
+fn baseline_now(workspace: &Workspace, scene: &Scene, path: &RepoPath) -> Option<BaselineFile> {
+    let digest = scene.look.snapshot.get(path).and_then(|entry| entry.digest())?;
+    let found = BaselineFile::of_tree(workspace).ok().flatten();
+    Some(found.filter(|file| file.digest == digest).unwrap_or(BaselineFile { digest, bytes: None }))
 }
 
 impl Parts {

@@ -98,6 +98,8 @@ pub struct FinishRequest {
     pub strictness: Option<StrictnessProfile>,
     /// Whether dirt outside the scope that nobody claims blocks; what the policy says if absent.
     pub strict: Option<bool>,
+    /// Whether to leave the gates of the policy out. That is said in the verdict.
+    pub skip_gates: bool,
     /// Whether to leave a receipt.
     pub create_receipt: bool,
     /// Whether to give the claim back once the change is accepted.
@@ -120,6 +122,7 @@ impl FinishRequest {
             review_text: None,
             strictness: None,
             strict: None,
+            skip_gates: false,
             create_receipt: true,
             auto_clear: true,
             detail_level: DetailLevel::default(),

@@ -8,8 +8,8 @@ use super::ground::Ground;
 use super::neighbours::Seen;
 use super::request::{DetailLevel, PromoteRequest, StartRequest};
 use super::view::View;
-use crate::analyze::Progress;
-use crate::contract::Side;
+use crate::analyze::{self, Progress};
+use crate::contract::{BaselineFile, Side};
 use crate::registry::{Caller, Done, Shell, TreeFacts};
 use crate::runs::{Runs, Stored};
 use crate::{Fault, Workspace, clock};
@@ -327,9 +327,12 @@ impl<'a> Desk<'a> {
     }
 
     fn budget(&self, stored: &Stored, asked: Option<StrictnessProfile>) -> Result<Value, Fault> {
-        let side = Side { run: stored.run.clone(), report_digest: stored.report_digest, baseline: None };
-        let rules = super::stricter(self.workspace.policy()?.contract, asked);
-        let budget = crate::contract::budget(&side, &rules);
+        let baseline = BaselineFile::of_tree(self.workspace)?;
+        let side = Side { run: stored.run.clone(), report_digest: stored.report_digest, baseline };
+        let policy = self.workspace.policy()?;
+        let limits = analyze::gate_rules(&policy)?;
+        let rules = super::stricter(policy.contract, asked);
+        let budget = crate::contract::budget(&side, &rules, &limits);
         Ok(json!({
             "strictness": rules.strictness(),
             "budgets": budget,

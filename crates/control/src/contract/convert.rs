@@ -1,58 +1,41 @@
 //! From runs of the analyser to runs as the contract sees them.
 //!
 //! The contract compares findings by their ids. The analyser knows better which findings of two runs are the same (code
-//! that was renamed or moved keeps its findings), so the earlier run speaks of them under their later names.
+//! that was renamed or moved keeps its findings), so only what it could not match is told.
 
 use super::Side;
-use analysis::{Comparison, Finding, Run};
+use analysis::{ApiItem, Comparison, Finding, Run};
 use canon::Digest;
 use contract::Severity;
 use contract::claims::ApiDelta;
 use contract::receipt::RunRef;
 use paths::RepoPath;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-/// Both runs, with findings matched as the comparison has matched them.
+/// Both runs. What they have in common cancels out and is left out; a finding of the later run is where it was caused.
 pub(super) fn runs(
     before: Option<&Side>,
     after: Option<&Side>,
     comparison: Option<&Comparison>,
 ) -> (Option<contract::Run>, Option<contract::Run>) {
-    let later: BTreeMap<&str, &str> =
-        comparison.iter().flat_map(|it| &it.renamed).map(|(old, new)| (old.as_str(), new.as_str())).collect();
-    let causes: BTreeMap<&str, &BTreeSet<RepoPath>> = comparison
-        .iter()
-        .flat_map(|it| &it.regressions)
-        .map(|new| (new.finding.id.as_str(), &new.caused_in))
-        .collect();
-    let name = |finding: &Finding| {
-        let id = finding.id.as_str();
-        later.get(id).copied().unwrap_or(id).to_owned()
-    };
-    let cause = |finding: &Finding| match causes.get(finding.id.as_str()) {
-        Some(cause) => (*cause).clone(),
-        None => places(finding),
-    };
-    let before = before.map(|side| run(side, name, |_| BTreeSet::new()));
-    let after = after.map(|side| run(side, |finding| finding.id.to_string(), cause));
-    (before, after)
+    let gone = comparison.iter().flat_map(|it| &it.improvements);
+    let gone = gone.map(|finding| self::finding(finding, BTreeSet::new())).collect();
+    let new = comparison.iter().flat_map(|it| &it.regressions);
+    let new = new.map(|new| finding(&new.finding, new.caused_in.clone())).collect();
+    (before.map(|side| run(side, gone)), after.map(|side| run(side, new)))
 }
 
 /// A run by itself.
 pub(super) fn plain_run(side: &Side) -> contract::Run {
-    run(side, |finding| finding.id.to_string(), places)
+    let places = |finding: &Finding| finding.locations.iter().map(|place| place.path.clone()).collect();
+    run(side, side.run.findings.iter().map(|it| finding(it, places(it))).collect())
 }
 
-fn run(
-    side: &Side,
-    name: impl Fn(&Finding) -> String,
-    paths: impl Fn(&Finding) -> BTreeSet<RepoPath>,
-) -> contract::Run {
-    let finding = |finding: &Finding| contract::Finding {
-        id: name(finding),
-        severity: severity(finding.severity),
-        paths: paths(finding),
-    };
+fn finding(finding: &Finding, paths: BTreeSet<RepoPath>) -> contract::Finding {
+    contract::Finding { id: finding.id.to_string(), severity: severity(finding.severity), paths }
+}
+
+fn run(side: &Side, findings: Vec<contract::Finding>) -> contract::Run {
     let settings = serde_json::to_value(&side.run.settings).expect("settings are text and whole numbers");
     contract::Run {
         run_id: side.run.id.0.to_string(),
@@ -60,13 +43,9 @@ fn run(
         settings: Digest::of_json(&settings).to_string(),
         analyser: side.run.analyser.clone(),
         health: Some(side.run.health.score().into()),
-        baseline_digest: side.baseline.map(|digest| digest.to_string()),
-        findings: side.run.findings.iter().map(finding).collect(),
+        baseline_digest: side.baseline.as_ref().map(|file| file.digest.to_string()),
+        findings,
     }
-}
-
-fn places(finding: &Finding) -> BTreeSet<RepoPath> {
-    finding.locations.iter().map(|place| place.path.clone()).collect()
 }
 
 pub(super) const fn severity(severity: analysis::Severity) -> Severity {
@@ -88,15 +67,14 @@ pub(super) fn run_ref(side: &Side) -> RunRef {
 
 /// What became of the public interface.
 pub(super) fn api_delta(comparison: &Comparison, before: &Run, after: &Run) -> ApiDelta {
-    let symbols = |run: &Run| -> BTreeSet<String> {
-        run.api.iter().map(|item| format!("{}::{}", item.path, item.symbol)).collect()
-    };
+    let is_new = |item: &&ApiItem| before.api.binary_search_by(|old| old.key().cmp(&item.key())).is_err();
     ApiDelta {
-        breaks: comparison
-            .api_breaks
+        breaks: comparison.api_breaks.iter().map(|it| format!("{}::{}", it.path, it.symbol)).collect(),
+        additions: after
+            .api
             .iter()
-            .map(|found| format!("{}::{}", found.path, found.symbol))
+            .filter(is_new)
+            .map(|item| format!("{}::{}", item.path, item.symbol))
             .collect(),
-        additions: symbols(after).difference(&symbols(before)).cloned().collect(),
     }
 }

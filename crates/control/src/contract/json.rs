@@ -1,7 +1,6 @@
 //! An answer as a document: the fields of seeds 001 and 004, and what they rest on.
 
 use super::Answer;
-use contract::GatePreview;
 use contract::outputs::NewFinding;
 use contract::receipt::{RunRef, check_outcomes};
 use serde_json::{Map, Value, json};
@@ -13,7 +12,7 @@ impl Answer {
     /// The document, without its `schema`.
     pub fn to_json(&self) -> Value {
         let mut document = self.verdict.to_json();
-        let checks = check_outcomes(&self.verdict, self.scope_check.as_ref());
+        let checks = check_outcomes(&self.verdict, self.scope_check.as_ref(), &self.gates);
         let review = self.review();
         let profile = &self.verdict.profile;
         let more = json!({
@@ -28,8 +27,8 @@ impl Answer {
             "changed_files": self.changed,
             "strictness": self.strictness,
             "scope_check": self.scope_check,
-            "before_gate": self.gate_previews.0.map(gate_json),
-            "gate_preview": self.gate_previews.1.map(gate_json),
+            "before_gate": self.structural_gates.0,
+            "gate_preview": self.structural_gates.1,
             "gate_results": self.gates,
             "blocking_violations": self.outcome.blocking_violations,
             "let_through": self.outcome.let_through,
@@ -80,10 +79,6 @@ impl Answer {
 
 fn run_json(run: &RunRef) -> Value {
     json!({ "run_id": super::review::short_id(&run.run_id), "digest": run.run_id, "health": run.health })
-}
-
-fn gate_json(gate: GatePreview) -> Value {
-    json!({ "would_fail": gate.would_fail })
 }
 
 fn finding_json(finding: &NewFinding) -> Value {

@@ -3,19 +3,23 @@
 //! [`verify`] is a pure function from a [`Request`] to an [`Answer`]; nothing is read, and nothing is kept. [`present`]
 //! verifies the tree as it is now; [`receipts`] keeps what a finished change leaves.
 
+mod baseline;
 mod convert;
 mod json;
+pub mod policy_gates;
 pub mod present;
 mod receipt;
 pub mod receipts;
 mod review;
 
+pub use baseline::BaselineFile;
+pub use policy_gates::GateChoice;
 pub use present::Verified;
 pub use receipt::{Circumstances, keep};
 
-use analysis::{Comparison, Run, RunId};
+use analysis::{Comparison, GateReport, GateRules, Run, RunId};
 use canon::Digest;
-use contract::claims::{ApiDelta, Claim, Facts, GateFact, GateOutcome, Judgement, judge, recognise};
+use contract::claims::{ApiDelta, Claim, Facts, GateFact, Judgement, judge, recognise};
 use contract::receipt::RunRef;
 use contract::{
     Budget, GatePreview, Outcome, Patch, PatchIntent, Rules, Strictness, Verdict, WorsenedSymbol, weigh,
@@ -31,17 +35,8 @@ pub struct Side {
     pub run: Run,
     /// The digest of its report.
     pub report_digest: Digest,
-    /// The digest of the baseline that the tree carried, if it carried one.
-    pub baseline: Option<Digest>,
-}
-
-/// A gate of the policy, and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GateRun {
-    /// The gate and its result.
-    pub fact: GateFact,
-    /// Whether it must pass.
-    pub required: bool,
+    /// The baseline that the tree carried, if it carried one.
+    pub baseline: Option<BaselineFile>,
 }
 
 /// What a verdict is made from.
@@ -59,14 +54,16 @@ pub struct Request<'a> {
     pub after: Option<&'a Side>,
     /// The id that a run of the tree has as it is now; `None` if nobody looked.
     pub tree_run: Option<RunId>,
-    /// The gates that were run, or left out.
-    pub gates: Vec<GateRun>,
+    /// The gates of the policy that were run, or left out.
+    pub gates: Vec<GateFact>,
     /// What the author claims.
     pub claims: Vec<Claim>,
     /// What the author writes.
     pub text: Option<&'a str>,
     /// What the policy says. It must not come from the tree under judgement (law 8).
     pub rules: Rules,
+    /// The structural gates of the policy, from the same place.
+    pub limits: GateRules,
 }
 
 /// A verdict, with everything that it rests on.
@@ -88,9 +85,9 @@ pub struct Answer {
     pub api: Option<ApiDelta>,
     /// What the scope check said.
     pub scope_check: Option<ScopeCheck>,
-    /// The structural gates before and after.
-    pub gate_previews: (Option<GatePreview>, Option<GatePreview>),
-    /// The gates that were run, or left out.
+    /// What the structural gates say before and after; `None` without a run, or if the policy has none.
+    pub structural_gates: (Option<GateReport>, Option<GateReport>),
+    /// The gates of the policy that were run, or left out.
     pub gates: Vec<GateFact>,
     /// The claims that were checked: given and recognised, in this order.
     pub claims: Vec<Claim>,
@@ -108,22 +105,22 @@ pub struct Answer {
 pub fn verify(request: &Request<'_>) -> Answer {
     let (before, after) = (request.before, request.after);
     let comparison = before.zip(after).map(|(before, after)| analysis::compare(&before.run, &after.run));
-    let patch = patch(request, comparison.as_ref());
+    let structural_gates = (
+        before.and_then(|side| side.structural_gates(&request.limits)),
+        after.and_then(|side| side.structural_gates(&request.limits)),
+    );
+    let patch = patch(request, comparison.as_ref(), &structural_gates);
     let verdict = contract::verify(&patch);
     let compared = verdict.evaluation().is_some();
     let strictness = request.rules.strictness();
-    let mut outcome = weigh(&verdict, patch.after.as_ref(), strictness);
-    let failed = |gate: &GateRun| gate.required && gate.fact.result == GateOutcome::Failed;
-    if request.gates.iter().any(failed) {
-        outcome = outcome.with_failed_gate(strictness);
-    }
+    let outcome =
+        weigh(&verdict, patch.after.as_ref(), strictness).with_gates(&request.gates, strictness.profile);
     let comparison = comparison.filter(|_| compared);
     let api = comparison
         .as_ref()
         .zip(before.zip(after))
         .map(|(comparison, (before, after))| convert::api_delta(comparison, &before.run, &after.run));
-    let gates: Vec<GateFact> = request.gates.iter().map(|gate| gate.fact.clone()).collect();
-    let checked = check_claims(request, &verdict, comparison.as_ref(), api.as_ref(), &gates);
+    let checked = check_claims(request, &verdict, comparison.as_ref(), api.as_ref());
     Answer {
         outcome: outcome.with_claims(&checked.judgement, request.rules.false_claims()),
         verdict,
@@ -133,8 +130,8 @@ pub fn verify(request: &Request<'_>) -> Answer {
         comparison,
         api,
         scope_check: request.scope_check.clone(),
-        gate_previews: (patch.before_gate, patch.after_gate),
-        gates,
+        structural_gates,
+        gates: request.gates.clone(),
         claims: checked.claims,
         judgement: checked.judgement,
         unchecked_sentences: checked.unchecked,
@@ -144,21 +141,27 @@ pub fn verify(request: &Request<'_>) -> Answer {
 }
 
 /// What a change that starts from `side` may cost.
-pub fn budget(side: &Side, rules: &Rules) -> Budget {
-    let run = convert::plain_run(side);
-    let gate = rules.gate_preview(&run);
-    contract::budget(&run, rules.strictness(), gate)
+pub fn budget(side: &Side, rules: &Rules, limits: &GateRules) -> Budget {
+    let gate = side.structural_gates(limits);
+    contract::budget(&convert::plain_run(side), rules.strictness(), preview(gate.as_ref()))
 }
 
-fn patch(request: &Request<'_>, comparison: Option<&Comparison>) -> Patch {
+fn preview(report: Option<&GateReport>) -> Option<GatePreview> {
+    report.map(|report| GatePreview { would_fail: report.would_fail })
+}
+
+fn patch(
+    request: &Request<'_>,
+    comparison: Option<&Comparison>,
+    gates: &(Option<GateReport>, Option<GateReport>),
+) -> Patch {
     let runs = convert::runs(request.before, request.after, comparison);
-    let preview = |run: &Option<contract::Run>| run.as_ref().and_then(|run| request.rules.gate_preview(run));
     Patch {
         intent: request.intent.clone(),
         changed_files: request.changed.iter().map(Entry::from).collect::<Entries>(),
         scope_check: request.scope_check.as_ref().map(|check| check.status),
-        before_gate: preview(&runs.0),
-        after_gate: preview(&runs.1),
+        before_gate: preview(gates.0.as_ref()),
+        after_gate: preview(gates.1.as_ref()),
         before: runs.0,
         after: runs.1,
         tree_run_id: request.tree_run.map(|id| id.0.to_string()),
@@ -189,12 +192,11 @@ fn check_claims(
     verdict: &Verdict,
     comparison: Option<&Comparison>,
     api: Option<&ApiDelta>,
-    gates: &[GateFact],
 ) -> Checked {
     if request.claims.is_empty() && request.text.is_none() {
         return Checked { claims: Vec::new(), judgement: Judgement::default(), unchecked: 0 };
     }
-    let facts = facts(request, verdict, comparison, api, gates);
+    let facts = facts(request, verdict, comparison, api);
     let recognition = request.text.map(|text| recognise(text, &facts.known_names())).unwrap_or_default();
     let mut claims = request.claims.clone();
     claims.extend(recognition.claims.into_iter().filter(|claim| !request.claims.contains(claim)));
@@ -207,7 +209,6 @@ fn facts(
     verdict: &Verdict,
     comparison: Option<&Comparison>,
     api: Option<&ApiDelta>,
-    gates: &[GateFact],
 ) -> Facts {
     let evaluation = verdict.evaluation();
     let ids = |side: Option<&Side>| -> BTreeSet<String> {
@@ -223,7 +224,7 @@ fn facts(
         health_delta: evaluation.and_then(|it| it.structural_delta.health_delta),
         intent_regressions: evaluation.map(|it| it.intent_regressions.clone()).unwrap_or_default(),
         external_regressions: evaluation.map(|it| it.external_regressions.clone()).unwrap_or_default(),
-        gates: gates.to_vec(),
+        gates: request.gates.clone(),
         delta: request.changed.clone(),
         before_findings: ids(request.before),
         after_findings,

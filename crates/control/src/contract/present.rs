@@ -3,10 +3,11 @@
 //! What the tree under judgement says about how it is judged is not asked: the policy is the one of the commit that the
 //! change starts from (law 8).
 
-use super::{Answer, Request, Side, verify};
-use crate::analyze::{self, AnalyzeOptions, Progress};
+use super::policy_gates::{self, GateAnswers, GateChoice};
+use super::{Answer, BaselineFile, Request, Side, verify};
+use crate::analyze::{self, AnalyzeOptions, BASELINE_FILE, Progress};
 use crate::change::Look;
-use crate::runs::Runs;
+use crate::runs::{Runs, Stored};
 use crate::{Fault, Workspace, before, workspace};
 use canon::{Digest, Reason};
 use contract::claims::Claim;
@@ -18,9 +19,6 @@ use plan::Policy;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use tree::git::HeadTree;
-
-/// The baseline of a tree.
-const BASELINE: &str = "probity.baseline.json";
 
 /// What the tree is held against.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +50,8 @@ pub struct Options {
     pub strictness: Option<StrictnessProfile>,
     /// The severity below which new findings do not block, where the caller decides.
     pub severity_floor: Option<Severity>,
+    /// Which gates of the policy are run.
+    pub gates: GateChoice,
 }
 
 /// A verdict on the tree as it is now.
@@ -59,8 +59,12 @@ pub struct Options {
 pub struct Verified {
     /// The verdict.
     pub answer: Answer,
+    /// The run before.
+    pub before: Option<Side>,
     /// The run after, for forms that show all of it.
     pub after: Option<Side>,
+    /// What the gates that failed wrote last: the gate, and its words.
+    pub last_words: Vec<(String, String)>,
     /// D with the content of both sides.
     pub delta: Vec<DeltaEntry>,
     /// What the change declared.
@@ -75,21 +79,17 @@ type Watch<'a> = &'a (dyn Fn(Progress) + Sync);
 
 /// Verifies the tree of a workspace.
 pub fn verify_tree(workspace: &Workspace, options: &Options, progress: Watch<'_>) -> Result<Verified, Fault> {
-    let ground = Ground::find(workspace, options)?;
-    let now = analyze::analyze_with(workspace, &ground.policy, &AnalyzeOptions::default(), progress)?;
-    let tree_run = now.run.id;
-    let before = ground.before(options, progress)?;
-    let after = match &options.after {
-        None => Some((now.run, now.report_digest)),
-        Some(name) => stored(workspace, name)?,
-    };
-    let after =
-        after.map(|(run, report_digest)| Side { run, report_digest, baseline: baseline_now(workspace) });
+    let mut ground = Ground::find(workspace, options)?;
+    let (before, after) = ground.sides(options, progress)?;
+    // Taken last, so that whatever happened meanwhile makes the run stale and is not missed.
     let look = Look::take(workspace, &ground.policy)?;
+    let tree_run = analyze::run_id_under(&ground.policy, &look.snapshot)?;
     let mut changed = ground.changed(options, &look, before.as_ref(), after.as_ref())?;
     if let Some(scope) = options.scope.as_ref().filter(|_| options.shared) {
         changed.retain(|path| is_spoken_of(scope, path));
     }
+    let gates = policy_gates::run(workspace, &ground.policy, &options.gates, &changed, &look, progress)?;
+    ground.note_written(&gates);
     let entries: Entries = changed.iter().map(Entry::from).collect();
     let answer = verify(&Request {
         intent: options.scope.as_ref().map(|scope| declared(scope, options, before.as_ref())),
@@ -97,16 +97,19 @@ pub fn verify_tree(workspace: &Workspace, options: &Options, progress: Watch<'_>
         changed: changed.clone(),
         before: before.as_ref(),
         after: after.as_ref(),
-        tree_run: Some(tree_run),
-        gates: Vec::new(),
+        tree_run: Some(gates.tree_run.unwrap_or(tree_run)),
+        gates: gates.facts,
         claims: options.claims.clone(),
         text: options.text.as_deref(),
         rules: rules(&ground.policy, options),
+        limits: analyze::gate_rules(&ground.policy)?,
     });
     Ok(Verified {
         delta: ground.delta(&look, &changed)?,
         answer,
+        before,
         after,
+        last_words: gates.last_words,
         scope: options.scope.clone(),
         revision: ground.revision,
         notes: ground.notes,
@@ -118,6 +121,11 @@ impl Verified {
     pub fn sarif(&self) -> String {
         let after = self.after.as_ref().map(|side| &side.run);
         after.map(|run| analysis::report::sarif(run, self.answer.comparison.as_ref())).unwrap_or_default()
+    }
+
+    /// The health that the trusted baseline was captured with: the one that the change started from.
+    pub(super) fn baseline_health(&self) -> Option<i64> {
+        self.before.as_ref()?.baseline_health(&self.after.as_ref()?.run)
     }
 }
 
@@ -135,8 +143,9 @@ pub fn budget_of(
         let now = analyze::analyze_with(workspace, &ground.policy, &AnalyzeOptions::default(), progress)?;
         (now.run, now.report_digest)
     };
-    let side = Side { run, report_digest, baseline: baseline_now(workspace) };
-    Ok((super::budget(&side, &ground.policy.contract), ground.notes))
+    let side = Side { run, report_digest, baseline: BaselineFile::of_tree(workspace)? };
+    let limits = analyze::gate_rules(&ground.policy)?;
+    Ok((super::budget(&side, &ground.policy.contract, &limits), ground.notes))
 }
 
 /// What a change starts from.
@@ -199,22 +208,46 @@ impl<'a> Ground<'a> {
         before::blob(self.workspace.git.as_ref()?, &id.to_string())
     }
 
-    /// The run before; `None` if it is not known.
-    fn before(&self, options: &Options, progress: Watch<'_>) -> Result<Option<Side>, Fault> {
-        let run = match (&options.against, &self.revision) {
-            (Some(Against::Run(name)), _) => stored(self.workspace, name)?,
-            (_, Some(revision)) => {
-                let options = AnalyzeOptions::default();
-                let made =
-                    analyze::analyze_commit(self.workspace, revision, &self.policy, &options, progress)?;
-                Some((made.run, made.report_digest))
+    /// The runs of both sides; `None` for one that is not known.
+    fn sides(&self, options: &Options, progress: Watch<'_>) -> Result<(Option<Side>, Option<Side>), Fault> {
+        let (before, after) = match (&options.against, &options.after) {
+            (Some(Against::Run(before)), Some(after)) => {
+                let (before, after) = Runs::open(self.workspace).load_both(before, after);
+                (known(before)?, known(after)?)
             }
-            (_, None) => None,
+            (Some(Against::Run(before)), None) => (known(self.load(before))?, Some(self.analysed(progress)?)),
+            (_, Some(after)) => (self.committed(progress)?, known(self.load(after))?),
+            (_, None) => {
+                let after = self.analysed(progress)?;
+                (self.committed(progress)?, Some(after))
+            }
         };
-        let baseline = self.file(BASELINE).map(|bytes| Digest::of(&bytes));
+        let now = BaselineFile::of_tree(self.workspace)?;
         // Without a commit nobody knows what the baseline was: it is taken not to have moved.
-        let baseline = if self.revision.is_some() { baseline } else { baseline_now(self.workspace) };
-        Ok(run.map(|(run, report_digest)| Side { run, report_digest, baseline }))
+        let then = match self.revision {
+            Some(_) => self.file(BASELINE_FILE).map(BaselineFile::new),
+            None => now.clone(),
+        };
+        Ok((before.map(|it| side(it, then)), after.map(|it| side(it, now))))
+    }
+
+    fn load(&self, name: &str) -> Result<Stored, Fault> {
+        Runs::open(self.workspace).load(name)
+    }
+
+    /// The run of the tree as it is now.
+    fn analysed(&self, progress: Watch<'_>) -> Result<Stored, Fault> {
+        let options = AnalyzeOptions::default();
+        let made = analyze::analyze_with(self.workspace, &self.policy, &options, progress)?;
+        Ok(Stored { run: made.run, report_digest: made.report_digest })
+    }
+
+    /// The run of the commit; `None` without one.
+    fn committed(&self, progress: Watch<'_>) -> Result<Option<Stored>, Fault> {
+        let Some(revision) = &self.revision else { return Ok(None) };
+        let options = AnalyzeOptions::default();
+        let made = analyze::analyze_commit(self.workspace, revision, &self.policy, &options, progress)?;
+        Ok(Some(Stored { run: made.run, report_digest: made.report_digest }))
     }
 
     /// D: what differs from the commit; between two stored runs, what differs between them.
@@ -231,6 +264,17 @@ impl<'a> Ground<'a> {
         let Some(revision) = &self.revision else { return Ok(look.dirty_paths()) };
         look.differing_from(self.workspace, revision)
             .ok_or_else(|| Fault::Missing(format!("git does not give the tree of {revision}")))
+    }
+
+    /// Says what gates wrote to the tree.
+    fn note_written(&mut self, gates: &GateAnswers) {
+        if let Some(first) = gates.written.first() {
+            let more = gates.written.len() - 1;
+            let more = if more == 0 { String::new() } else { format!(" and {more} more paths") };
+            self.notes.push(format!(
+                "while the gates ran, `{first}`{more} changed; if gates write them, declare them as `outputs`"
+            ));
+        }
     }
 
     /// D with the content of both sides.
@@ -259,12 +303,16 @@ fn rules(policy: &Policy, options: &Options) -> Rules {
 }
 
 /// A stored run; `None` if there is none of that name.
-fn stored(workspace: &Workspace, name: &str) -> Result<Option<(analysis::Run, Digest)>, Fault> {
-    match Runs::open(workspace).load(name) {
-        Ok(stored) => Ok(Some((stored.run, stored.report_digest))),
+fn known(loaded: Result<Stored, Fault>) -> Result<Option<Stored>, Fault> {
+    match loaded {
+        Ok(stored) => Ok(Some(stored)),
         Err(Fault::NoSuchAnalysis(_)) => Ok(None),
         Err(fault) => Err(fault),
     }
+}
+
+fn side(stored: Stored, baseline: Option<BaselineFile>) -> Side {
+    Side { run: stored.run, report_digest: stored.report_digest, baseline }
 }
 
 /// The intent of a change that was declared on the command line and nowhere else.
@@ -300,10 +348,6 @@ fn between(before: &Side, after: &Side) -> BTreeSet<RepoPath> {
 
 fn parse_key(name: &str) -> Option<RepoPath> {
     RepoPath::parse(name.as_bytes()).ok()
-}
-
-fn baseline_now(workspace: &Workspace) -> Option<Digest> {
-    std::fs::read(workspace.root.join(BASELINE)).ok().map(|bytes| Digest::of(&bytes))
 }
 
 /// The scope that a caller declares; `None` if none is.

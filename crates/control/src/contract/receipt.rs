@@ -64,7 +64,7 @@ pub fn keep(workspace: &Workspace, verified: &Verified) -> Result<Kept, Fault> {
         intent: intent.as_ref(),
         delta: &verified.delta,
         hygiene: None,
-        baseline_health: None,
+        baseline_health: verified.baseline_health(),
         enforcement: Enforcement::Observe,
     };
     Receipts::open(workspace).append(workspace, |previous| verified.answer.receipt(&circumstances, previous))

@@ -120,6 +120,9 @@ struct Finish {
     strictness: Option<Strictness>,
     /// Unclaimed dirt outside the scope blocks
     strict: Option<bool>,
+    /// Leave the gates of the policy out; the verdict says so
+    #[serde(default)]
+    skip_gates: bool,
     create_receipt: Option<bool>,
     auto_clear: Option<bool>,
     command_id: Option<String>,
@@ -145,6 +148,7 @@ fn finish(call: &Call, args: Finish) -> Result<Value, Fault> {
         review_text: args.review_text,
         strictness: optional_rule(args.strictness),
         strict: args.strict,
+        skip_gates: args.skip_gates,
         create_receipt: args.create_receipt.unwrap_or(usual.create_receipt),
         auto_clear: args.auto_clear.unwrap_or(usual.auto_clear),
         detail_level: rule(args.detail_level),

@@ -1,5 +1,6 @@
 //! `probity start`, `finish`, `status`, `doctor`: changes in a tree that several agents share.
 
+use super::analysis::watched;
 use super::identity::Identity;
 use crate::answer::Answer;
 use crate::{bytes, ui};
@@ -151,6 +152,10 @@ pub(crate) struct FinishArgs {
     #[arg(long, value_enum)]
     strictness: Option<Strictness>,
 
+    /// Leave the gates of the policy out; the verdict and the receipt say so
+    #[arg(long)]
+    skip_gates: bool,
+
     /// Leave no receipt
     #[arg(long)]
     no_receipt: bool,
@@ -300,12 +305,13 @@ pub(crate) fn finish(workspace: &Workspace, args: FinishArgs) -> Result<Answer, 
         review_text: args.review_text,
         strictness: args.strictness.map(Into::into),
         strict: args.strict.then_some(true),
+        skip_gates: args.skip_gates,
         create_receipt: !args.no_receipt,
         auto_clear: !args.keep_claim,
         detail_level: args.detail_level.into(),
         ..FinishRequest::new(args.intent_id, evidence)
     };
-    let answer = change::finish(workspace, &caller, &request, &|_| {})?;
+    let answer = watched(|watch| change::finish(workspace, &caller, &request, watch))?;
     show_finish(&answer);
     Ok(Answer { exit_code: answer.exit_code, document: to_json(&answer) })
 }

@@ -1,14 +1,15 @@
 //! `probity contract` and `probity claims`: what a change may cost, and whether it kept its word.
 
 use crate::answer::{Answer, path_json};
+use crate::commands::analysis::watched;
 use crate::ui;
 use clap::{Args, Subcommand, ValueEnum};
-use contract::claims::Claim;
+use contract::claims::{Claim, GateFact, GateOutcome};
 use contract::outputs::{self, Review};
 use contract::receipt::CheckOutcome;
 use contract::{ContractStatus, Severity, StrictnessProfile};
 use control::contract::present::{self, Against, Options};
-use control::contract::{self as patch, Verified};
+use control::contract::{self as patch, GateChoice, Verified};
 use control::{Fault, Workspace};
 use serde_json::json;
 use std::ffi::OsString;
@@ -114,6 +115,18 @@ pub(crate) struct Ground {
     /// A text whose claims are to be checked: a file, or `-` for standard input
     #[arg(long, value_name = "FILE")]
     text: Option<PathBuf>,
+
+    /// Leave the gates of the policy out; the verdict says so
+    #[arg(long)]
+    skip_gates: bool,
+
+    /// The profile of the policy whose gates are run [default: the policy's default one]
+    #[arg(long, value_name = "PROFILE")]
+    profile: Option<String>,
+
+    /// Run the gates up to this tier, if the profile asks for less
+    #[arg(long, value_name = "TIER")]
+    tier: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -176,7 +189,7 @@ pub(crate) fn contract(workspace: &Workspace, command: ContractCommand) -> Resul
 }
 
 fn budget(workspace: &Workspace, run: Option<&str>) -> Result<Answer, Fault> {
-    let (budget, notes) = present::budget_of(workspace, run, &|_| ())?;
+    let (budget, notes) = watched(|watch| present::budget_of(workspace, run, watch))?;
     let limit = |most: Option<u64>| most.map_or_else(|| "any number".to_owned(), |most| most.to_string());
     ui::print_row("run", budget.run_id.trim_start_matches("sha256:").get(..8).unwrap_or_default());
     ui::print_row("health", budget.current.health.map_or_else(|| "not known".into(), |it| it.to_string()));
@@ -212,7 +225,7 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<Answer, Fault>
         severity_floor: arguments.severity_floor.map(Into::into),
         ..options(arguments.ground)?
     };
-    let verified = present::verify_tree(workspace, &options, &|_| ())?;
+    let verified = watched(|watch| present::verify_tree(workspace, &options, watch))?;
     let review = verified.answer.review();
     let receipt = arguments.receipt.then(|| patch::keep(workspace, &verified)).transpose()?;
     let forms = [
@@ -250,7 +263,10 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<Answer, Fault>
 /// Answers `probity claims`.
 pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<Answer, Fault> {
     let ClaimsCommand::Check(ground) = command;
-    let verified = present::verify_tree(workspace, &options(*ground)?, &|_| ())?;
+    let verified = {
+        let options = options(*ground)?;
+        watched(|watch| present::verify_tree(workspace, &options, watch))?
+    };
     let answer = &verified.answer;
     for claim in &answer.claims {
         let word = claim.word();
@@ -291,7 +307,8 @@ fn options(ground: Ground) -> Result<Options, Fault> {
     let against = ground.base.map(Against::Revision).or(ground.before.map(Against::Run));
     let claims = ground.claim.iter().map(|text| claim(text)).collect::<Result<_, _>>()?;
     let text = ground.text.as_deref().map(read_text).transpose()?;
-    Ok(Options { against, after: ground.after, claims, text, ..Options::default() })
+    let gates = GateChoice { skip: ground.skip_gates, profile: ground.profile, tier: ground.tier };
+    Ok(Options { against, after: ground.after, claims, text, gates, ..Options::default() })
 }
 
 /// A claim as a person types it: its word, or the whole of it as JSON.
@@ -355,11 +372,14 @@ fn show(review: &Review, verified: &Verified) {
         let word = match outcome {
             CheckOutcome::Passed => ui::good(outcome.word()),
             CheckOutcome::Failed => ui::bad(outcome.word()),
-            CheckOutcome::Reported | CheckOutcome::NotReached => ui::warn(outcome.word()),
+            CheckOutcome::Reported | CheckOutcome::NotReached | CheckOutcome::Skipped => {
+                ui::warn(outcome.word())
+            }
             CheckOutcome::NotApplicable => ui::dim(outcome.word()),
         };
         ui::print(format_args!("  {:<24}{word}", check.word()));
     }
+    show_gates(&review.gates, &verified.last_words);
     for finding in review.findings.iter().take(SHOWN) {
         let whose = if finding.is_ours { ui::bad("new") } else { ui::dim("new, outside") };
         let place = finding.path.as_ref().map_or_else(String::new, |it| format!("{it}:{}", finding.lines.0));
@@ -379,6 +399,23 @@ fn show(review: &Review, verified: &Verified) {
     }
     if let Some(step) = review.next_step {
         ui::row("next", step);
+    }
+}
+
+fn show_gates(gates: &[GateFact], last_words: &[(String, String)]) {
+    for gate in gates {
+        let word = gate.result.word();
+        let word = match gate.result {
+            GateOutcome::Passed => ui::good(word),
+            GateOutcome::Failed => ui::bad(word),
+            GateOutcome::Skipped | GateOutcome::NotRun => ui::warn(word),
+        };
+        ui::print(format_args!("  gate {:<19}{word}  {}", gate.id, ui::dim(&gate.detail)));
+        for (_, words) in last_words.iter().filter(|(id, _)| *id == gate.id) {
+            for line in words.lines().rev().take(SHOWN).collect::<Vec<_>>().into_iter().rev() {
+                ui::print(format_args!("    {}", ui::dim(canon::bytes::escape(line.as_bytes()))));
+            }
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! The patch contract as a user meets it: real repositories, several languages, every status.
 
+mod gates;
 mod languages;
+mod receipts;
+mod rows;
 
 use crate::repo::{Outcome, Repo};
 use languages::{LANGUAGES, Language};
@@ -215,7 +218,7 @@ fn policy_decides_whether_a_false_claim_changes_the_outcome() {
 #[test]
 fn a_structural_gate_counts_only_from_pass_to_fail() {
     let repo = committed(LANGUAGES[0].files);
-    repo.write("probity.toml", "[contract.max_findings]\ncritical = 0\n");
+    repo.write("probity.toml", "[analysis.gates]\nnew_findings = 0\nseverity = \"critical\"\n");
     repo.sh("git add -A && git commit -q -m policy && rm app/tools.py");
     let worse = verify(&repo, &[]);
     expect(&worse, "violated", Some("structural_regressions"), 1);
@@ -224,9 +227,10 @@ fn a_structural_gate_counts_only_from_pass_to_fail() {
     let still = verify(&repo, &[]);
     expect(&still, "accepted", None, 0);
     assert_eq!(
-        (&still.json["before_gate"], &still.json["gate_worsened"]),
-        (&json!({"would_fail": true}), &json!(false))
+        (&still.json["before_gate"]["would_fail"], &still.json["gate_worsened"]),
+        (&json!(true), &json!(false))
     );
+    assert_eq!(still.json["before_gate"]["reasons"][0]["gate"], "new_findings");
 }
 
 #[test]

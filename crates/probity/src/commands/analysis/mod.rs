@@ -6,6 +6,7 @@ mod progress;
 mod runs;
 mod words;
 
+pub(crate) use progress::watched;
 pub(crate) use runs::{RunsCommand, runs};
 
 use crate::answer::{Answer, Outcome, path_json};

@@ -1,5 +1,6 @@
 //! Progress of an analysis: one line on a terminal, nothing anywhere else.
 
+use control::Fault;
 use control::analyze::Progress;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
@@ -37,6 +38,7 @@ impl Line {
             Progress::Reading(done, total) => format!("reading {done} of {total} files"),
             Progress::Comparing => "looking across files".to_owned(),
             Progress::Storing => "keeping the run".to_owned(),
+            Progress::Gate(which, all) => format!("running gate {which} of {all}"),
         };
         let _ = write!(std::io::stderr(), "\r\x1b[K{text} …");
     }
@@ -47,4 +49,14 @@ impl Line {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
         }
     }
+}
+
+/// Does something long, and shows the line meanwhile.
+pub(crate) fn watched<T>(
+    work: impl FnOnce(&(dyn Fn(Progress) + Sync)) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let line = Line::default();
+    let done = work(&|step| line.show(step));
+    line.clear();
+    done
 }

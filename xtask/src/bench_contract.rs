@@ -1,0 +1,108 @@
+//! `cargo xtask bench contract`: a verdict on two stored runs through the program itself, loading included; then the pure
+//! verdict and the claims of a large text.
+//!
+//! The runs are real: a tree of functions with a finding each is analysed before and after an edit. Times are those of the
+//! whole process, the fifth fastest of many: what else the machine does only ever adds.
+
+use crate::{Chore, build, cargo};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+const ROUNDS: usize = 25;
+const FUNCTIONS: usize = 200;
+
+/// Measures verdicts and claims.
+pub fn contract() -> Chore {
+    let binary = build("release")?;
+    let place = std::env::temp_dir().join(format!("probity-contract-{}", std::process::id()));
+    let result = stored_runs(&binary, &place);
+    let _ = fs::remove_dir_all(&place);
+    result?;
+    cargo("contract", &["bench", "--quiet", "--package", "probity-contract"], &[])
+}
+
+fn stored_runs(binary: &Path, place: &Path) -> Chore {
+    println!("verify two stored runs, loading included");
+    for n_files in [125, 250, 500] {
+        let bench = Bench { binary, tree: place.join(n_files.to_string()), n_files };
+        fs::create_dir_all(&bench.tree).map_err(|error| error.to_string())?;
+        answer(&bench.tree, Command::new("git").args(["init", "-q"]))?;
+        bench.write(n_files, 0)?;
+        let before = bench.analysed()?;
+        for (n_edited, n_new) in [(1, 50), (n_files, FUNCTIONS)] {
+            bench.write(n_edited, n_new)?;
+            let time = bench.verdict(&before, n_edited * n_new)?;
+            let (n_findings, n_new) = (n_files * FUNCTIONS, n_edited * n_new);
+            println!(
+                "  {n_findings:>6} findings each, {n_new:>6} of them new {:>8.1} ms",
+                time.as_secs_f64() * 1e3
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A tree of files with as many functions, and as many findings, each.
+struct Bench<'a> {
+    binary: &'a Path,
+    tree: std::path::PathBuf,
+    n_files: usize,
+}
+
+impl Bench<'_> {
+    /// Writes all files; in the first `n_edited` of them `n_new` functions are others than before.
+    fn write(&self, n_edited: usize, n_new: usize) -> Chore {
+        for file in 0..self.n_files {
+            let function = |n: usize| {
+                let word = if file < n_edited && n < n_new { "fresh" } else { "kept" };
+                let name = format!("{word}_{file}_{n}");
+                format!("def {name}(a, b, c, d, e, f, g, h):\n    return a.{name}(b)\n\n\n")
+            };
+            let text: String = (0..FUNCTIONS).map(function).collect();
+            fs::write(self.tree.join(format!("part{file}.py")), text).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Analyses the tree as it is now: the id of the run.
+    fn analysed(&self) -> Result<String, String> {
+        let document = answer(&self.tree, Command::new(self.binary).args(["analyze", "--json"]))?;
+        field(&document, "run_id").ok_or_else(|| "the analysis names no run".into())
+    }
+
+    /// How long a verdict on the tree takes. It must find as many new findings as there are.
+    fn verdict(&self, before: &str, n_new: usize) -> Result<Duration, String> {
+        let after = self.analysed()?;
+        let arguments = ["contract", "verify", "--before", before, "--after", &after, "--json"];
+        let mut times = Vec::new();
+        for _ in 0..ROUNDS {
+            let began = Instant::now();
+            let document = answer(&self.tree, Command::new(self.binary).args(arguments))?;
+            times.push(began.elapsed());
+            let regressions = document.split("\"intent_regressions\":").nth(1).unwrap_or_default();
+            let n_found = regressions.split(']').next().unwrap_or_default().matches("parameters:").count();
+            if n_found != n_new {
+                return Err(format!("{n_found} new findings instead of {n_new}"));
+            }
+        }
+        times.sort();
+        Ok(times[4])
+    }
+}
+
+fn field(document: &str, name: &str) -> Option<String> {
+    let (_, rest) = document.split_once(&format!("\"{name}\":"))?;
+    let (_, rest) = rest.split_once('"')?;
+    Some(rest.chars().take_while(|it| *it != '"').collect())
+}
+
+/// What a command answers; a verdict may well be violated.
+fn answer(tree: &Path, command: &mut Command) -> Result<String, String> {
+    let output = command.current_dir(tree).output().map_err(|error| error.to_string())?;
+    if !matches!(output.status.code(), Some(0 | 1)) {
+        return Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
