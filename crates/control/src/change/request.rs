@@ -77,6 +77,7 @@ pub enum Evidence {
 
 /// A change that is to be finished.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 pub struct FinishRequest {
     /// The caller's own id for this finish.
     pub command_id: Option<String>,

@@ -82,8 +82,8 @@ pub fn run(
         let after = Observer::new(workspace).content(None)?;
         answers.tree_run = Some(analyze::run_id_under(policy, &after)?);
         let exempt = exempt(policy, plan)?;
-        let changes = tree::delta(&look.snapshot, &after).into_iter().map(|change| change.path);
-        answers.written = changes.filter(|path| !exempt.iter().any(|scope| scope.lets_in(path))).collect();
+        let delta = tree::delta(&look.snapshot, &after).into_iter().map(|change| change.path);
+        answers.written = delta.filter(|path| !exempt.iter().any(|scope| scope.lets_in(path))).collect();
     }
     Ok(answers)
 }

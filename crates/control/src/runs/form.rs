@@ -209,7 +209,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<Run> {
             .collect(),
         health: small.health,
         findings: wire.findings.into_iter().map(|it| read_finding(it, &path)).collect::<Option<_>>()?,
-        units: wire.units.into_iter().map(read_unit).collect(),
+        units: wire.units.iter().map(read_unit).collect(),
         dependencies: wire.dependencies,
         cycles: wire.cycles,
         siblings: wire.siblings,
@@ -249,7 +249,7 @@ fn read_finding(finding: WireFinding<'_>, path: &impl Fn(u32) -> Option<RepoPath
     })
 }
 
-fn read_unit(unit: WireUnit<'_>) -> Measured {
+fn read_unit(unit: &WireUnit<'_>) -> Measured {
     let [cyclomatic, cognitive, nesting, line, lines, parameters] = unit.measures;
     Measured {
         file: unit.file,
