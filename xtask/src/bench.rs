@@ -93,19 +93,19 @@ fn measure_runs(binary: &Path, place: &Path) -> Chore {
     Ok(())
 }
 
-fn shell(place: &Path, script: &str) -> Chore {
+pub fn shell(place: &Path, script: &str) -> Chore {
     let status = Command::new("sh").arg("-ec").arg(script).current_dir(place).status();
     if status.is_ok_and(|status| status.success()) { Ok(()) } else { Err(format!("`{script}` failed")) }
 }
 
-fn time(command: &mut Command) -> Result<Duration, String> {
+pub fn time(command: &mut Command) -> Result<Duration, String> {
     let began = Instant::now();
     let status =
         command.stdout(Stdio::null()).stderr(Stdio::null()).status().map_err(|error| error.to_string())?;
     if status.success() { Ok(began.elapsed()) } else { Err(format!("{command:?} failed")) }
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
+pub fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times[times.len() / 2]
 }

@@ -3,10 +3,12 @@
 mod audit;
 mod bench;
 mod bench_analyze;
+mod bench_change;
 mod bench_contract;
 mod demo;
 mod docs;
 mod fuzz;
+mod mcp;
 mod measure;
 mod peers;
 mod test;
@@ -22,13 +24,16 @@ const USAGE: &str = "usage: cargo xtask <chore>
   bench   measure Probity side by side with what one would use instead
           (`bench analyze [TREE…]`: analysis beside merely parsing, at 10,000 to 1,000,000 lines;
           `bench analyze-peers TREE…`: analysis beside other analysers; `bench contract`: verdicts and claims)
+          (`bench change`: start and finish beside codeclone; `bench edit TREE`: a whole governed edit;
+          `bench registry`: eight processes that contend for one path)
   quality how well copies are found: seeded changes of real code in the given trees, or in the project's own
   audit   licences, sources, known holes and unused dependencies of what comes from outside
   kill    kill governed runs at random points, many times (long)
   kill commits  kill processes that commit, 200 times (long)
   histories     hold the commit engine against a naive model on 100,000 histories (long)
   simulate [seeds]   run the registry of intents under so many random schedules (10,000)
-  race    let eight contend for one path, 10,000 claims (long)
+  race    let four processes contend for one path, 10,000 claims (long)
+  kill registry  kill processes that claim and release, 600 times (long)
   fuzz    run every fuzz target for 60 s, or as many as are given (needs a nightly compiler)
 ";
 
@@ -46,12 +51,16 @@ fn main() -> ExitCode {
         ["bench", "analyze", trees @ ..] => bench_analyze::analyze(trees),
         ["bench", "analyze-peers", trees @ ..] => peers::peers(trees),
         ["bench", "contract"] => bench_contract::contract(),
+        ["bench", "change"] => bench_change::change(),
+        ["bench", "edit", tree] => bench_change::edit_of(tree),
+        ["bench", "registry"] => bench_change::registry(),
         ["bench", which @ ..] => bench::bench(which),
         ["quality", trees @ ..] => test::quality(trees),
         ["audit"] => audit::audit(false),
         ["audit", "--offline"] => audit::audit(true),
         ["kill"] => test::kill(),
         ["kill", "commits"] => test::kill_commits(),
+        ["kill", "registry"] => test::kill_registry(),
         ["histories"] => test::histories(),
         ["simulate"] => test::simulate("10000"),
         ["simulate", seeds] => test::simulate(seeds),

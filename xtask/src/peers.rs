@@ -55,12 +55,7 @@ fn programs(probity: &Path, place: &Path) -> Vec<Program> {
     };
     let mut programs = vec![own];
     let python = place.join("venv/bin");
-    let venv = format!(
-        "python3 -m venv '{}' && '{}/pip' install -q codeclone==2.1.0a1 lizard",
-        venv(place),
-        python.display()
-    );
-    if is_there(&python.join("codeclone"), &venv) {
+    if is_there(&python.join("codeclone"), &install(place)) {
         programs.push(Program {
             name: "codeclone",
             command: words(&python.join("codeclone"), &["--no-progress", "--quiet", "."]),
@@ -86,8 +81,17 @@ fn programs(probity: &Path, place: &Path) -> Vec<Program> {
     programs
 }
 
-fn venv(place: &Path) -> String {
-    place.join("venv").display().to_string()
+/// Installs the analysers that are Python packages.
+fn install(place: &Path) -> String {
+    let venv = place.join("venv").display().to_string();
+    format!("python3 -m venv '{venv}' && '{venv}/bin/pip' install -q 'codeclone[mcp]==2.1.0a1' lizard")
+}
+
+/// The MCP server of codeclone, if it can be installed.
+pub fn codeclone_mcp() -> Option<PathBuf> {
+    let place = root().join("target/peers");
+    let program = place.join("venv/bin/codeclone-mcp");
+    is_there(&program, &install(&place)).then_some(program)
 }
 
 fn words(program: &Path, arguments: &[&str]) -> Words {

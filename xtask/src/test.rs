@@ -40,9 +40,14 @@ pub fn simulate(seeds: &str) -> Chore {
     registry("simulation", "registry::simulation", ("PROBITY_SEEDS", seeds))
 }
 
-/// The races for one claim with their long setting: eight racers, 1,250 claims each.
+/// The race of processes for one claim with its long setting: four racers, 2,500 claims each.
 pub fn race() -> Chore {
-    registry("races", "registry::races", ("PROBITY_ROUNDS", "1250"))
+    registry("races", "registry::processes::of_many", ("PROBITY_ROUNDS", "2500"))
+}
+
+/// Kills of processes that claim and release, many times: two in each round.
+pub fn kill_registry() -> Chore {
+    registry("kills of claims", "registry::processes::a_kill", ("PROBITY_KILLS", "300"))
 }
 
 fn registry(name: &str, tests: &str, setting: (&str, &str)) -> Chore {

@@ -162,6 +162,9 @@ impl Fault {
             (Self::NoSuchAnalysis(_), _) => {
                 "`probity runs list` shows the stored runs; `probity analyze` makes one".into()
             }
+            (Self::Store(StoreError::Damaged { path, .. }), _) if path.ends_with(store::DATABASE) => {
+                damaged_database(path)
+            }
             (_, Some(reason)) => reason.next_step().into(),
             _ => "check permissions and free space there, then try again".into(),
         }
@@ -195,6 +198,16 @@ impl Fault {
             Self::Tree(_) | Self::Store(_) | Self::Unjudged { .. } | Self::System { .. } => 70,
         }
     }
+}
+
+/// Nothing of it is ever thrown away by itself: that is for a person to decide.
+fn damaged_database(path: &Path) -> String {
+    let folder = path.parent().unwrap_or(path).display();
+    format!(
+        "restore it from a backup; or, to begin with an empty registry, move store.sqlite, store.sqlite-wal, \
+         store.sqlite-shm and cache/intents* in {folder} aside: evidence and receipts stay, every open change must be \
+         started anew"
+    )
 }
 
 /// Blocked and wrong usage, over, or held by somebody.

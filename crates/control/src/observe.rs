@@ -154,6 +154,15 @@ impl<'a> Observer<'a> {
         Ok(Snapshot::take(&self.workspace.root, &self.options, earlier.or(cached.as_ref()))?)
     }
 
+    /// Keeps a snapshot for the next run, unless a governed run goes on in this tree: its stat cache is guarded.
+    pub(crate) fn remember_if_free(&self, snapshot: &Snapshot) {
+        let cache = self.workspace.state.cache(&self.workspace.root);
+        let is_governed = |runs: Vec<store::OpenRun>| runs.iter().any(|run| run.cache == cache);
+        if !self.workspace.state.open_runs().is_ok_and(is_governed) {
+            self.remember(snapshot);
+        }
+    }
+
     /// Keeps a snapshot for the next run. A cache that cannot be written costs time, nothing else.
     pub(crate) fn remember(&self, snapshot: &Snapshot) {
         let path = self.workspace.state.cache(&self.workspace.root);

@@ -14,11 +14,12 @@ use crate::{Fault, Workspace, clock};
 use analysis::{Run, RunId};
 use canon::Digest;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use store::{Lock, StoreError, durable};
+use store::{Lock, State, StoreError, durable};
 
 /// So many runs that nobody needs are kept by themselves.
 pub const KEPT: usize = 100;
@@ -89,6 +90,34 @@ impl Runs {
     /// The runs of a workspace. Nothing is created until one is saved.
     pub fn open(workspace: &Workspace) -> Self {
         Self { dir: workspace.state.runs() }
+    }
+
+    /// The runs below a state directory.
+    pub(crate) fn of(state: &State) -> Self {
+        Self { dir: state.runs() }
+    }
+
+    /// The digest of every stored run as its first line tells it, by file name.
+    pub(crate) fn digests(&self) -> BTreeMap<String, Digest> {
+        let ids = self.ids().unwrap_or_default();
+        ids.into_iter().filter_map(|id| Some((id.0.to_hex(), about(&self.path(id))?.report_digest))).collect()
+    }
+
+    /// The digest of the run in the file of that name, if the file holds together and the run is the one it is named after.
+    pub(crate) fn digest_of(&self, name: &str) -> Option<Digest> {
+        let id = format!("sha256:{name}").parse().ok().map(RunId)?;
+        self.read(id).ok().flatten().map(|stored| stored.report_digest)
+    }
+
+    /// Whether nobody needs the run in the file of that name.
+    pub(crate) fn is_free(&self, name: &str) -> bool {
+        names(&self.dir.join("pins").join(name)).is_ok_and(|pins| pins.is_empty())
+    }
+
+    /// Whether a file is a pin: named after the holder that is written in it.
+    pub(crate) fn is_pin(path: &Path) -> bool {
+        let holder = durable::read(path).ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok());
+        holder.is_some_and(|holder| path.file_name().is_some_and(|name| *name == *pin_name(&holder)))
     }
 
     /// Keeps a run, and clears away the oldest ones that nobody needs.

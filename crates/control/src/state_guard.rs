@@ -9,6 +9,7 @@
 use crate::attest::{Head, SEAL_FILE};
 use crate::bundles;
 use crate::registry::audit;
+use crate::runs::Runs;
 use canon::{Digest, json};
 use evidence::{SecretKey, Trust};
 use plan::Seal;
@@ -49,6 +50,8 @@ pub(crate) struct Guard {
     /// Where the log of intents ended.
     intents: intent::registry::Head,
     files: BTreeMap<PathBuf, Mark>,
+    /// The digests of the stored runs.
+    runs: BTreeMap<String, Digest>,
     /// Where the log of the ledger ended.
     ledger: Option<Position>,
 }
@@ -67,8 +70,9 @@ impl Guard {
         // First, because opening a database touches its files.
         let intents = audit::head(&state);
         let files = list(state.dir());
+        let runs = Runs::of(&state).digests();
         let ledger = crate::ledger::end_of_log(&state.ledger());
-        Self { state, run, head, trust: bundles::next_trust(key), intents, files, ledger }
+        Self { state, run, head, trust: bundles::next_trust(key), intents, files, runs, ledger }
     }
 
     /// What the bundle of this run follows: the head on disk, if it leads back to the one when the guard was set.
@@ -133,6 +137,7 @@ impl Guard {
             "cache" if path == self.state.registry_cache() => {
                 fate == Fate::Gone || audit::cache_is_true(&self.state)
             }
+            "cache" if id == "intents.head" => fate == Fate::Gone || audit::note_is_true(&self.state),
             "chain.json" => new_links.is_some(),
             "evidence" => fate == Fate::New && new_links.is_some_and(|links| links.contains(id)),
             // What somebody was just keeping when we first looked is kept under another name now.
@@ -153,9 +158,34 @@ impl Guard {
                         .ledger
                         .is_some_and(|end| crate::ledger::has_grown_from(&self.state.ledger(), id, &end))
             }
+            "runs" => self.is_explained_run(name, fate),
+            "cache" if path == self.state.facts() => {
+                fate == Fate::Gone || crate::analyze::cache::is_whole(&path)
+            }
             "locks" => path != self.run.lock,
             // A stat cache is written by a run on its tree, and may go at any time.
             "cache" => fate == Fate::Gone || (path != self.run.cache && self.ran_elsewhere(&path, new_links)),
+            _ => false,
+        }
+    }
+
+    /// Analyses go on while a command runs. A stored run is what its name says, never becomes another one under the same
+    /// name, and is cleared away only if nobody needs it; a pin names its holder, and goes when its intent does. Whether a
+    /// run or a fact is honest cannot be told here: whoever can write them can write the tree, too.
+    fn is_explained_run(&self, name: &Path, fate: Fate) -> bool {
+        let runs = Runs::of(&self.state);
+        let parts: Vec<&str> = name.iter().filter_map(|part| part.to_str()).collect();
+        match (parts.as_slice(), fate) {
+            (["runs", "lock"], _) => true,
+            (["runs", unfinished], Fate::Gone) if unfinished.contains('.') => true,
+            (["runs", id], Fate::Gone) => runs.is_free(id),
+            (["runs", id], Fate::New) => runs.digest_of(id).is_some(),
+            (["runs", id], Fate::Changed) => {
+                let known = self.runs.get(*id);
+                known.is_some() && runs.digest_of(id).as_ref() == known
+            }
+            (["runs", "pins", ..], Fate::Gone) => audit::head(&self.state) != self.intents,
+            (["runs", "pins", _, _], _) => Runs::is_pin(&self.state.dir().join(name)),
             _ => false,
         }
     }
@@ -335,6 +365,49 @@ mod tests {
         assert!(!touched(|state| append(state, 1)).is_empty(), "an event that follows nothing");
         assert!(!touched(|state| fs::write(state.database(), "planted").expect("writes")).is_empty());
         assert!(!touched(|state| fs::write(state.registry_cache(), "planted").expect("writes")).is_empty());
+    }
+
+    fn analysed(text: &str) -> analysis::Run {
+        let path = paths::RepoPath::parse(b"a.py").expect("a path");
+        let sources = BTreeMap::from([(path, analysis::Source::Bytes(text.as_bytes()))]);
+        let input = analysis::Input { sources, ..analysis::Input::default() };
+        analysis::analyse(&input, &analysis::Settings::default()).run
+    }
+
+    #[test]
+    fn analyses_may_go_on_meanwhile_and_no_run_becomes_another() {
+        let stored = |state: &State, text: &str| {
+            let run = Runs::of(state).save(analysed(text)).expect("saves").run;
+            state.runs().join(run.id.0.to_hex())
+        };
+        assert!(touched(|state| drop(stored(state, "a = 1\n"))).is_empty(), "a new run");
+        assert!(notices(|state| state.runs().join("00".repeat(32))), "no run at all");
+        assert!(notices(|state| state.runs().join("pins").join("00".repeat(32)).join("planted")));
+        let renamed = touched(|state| {
+            fs::rename(stored(state, "a = 1\n"), state.runs().join("00".repeat(32))).expect("renames");
+        });
+        assert_eq!(renamed.len(), 1, "a run under the name of another: {renamed:?}");
+        let (_dir, state) = state();
+        let (kept, pinned) = (stored(&state, "a = 1\n"), stored(&state, "a = 2\n"));
+        let id = analysis::RunId(
+            format!("sha256:{}", pinned.file_name().expect("a name").to_string_lossy())
+                .parse()
+                .expect("an id"),
+        );
+        Runs::of(&state).pin(id, "intent-1").expect("pins");
+        let guard = Guard::set(&state, &own_run(&state), &state.chain().expect("opens"), None, None);
+        stored(&state, "a = 1\n");
+        assert!(guard.touched().is_empty(), "the same run saved again");
+        fs::remove_file(&kept).expect("removes");
+        assert!(guard.touched().is_empty(), "cleared away");
+        fs::remove_file(&pinned).expect("removes");
+        assert_eq!(guard.touched().len(), 1, "a run that an intent needs");
+    }
+
+    #[test]
+    fn facts_may_be_added_and_nothing_else() {
+        assert!(notices(State::facts));
+        assert!(touched(|state| fs::write(state.facts(), "prbfact1").expect("writes")).is_empty());
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub enum ScopeCheckStatus {
 }
 
 /// The outcome of a scope check, with the paths behind it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScopeCheck {
     /// The outcome.
     pub status: ScopeCheckStatus,

@@ -3,8 +3,13 @@
 use control::analyze::Progress;
 use control::{Fault, Workspace};
 use serde_json::Value;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+
+/// What a call is unwound with when its caller gave it up. Everything it holds is let go on the way; what it had stored
+/// is whole, for all writing is of whole files and whole events.
+pub(crate) struct Cancelled;
 
 /// How far a long call is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +28,7 @@ pub(crate) struct Call {
     process: Option<u32>,
     steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
     last: Mutex<u64>,
+    is_given_up: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
 impl Call {
@@ -31,8 +37,9 @@ impl Call {
         root: &Path,
         process: Option<u32>,
         steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
+        is_given_up: Box<dyn Fn() -> bool + Send + Sync>,
     ) -> Self {
-        Self { root: root.to_owned(), process, steps, last: Mutex::new(0) }
+        Self { root: root.to_owned(), process, steps, last: Mutex::new(0), is_given_up }
     }
 
     /// The tree that the call is about: the one it names, else the server's.
@@ -45,8 +52,13 @@ impl Call {
         self.process
     }
 
-    /// Tells the caller how far an analysis is, in some dozens of steps whatever the size of the tree.
+    /// Tells the caller how far an analysis is, in some dozens of steps whatever the size of the tree; and ends the call
+    /// if the caller gave it up. This is called for every file, so the end comes soon.
     pub(crate) fn analysis_step(&self, progress: Progress) {
+        if (self.is_given_up)() {
+            // Not a panic: no message, no report, only the way out.
+            resume_unwind(Box::new(Cancelled));
+        }
         match progress {
             Progress::Looking => self.step(0, None, "looking at the tree"),
             Progress::Reading(done, total) if done.is_multiple_of((total / 50).max(1)) => {
@@ -56,6 +68,7 @@ impl Call {
             Progress::Comparing => self.step(0, None, "comparing files"),
             Progress::Storing => self.step(0, None, "keeping the run"),
             Progress::Gate(which, all) => self.step(which as u64, Some(all as u64), "running gates"),
+            Progress::Waiting => self.step(0, None, "waiting for those ahead in the queue"),
         }
     }
 

@@ -16,6 +16,7 @@ use rmcp::{ServerHandler, ServiceExt};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::mpsc;
 
 const INSTRUCTIONS: &str = "Change control for shared trees. Before editing: analyze_repository, then \
@@ -29,12 +30,14 @@ pub(crate) struct Server {
     root: Arc<PathBuf>,
     /// The process that lives as long as the one client does, where there is just one.
     process: Option<u32>,
+    /// Whether the session is over.
+    over: Arc<AtomicBool>,
 }
 
 impl Server {
     /// A server for the tree at `root`.
     pub(crate) fn new(root: &Path, process: Option<u32>) -> Self {
-        Self { root: Arc::new(root.to_owned()), process }
+        Self { root: Arc::new(root.to_owned()), process, over: Arc::default() }
     }
 
     async fn call(
@@ -49,13 +52,15 @@ impl Server {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let (sender, steps) = mpsc::unbounded_channel();
         let listener = context.meta.get_progress_token();
-        let call = Call::new(&self.root, self.process, listener.is_some().then_some(sender));
+        // Whoever gives a call up says so to its context; whoever leaves gives up all of them.
+        let (given_up, over) = (context.ct.clone(), self.over.clone());
+        let is_given_up = Box::new(move || given_up.is_cancelled() || over.load(Ordering::Relaxed));
+        let call = Call::new(&self.root, self.process, listener.is_some().then_some(sender), is_given_up);
         let work = tokio::task::spawn_blocking(move || tool.call(&call, arguments));
         // The steps end when the call does, and all of them are sent before its answer: the protocol allows none after.
         if let Some(token) = listener {
             tell(&context.peer, &token, steps).await;
         }
-        // A caller that gives up is not answered, but its call is carried through: what it may have stored is whole.
         let answered = work.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         Ok(result_of(answered))
     }
@@ -152,9 +157,14 @@ pub fn serve_stdio(root: &Path) -> Result<(), ServeError> {
         .build()
         .map_err(ServeError::system("cannot start"))?;
     runtime.block_on(async {
-        let session = Server::new(root, Some(std::process::id())).serve(rmcp::transport::stdio()).await;
+        let server = Server::new(root, Some(std::process::id()));
+        let over = server.over.clone();
+        let session = server.serve(rmcp::transport::stdio()).await;
         let session = session.map_err(|error| ServeError::Handshake(error.to_string()))?;
-        session.waiting().await.map_err(|error| ServeError::Handshake(error.to_string()))?;
+        let ended = session.waiting().await;
+        // Whatever is still being done for a client that has gone ends at its next step.
+        over.store(true, Ordering::Relaxed);
+        ended.map_err(|error| ServeError::Handshake(error.to_string()))?;
         Ok(())
     })
 }

@@ -14,6 +14,7 @@
 //! cache/facts            facts of analysed files; may be deleted at any time
 //! runs/                  stored analyses, and who needs them
 //! cache/intents          the fold of the log of intents; may be deleted at any time
+//! cache/intents.head     where that log ended at least, so that a lost database is noticed
 //! keys/                  the signing key, if there is one
 //! ledger/                the log of the ledger, and a snapshot of it that may be deleted at any time
 //! locks/<tree>           who works on which tree
@@ -28,6 +29,9 @@ use crate::{Chain, Objects, StoreError};
 use canon::Digest;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+/// The name of the database.
+pub const DATABASE: &str = "store.sqlite";
 
 /// The state directory of one repository.
 #[derive(Debug, Clone)]
@@ -95,7 +99,7 @@ impl State {
 
     /// The database.
     pub fn database(&self) -> PathBuf {
-        self.dir.join("store.sqlite")
+        self.dir.join(DATABASE)
     }
 
     /// The store, made if there is none yet.

@@ -4,7 +4,7 @@
 //! files whose content was never seen are read. Either way the run is the same, byte by byte.
 
 mod baseline;
-mod cache;
+pub(crate) mod cache;
 mod commit;
 pub mod documents;
 mod files;
@@ -71,6 +71,8 @@ pub enum Progress {
     Storing,
     /// Running a gate of the policy: which of how many.
     Gate(usize, usize),
+    /// Waiting for those ahead in a queue.
+    Waiting,
 }
 
 /// An analysis and how it was done.
@@ -228,7 +230,7 @@ impl<'a> Work<'a> {
         for _ in 0..ATTEMPTS {
             (self.progress)(Progress::Looking);
             let snapshot = observer.content(None)?;
-            observer.remember(&snapshot);
+            observer.remember_if_free(&snapshot);
             let files = Files::of_snapshot(&snapshot, &self.outputs, &Selection::new(&self.settings)?);
             let id = files.run_id(&self.settings);
             if !self.options.cold

@@ -5,7 +5,7 @@ use contract::finish::{FinishNextStep, FinishReason, FinishStep};
 use intent::registry::{Notice, Seq};
 use intent::start::{ClaimState, DirtyScopePolicy, StartStatus};
 use intent::{Entries, IntentId, IntentScope, OverlapType, Ownership, RelationKind, ScopeCheck, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The answer to a start or a promotion.
@@ -156,16 +156,23 @@ pub struct BlastSummary {
     pub unknown: Value,
 }
 
-/// The answer to a finish.
-#[derive(Debug, Clone, Serialize)]
+/// What a finish answers in [`FinishAnswer::schema`].
+fn finish_schema() -> &'static str {
+    "probity/finish/v1"
+}
+
+/// The answer to a finish. Only an accepted one, whose claim is free, is ever read back.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FinishAnswer {
     /// `probity/finish/v1`.
+    #[serde(skip_deserializing, default = "finish_schema")]
     pub schema: &'static str,
     /// The intent.
     pub intent_id: IntentId,
     /// The verdict in one word.
     pub status: ContractStatus,
-    /// Why.
+    /// Why; nothing for an accepted one.
+    #[serde(skip_deserializing)]
     pub reason: Option<FinishReason>,
     /// What to do next, in one word.
     pub next_step: Option<FinishNextStep>,
@@ -175,6 +182,8 @@ pub struct FinishAnswer {
     pub user_action_required: bool,
     /// Whether the claim is free again.
     pub intent_cleared: bool,
+    /// Whether this very finish was carried out before, and this is what it answered.
+    pub idempotent_replay: bool,
     /// Steps that were not taken.
     pub not_reached: Vec<FinishStep>,
     /// Whose the dirt of the tree is.

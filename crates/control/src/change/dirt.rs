@@ -55,7 +55,7 @@ impl Look {
     pub fn take(workspace: &Workspace, policy: &Policy) -> Result<Self, Fault> {
         let observer = Observer::new(workspace);
         let snapshot = observer.content(None)?;
-        observer.remember(&snapshot);
+        observer.remember_if_free(&snapshot);
         Self::of(workspace, policy, snapshot)
     }
 

@@ -1,8 +1,8 @@
 //! Is everything there that changes under control need? Each check says what to do if it is not.
 
 use crate::agents::{Agent, is_registered};
-use crate::registry::Shell;
-use crate::{Workspace, before};
+use crate::registry::{Shell, audit};
+use crate::{Fault, Workspace, before};
 use serde::Serialize;
 
 /// A clock before this second (2024-01-01) was never set.
@@ -112,15 +112,17 @@ fn state(workspace: &Workspace) -> Checkup {
 }
 
 fn store(workspace: &Workspace) -> Checkup {
-    match Shell::open(workspace) {
-        Ok(shell) => {
-            let open = shell.registry().intents().filter(|intent| !intent.status.is_closed()).count();
-            good(
-                "store",
-                format!("{} events, {open} open intents; the chain holds", shell.registry().head().seq),
-            )
+    let whole = || {
+        let head = audit::check(workspace)?;
+        let shell = Shell::open(workspace)?;
+        Ok((head, shell.registry().intents().filter(|intent| !intent.status.is_closed()).count()))
+    };
+    match whole() {
+        Ok((head, open)) => {
+            let words = "every page was read, and each event follows the one before";
+            good("store", format!("{} events, {open} open intents; {words}", head.seq))
         }
-        Err(fault) => bad("store", Health::Failed, fault.to_string(), fault.next_step()),
+        Err::<_, Fault>(fault) => bad("store", Health::Failed, fault.to_string(), fault.next_step()),
     }
 }
 

@@ -33,7 +33,7 @@ pub use finish::finish;
 pub use record::StartRecord;
 pub use request::{DetailLevel, Evidence, FinishRequest, PromoteRequest, StartRequest};
 pub use start::{promote, promote_when_free, start};
-pub use status::{DirtyGroup, DirtySummary, IntentLine, StatusAnswer, status};
+pub use status::{DirtyGroup, DirtySummary, IntentLine, StatusAnswer, Watch, status};
 
 use contract::{Rules, StrictnessProfile};
 

@@ -11,6 +11,7 @@ use intent::registry::{Intent, Notice};
 use intent::{Entries, IntentId, Ownership, Peer, Status};
 use paths::RepoPath;
 use serde::Serialize;
+use std::time::Duration;
 
 /// The state of a tree and of the intents on it.
 #[derive(Debug, Clone, Serialize)]
@@ -94,6 +95,23 @@ impl DirtyGroup {
         if self.paths.len() < LISTED {
             self.paths.push(path.clone());
         }
+    }
+}
+
+/// Waits for news: until somebody claims, waits, finishes or gives up, at most for `wait`. What changes in the tree itself
+/// nobody is told of, so whoever watches looks again after that.
+#[derive(Debug)]
+pub struct Watch(Shell);
+
+impl Watch {
+    /// Watches the registry of a workspace.
+    pub fn open(workspace: &Workspace) -> Result<Self, Fault> {
+        Shell::open(workspace).map(Self)
+    }
+
+    /// Waits.
+    pub fn wait(&mut self, wait: Duration) -> Result<(), Fault> {
+        self.0.wait(wait)
     }
 }
 

@@ -98,9 +98,18 @@ fn open(state: &State) -> Option<Box<dyn Log>> {
     there.then(|| state.store().ok().map(|store| store.log(NAME))).flatten()
 }
 
-/// Whether the database and the cache are whole: what `doctor` asks.
-pub fn check(workspace: &Workspace) -> Result<(), Fault> {
+/// Whether the note of where the log ended says no more than the log.
+pub(crate) fn note_is_true(state: &State) -> bool {
+    cache::noted(&state.registry_cache()) <= head(state).seq.0
+}
+
+/// Whether the database and the cache are whole: what `doctor` asks. Answers where the log ends.
+pub fn check(workspace: &Workspace) -> Result<Head, Fault> {
     let head = read_log(workspace, u64::MAX >> 1, 0)?.head;
+    let noted = cache::noted(&workspace.state.registry_cache());
+    if noted > head.seq.0 {
+        return Err(cache::lost_events(&workspace.state.database(), noted, head.seq.0));
+    }
     let cached = cache::read(&workspace.state.registry_cache());
     match cached {
         Some(snapshot) if snapshot.head().seq > head.seq => {
@@ -110,6 +119,6 @@ pub fn check(workspace: &Workspace) -> Result<(), Fault> {
             let why = "it does not say what the log says; remove it, it will be made again";
             Err(damaged(&workspace.state.registry_cache(), why.into()))
         }
-        _ => Ok(()),
+        _ => Ok(head),
     }
 }

@@ -2,11 +2,15 @@
 //!
 //! It is only ever a short cut: a file that is missing, damaged, of another form or of another log is left aside and the
 //! log is read from its beginning. One thing it can prove: a log that is shorter than the file says has lost events.
+//! Since the file lags behind, the end of the log is noted in a second one after every append: so also a database that
+//! was removed, or whose last writes were damaged, is noticed.
 
 use crate::Fault;
 use canon::Digest;
 use intent::Registry;
 use intent::registry::{Head, Snapshot};
+use std::fs::OpenOptions;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use store::{StoreError, durable};
 
@@ -25,6 +29,27 @@ pub(super) struct Cache {
 impl Cache {
     pub(super) const fn new(path: PathBuf) -> Self {
         Self { path, held: 0 }
+    }
+
+    /// Notes that the log has grown up to `head`. In place and without waiting for the disk: it is a lower bound.
+    pub(super) fn note(&self, head: u64) {
+        let path = head_file(&self.path);
+        let no_links = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+        let open = || {
+            let mut options = OpenOptions::new();
+            options.write(true).create(true).truncate(false).custom_flags(no_links).open(&path)
+        };
+        let file = open().or_else(|_| {
+            path.parent().map_or(Ok(()), durable::create_dir).map_err(std::io::Error::other)?;
+            open()
+        });
+        // What cannot be noted is no worse than a note that was lost.
+        let _ = file.and_then(|file| file.write_all_at(format!("{head:>20}\n").as_bytes(), 0));
+    }
+
+    /// Where the log ended at least.
+    pub(super) fn noted(&self) -> u64 {
+        noted(&self.path)
     }
 
     /// What the file holds, if it holds together. It must still be compared with the log.
@@ -50,6 +75,16 @@ impl Cache {
         file.extend(body);
         let _ = durable::write_unsynced(&self.path, &file);
     }
+}
+
+/// Where a log ended at least, as the file beside its cache says; 0 if there is none.
+pub(super) fn noted(cache: &Path) -> u64 {
+    let text = durable::read(&head_file(cache)).ok().flatten().unwrap_or_default();
+    std::str::from_utf8(&text).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+}
+
+fn head_file(cache: &Path) -> PathBuf {
+    cache.with_extension("head")
 }
 
 /// Reads a cache file that holds together.

@@ -194,6 +194,7 @@ impl Shell {
             match self.log.append(before, command.id.as_str(), &encode(&event))? {
                 Appended::At(_) => {
                     self.registry.apply(&event);
+                    self.cache.iter().for_each(|cache| cache.note(event.seq.0));
                     let notices = event.notices.clone();
                     return Ok(Done { event: Some(*event), notices, repeated: false });
                 }
@@ -271,8 +272,13 @@ impl Shell {
 
     /// Begins with the cache if it is of this log, else with the first event.
     fn catch_up_from_cache(&mut self) -> Result<(), Fault> {
+        let noted = self.cache.as_ref().map_or(0, Cache::noted);
+        let head = self.log.head()?;
+        if noted > head {
+            return Err(cache::lost_events(&self.database, noted, head));
+        }
         if let Some(snapshot) = self.cache.as_ref().and_then(Cache::load) {
-            let (head, known) = (self.log.head()?, snapshot.head());
+            let known = snapshot.head();
             if known.seq.0 > head {
                 return Err(cache::lost_events(&self.database, known.seq.0, head));
             }
@@ -328,7 +334,7 @@ impl std::fmt::Debug for Shell {
 }
 
 #[cfg(test)]
-mod races;
+mod processes;
 #[cfg(test)]
 mod simulation;
 #[cfg(test)]

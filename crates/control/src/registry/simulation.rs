@@ -1,8 +1,10 @@
 //! The real loop on the store in memory, under a seeded scheduler: crashes, pauses, clock jumps, lost replies.
 //!
 //! After every step the laws are checked against the log itself: no two live claims overlap, nothing that was
-//! acknowledged is lost, whoever waits longest is served first, an old token opens nothing. A failing seed is printed;
-//! `PROBITY_SEED` repeats it, and `PROBITY_SEEDS` sets how many are run (`cargo xtask simulate` uses many).
+//! acknowledged is lost, whoever waits longest is served first, an old token opens nothing, nobody who lives is pushed
+//! aside. A failing seed is printed; `PROBITY_SEED` repeats it, and `PROBITY_SEEDS` sets how many are run (`cargo xtask
+//! simulate` uses many). Mutants of the loop and of what it rests on must each be caught: that is what shows that the
+//! checks can fail.
 
 use super::*;
 use intent::registry::{Base, Change, Declaration};
@@ -10,6 +12,7 @@ use intent::start::{DirtyScopePolicy, OnConflict};
 use intent::{Entry, IntentScope, Status, Timestamp, overlap};
 use std::sync::{Mutex, PoisonError};
 use store::memory::{Fate, Memory};
+use store::ports::{Objects, Refs};
 
 const STEPS: usize = 60;
 const AGENTS: usize = 5;
@@ -28,11 +31,143 @@ impl Dice {
     }
 }
 
+/// What is wrong on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mutant {
+    /// An append does not compare where the log ends.
+    NoCompare,
+    /// An append is answered and now and then not carried out.
+    LostAppend,
+    /// A release takes whatever token the intent has.
+    AnyToken,
+    /// The machine says that processes are dead which are not.
+    LiveIsDead,
+}
+
 /// One machine for all agents: its clock jumps, and its processes die.
 #[derive(Default)]
 struct World {
     now: Mutex<u64>,
     dead: Mutex<BTreeSet<u32>>,
+    mutant: Option<Mutant>,
+}
+
+/// Somebody who is faster now and then: between an agent's decision and its append.
+struct Rival {
+    shell: Mutex<Shell>,
+    dice: Mutex<Dice>,
+    /// What it was granted and has not given back.
+    held: Mutex<Vec<IntentId>>,
+}
+
+impl Rival {
+    const PID: u32 = 7;
+
+    fn meddle(&self) {
+        let mut dice = lock(&self.dice);
+        if dice.roll(6) != 0 {
+            return;
+        }
+        let (mut shell, mut held) = (lock(&self.shell), lock(&self.held));
+        let by = owner("rival", Self::PID);
+        let tree = TreeFacts { run_available: true, ..TreeFacts::default() };
+        if let Some(intent_id) = held.pop() {
+            // It may be over meanwhile.
+            let _ = shell.execute(&by, Action::Clear { intent_id }, &tree);
+        } else {
+            let intent_id = IntentId::parse(format!("r-{}", dice.0)).expect("an id");
+            let path = PATHS[dice.roll(PATHS.len())];
+            if shell.execute(&by, claim(intent_id.clone(), path, OnConflict::Block), &tree).is_ok() {
+                held.push(intent_id);
+            }
+        }
+    }
+}
+
+/// The store as agents reach it: with a rival in between, and perhaps broken.
+struct Reached {
+    memory: Memory,
+    rival: Arc<Rival>,
+    mutant: Option<Mutant>,
+}
+
+impl Store for Reached {
+    fn log(&self, name: &str) -> Box<dyn Log> {
+        Box::new(ReachedLog {
+            log: self.memory.log(name),
+            rival: self.rival.clone(),
+            mutant: self.mutant,
+            n_appends: Mutex::new(0),
+        })
+    }
+    fn refs(&self, space: &str) -> Box<dyn Refs> {
+        self.memory.refs(space)
+    }
+    fn leases(&self, space: &str) -> Box<dyn Leases> {
+        self.memory.leases(space)
+    }
+    fn objects(&self) -> Box<dyn Objects> {
+        self.memory.objects()
+    }
+}
+
+struct ReachedLog {
+    log: Box<dyn Log>,
+    rival: Arc<Rival>,
+    mutant: Option<Mutant>,
+    n_appends: Mutex<u64>,
+}
+
+impl Log for ReachedLog {
+    fn head(&self) -> Result<u64, StoreError> {
+        self.log.head()
+    }
+    fn append(&self, expected_head: u64, command: &str, event: &[u8]) -> Result<Appended, StoreError> {
+        self.rival.meddle();
+        let mut n_appends = lock(&self.n_appends);
+        *n_appends += 1;
+        match self.mutant {
+            Some(Mutant::NoCompare) => self.log.append(self.log.head()?, command, event),
+            Some(Mutant::LostAppend) if n_appends.is_multiple_of(5) => Ok(Appended::At(expected_head + 1)),
+            _ => self.log.append(expected_head, command, event),
+        }
+    }
+    fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<Record>, StoreError> {
+        self.log.read_after(seq, limit)
+    }
+    fn find(&self, command: &str) -> Result<Option<u64>, StoreError> {
+        self.log.find(command)
+    }
+    fn watch(&self, seq: u64, wait: Duration) -> Result<u64, StoreError> {
+        self.log.watch(seq, wait)
+    }
+}
+
+fn owner(name: &str, pid: u32) -> Owner {
+    Owner {
+        host: "h".into(),
+        boot_id: Some("b".into()),
+        pid,
+        token: Some(name.into()),
+        label: name.into(),
+        ..Owner::default()
+    }
+}
+
+fn claim(intent_id: IntentId, path: &str, on_conflict: OnConflict) -> Action {
+    Action::Start {
+        declaration: Declaration {
+            intent_id,
+            description: String::new(),
+            expected_effects: Vec::new(),
+            scope: IntentScope { allowed_files: [Entry::new(path)].into(), ..IntentScope::default() },
+            ttl_seconds: 600,
+            lease_seconds: 60,
+            base: Base::default(),
+        },
+        dirty_scope_policy: DirtyScopePolicy::Block,
+        on_conflict,
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -50,7 +185,8 @@ impl Host for World {
         Some("b")
     }
     fn probe(&self, pid: u32) -> Probe {
-        Probe { exists: !lock(&self.dead).contains(&pid), pid_start: None }
+        let is_wrong = self.mutant == Some(Mutant::LiveIsDead) && pid.is_multiple_of(2);
+        Probe { exists: !is_wrong && !lock(&self.dead).contains(&pid), pid_start: None }
     }
 }
 
@@ -67,20 +203,15 @@ struct Agent {
 
 impl Agent {
     fn owner(&self) -> Owner {
-        Owner {
-            host: "h".into(),
-            boot_id: Some("b".into()),
-            pid: self.pid,
-            token: Some(self.name.clone()),
-            label: self.name.clone(),
-            ..Owner::default()
-        }
+        owner(&self.name, self.pid)
     }
 }
 
 struct Simulation {
     dice: Dice,
     memory: Memory,
+    reached: Reached,
+    mutant: Option<Mutant>,
     world: Arc<World>,
     agents: Vec<Agent>,
     n_intents: usize,
@@ -92,7 +223,7 @@ struct Simulation {
 }
 
 impl Simulation {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, mutant: Option<Mutant>) -> Self {
         let memory = Memory::new();
         let mut fates = Dice(seed ^ 0x5eed_fa7e);
         memory.inject(move || match fates.roll(8) {
@@ -100,11 +231,17 @@ impl Simulation {
             1 => Fate::LostAfter,
             _ => Fate::Answered,
         });
-        let world = Arc::new(World { now: Mutex::new(10_000), ..World::default() });
+        let world = Arc::new(World { now: Mutex::new(10_000), mutant, ..World::default() });
+        let rival = Arc::new(Rival {
+            shell: Mutex::new(Shell::over(&memory, world.clone())),
+            dice: Mutex::new(Dice(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) | 1)),
+            held: Mutex::default(),
+        });
+        let reached = Reached { memory: memory.clone(), rival, mutant };
         let agent = |n: usize| Agent {
             name: format!("agent-{n}"),
-            pid: u32::try_from(n).unwrap_or(0) + 1,
-            shell: Shell::over(&memory, world.clone()),
+            pid: u32::try_from(n).unwrap_or(0) + 11,
+            shell: Shell::over(&reached, world.clone()),
             held: BTreeMap::new(),
             old: Vec::new(),
         };
@@ -112,7 +249,18 @@ impl Simulation {
         let n_pids = 100;
         let dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let reader = Shell::over(&memory, world.clone());
-        Self { dice, memory, world, agents, n_intents: 0, n_pids, reader, acknowledged: BTreeMap::new() }
+        Self {
+            dice,
+            memory,
+            reached,
+            mutant,
+            world,
+            agents,
+            n_intents: 0,
+            n_pids,
+            reader,
+            acknowledged: BTreeMap::new(),
+        }
     }
 
     fn step(&mut self) {
@@ -149,19 +297,8 @@ impl Simulation {
         self.n_intents += 1;
         let path = PATHS[self.dice.roll(PATHS.len())];
         let on_conflict = if self.dice.roll(2) == 0 { OnConflict::Queue } else { OnConflict::Block };
-        let action = Action::Start {
-            declaration: Declaration {
-                intent_id: IntentId::parse(format!("i-{}", self.n_intents)).expect("an id"),
-                description: String::new(),
-                expected_effects: Vec::new(),
-                scope: IntentScope { allowed_files: [Entry::new(path)].into(), ..IntentScope::default() },
-                ttl_seconds: 600,
-                lease_seconds: 60,
-                base: Base::default(),
-            },
-            dirty_scope_policy: DirtyScopePolicy::Block,
-            on_conflict,
-        };
+        let intent_id = IntentId::parse(format!("i-{}", self.n_intents)).expect("an id");
+        let action = claim(intent_id, path, on_conflict);
         let done = self.act(who, action);
         self.hold(who, done);
     }
@@ -196,6 +333,8 @@ impl Simulation {
 
     fn release_with_an_old_token(&mut self, who: usize) {
         let Some((intent_id, token)) = self.agents[who].old.pop() else { return };
+        let current = self.agents[who].shell.registry().intent(&intent_id).and_then(|intent| intent.token);
+        let token = if self.mutant == Some(Mutant::AnyToken) { current.unwrap_or(token) } else { token };
         let done = self.act(who, Action::Release { intent_id: intent_id.clone(), token, receipt: None });
         assert!(done.is_err(), "{intent_id} was released by a token that was given back");
     }
@@ -214,7 +353,7 @@ impl Simulation {
         let held = std::mem::take(&mut self.agents[who].held);
         let agent = &mut self.agents[who];
         agent.pid = self.n_pids;
-        agent.shell = Shell::over(&self.memory, self.world.clone());
+        agent.shell = Shell::over(&self.reached, self.world.clone());
         agent.held = held;
     }
 
@@ -267,7 +406,8 @@ impl Simulation {
         }
     }
 
-    /// Every command is in the log once, and no grant went past somebody whose turn it was.
+    /// Every command is in the log once, no grant went past somebody whose turn it was, and none pushed aside somebody who
+    /// lives and whose time is not over.
     fn check_order(&self) {
         let records = self.memory.log(NAME).read_after(0, 10_000).expect("reads");
         let commands: BTreeSet<&str> = records.iter().map(|record| record.command.as_str()).collect();
@@ -291,6 +431,11 @@ impl Simulation {
                 });
                 assert!(passed.is_none(), "event {} goes past {:?}", event.seq, passed.map(|it| &it.id));
             }
+            for id in displaced(&event.change) {
+                let other = registry.intent(id).expect("it held something");
+                let is_gone = lock(&self.world.dead).contains(&other.owner.pid);
+                assert!(is_gone || other.expires_at <= event.at, "event {} pushes {id} aside", event.seq);
+            }
             registry.apply(&event);
         }
     }
@@ -305,6 +450,28 @@ impl Simulation {
             && !lock(&self.world.dead).contains(&waiter.owner.pid)
             && !registry.intents().any(holds)
     }
+}
+
+/// The intents that had to give way to an event.
+fn displaced(change: &Change) -> impl Iterator<Item = &IntentId> {
+    let displaced = match change {
+        Change::Granted { displaced, .. }
+        | Change::Promoted { displaced, .. }
+        | Change::Amended { displaced, .. } => Some(displaced),
+        _ => None,
+    };
+    displaced.into_iter().flatten()
+}
+
+/// Runs one schedule, checking every law; answers how many events it led to.
+fn run(seed: u64, mutant: Option<Mutant>) -> u64 {
+    let mut simulation = Simulation::new(seed, mutant);
+    for _ in 0..STEPS {
+        simulation.step();
+    }
+    simulation.check_acknowledged();
+    simulation.check_order();
+    simulation.memory.log(NAME).head().expect("reads")
 }
 
 /// Says which seed failed.
@@ -328,13 +495,15 @@ fn no_schedule_loses_or_doubles_a_grant() {
     let mut n_events = 0;
     for seed in seeds {
         let _named = Named(seed);
-        let mut simulation = Simulation::new(seed);
-        for _ in 0..STEPS {
-            simulation.step();
-        }
-        simulation.check_acknowledged();
-        simulation.check_order();
-        n_events += simulation.memory.log(NAME).head().expect("reads");
+        n_events += run(seed, None);
     }
     assert!(n_events > 0, "something happened");
+}
+
+#[test]
+fn every_mutant_of_the_loop_is_caught() {
+    for mutant in [Mutant::NoCompare, Mutant::LostAppend, Mutant::AnyToken, Mutant::LiveIsDead] {
+        let is_caught = |seed| std::panic::catch_unwind(|| run(seed, Some(mutant))).is_err();
+        assert!((1..60).any(is_caught), "{mutant:?} survived");
+    }
 }

@@ -3,15 +3,18 @@
 mod analysis;
 mod change;
 mod contract;
+mod ledger;
+mod merge;
 mod words;
 
-use crate::call::{Answered, Call};
+use crate::call::{Answered, Call, Cancelled};
 use canon::Reason;
 use control::Fault;
 use rmcp::model::{JsonObject, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::LazyLock;
 
 /// What a tool does with its arguments.
@@ -37,7 +40,7 @@ enum Effect {
 
 /// The table, in the order in which an agent needs them.
 static TABLE: LazyLock<Vec<Tool>> = LazyLock::new(|| {
-    let areas = [analysis::tools(), change::tools(), contract::tools()];
+    let areas = [analysis::tools(), change::tools(), contract::tools(), ledger::tools(), merge::tools()];
     areas.into_iter().flatten().collect()
 });
 
@@ -52,11 +55,16 @@ impl Tool {
         Self { name, description, effect, input: input_schema::<A>(), run: Box::new(run) }
     }
 
-    /// Carries out a call. A wrong argument is refused by name, and nothing is done.
+    /// Carries out a call. A wrong argument is refused by name, and nothing is done. A call that its caller gave up ends
+    /// at its next step.
     pub(crate) fn call(&self, call: &Call, arguments: Value) -> Answered {
-        match (self.run)(call, arguments) {
-            Ok(document) => Answered::with(document),
-            Err(fault) => Answered::refused(&fault),
+        match catch_unwind(AssertUnwindSafe(|| (self.run)(call, arguments))) {
+            Ok(Ok(document)) => Answered::with(document),
+            Ok(Err(fault)) => Answered::refused(&fault),
+            Err(thrown) if thrown.is::<Cancelled>() => {
+                Answered::refused(&Fault::refused(Reason::UsageCancelled, self.name))
+            }
+            Err(panic) => resume_unwind(panic),
         }
     }
 
@@ -116,6 +124,23 @@ fn shorten(schema: &mut Value) {
 /// A document under its schema, as the command line names it.
 fn named(name: &str, mut document: Value) -> Value {
     document["schema"] = format!("probity/{name}/v1").into();
+    document
+}
+
+/// A document whose long lists are cut to `limit`; what was left out is counted beside them, never silently dropped.
+fn shortened(mut document: Value, lists: &[&str], limit: usize) -> Value {
+    let mut left_out = JsonObject::new();
+    for name in lists {
+        if let Some(list) = document.get_mut(*name).and_then(Value::as_array_mut)
+            && list.len() > limit
+        {
+            left_out.insert((*name).to_owned(), (list.len() - limit).into());
+            list.truncate(limit);
+        }
+    }
+    if !left_out.is_empty() {
+        document["left_out_of_lists"] = Value::Object(left_out);
+    }
     document
 }
 

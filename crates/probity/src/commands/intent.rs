@@ -1,6 +1,7 @@
 //! `probity intent …` and `probity log`: the registry of intents, for people and programs.
 
 use crate::answer::{Answer, Outcome};
+use crate::commands::change::{PromoteArgs, promote};
 use crate::commands::identity::Identity;
 use crate::ui;
 use clap::{Args, Subcommand};
@@ -36,6 +37,8 @@ enum IntentCommand {
         /// The intent: its id or the beginning of it
         intent: String,
     },
+    /// Turn a place in the queue into a claim, from the tree as it is now
+    Promote(PromoteArgs),
     /// Say that you are alive: renew the lease of your own intent
     Renew {
         /// The intent: its id or the beginning of it
@@ -117,6 +120,7 @@ pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<An
     }
     match &arguments.command {
         IntentCommand::List { all } => list(&shell, &owner, *all),
+        IntentCommand::Promote(args) => promote(workspace, args, &arguments.identity.caller()?),
         IntentCommand::Show { intent } => show(&shell, &owner, intent),
         IntentCommand::Renew { intent, lease, ttl } => {
             let intent_id = shell.resolve(intent)?.id.clone();

@@ -1,56 +1,9 @@
 //! Several agents in one tree, through the binary: the story and the tables of the contract for shared trees.
 
+use crate::agents::{Agent, is, verdict};
 use crate::repo::{Outcome, Repo};
 use serde_json::{Value, json};
 use std::process::Stdio;
-
-/// An agent at the command line: it keeps its handle.
-struct Agent<'r> {
-    repo: &'r Repo,
-    owner: String,
-}
-
-impl<'r> Agent<'r> {
-    fn new(repo: &'r Repo, name: &str) -> Self {
-        Self { repo, owner: format!("handle-of-{name}-0123456789") }
-    }
-
-    fn ask(&self, arguments: &[&str]) -> Outcome {
-        let mut all = arguments.to_vec();
-        all.extend(["--owner", &self.owner]);
-        self.repo.ask(&all)
-    }
-
-    fn start(&self, path: &str, more: &[&str]) -> Outcome {
-        let mut all = vec!["start", path, "--intent", "a change"];
-        all.extend(more);
-        self.ask(&all)
-    }
-
-    /// Starts and is granted; answers the intent.
-    fn begin(&self, path: &str, more: &[&str]) -> String {
-        let started = self.start(path, more);
-        assert_eq!((&started.json["status"], started.exit_code), (&json!("active"), Some(0)), "{started:#?}");
-        assert_eq!(started.json["edit_allowed"], true);
-        started.json["intent_id"].as_str().expect("an id").to_owned()
-    }
-
-    fn finish(&self, intent: &str, more: &[&str]) -> Outcome {
-        let mut all = vec!["finish", intent];
-        all.extend(more);
-        self.ask(&all)
-    }
-}
-
-/// The status, the reason and the exit code.
-fn verdict(outcome: &Outcome) -> (String, String, i32) {
-    let word = |name: &str| outcome.json[name].as_str().unwrap_or_default().to_owned();
-    (word("status"), word("reason"), outcome.exit_code.unwrap_or(-1))
-}
-
-fn is(status: &str, reason: &str, exit_code: i32) -> (String, String, i32) {
-    (status.to_owned(), reason.to_owned(), exit_code)
-}
 
 #[test]
 fn two_agents_want_one_file() {

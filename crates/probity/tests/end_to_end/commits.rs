@@ -14,8 +14,8 @@ fn n_kills() -> u64 {
     std::env::var("PROBITY_COMMIT_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(20)
 }
 
-struct Store {
-    repo: Repo,
+pub(crate) struct Store {
+    pub(crate) repo: Repo,
 }
 
 impl Store {
@@ -46,7 +46,7 @@ impl Store {
     }
 
     /// A ticket that two writers changed, and their merge.
-    fn merged() -> (Self, String) {
+    pub(crate) fn merged() -> (Self, String) {
         let store = Self::new();
         store.ask(&["commits", "put", "ticket/t1", r#"{"title": "one", "rank": 0}"#, "--author", "cy"]);
         store.ask(&["commits", "ref", "start", "@"]);

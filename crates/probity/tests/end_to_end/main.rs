@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "tests say what they did not try, and which seed repeats a failure")]
 
 mod after_a_violation;
+mod agents;
 mod analyze;
 mod attacks;
 mod catalogue;

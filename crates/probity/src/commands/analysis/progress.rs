@@ -39,6 +39,7 @@ impl Line {
             Progress::Comparing => "looking across files".to_owned(),
             Progress::Storing => "keeping the run".to_owned(),
             Progress::Gate(which, all) => format!("running gate {which} of {all}"),
+            Progress::Waiting => "waiting for those ahead".to_owned(),
         };
         let _ = write!(std::io::stderr(), "\r\x1b[K{text} …");
     }

@@ -80,6 +80,15 @@ impl Client {
         }
     }
 
+    /// Waits for the first notification of a method.
+    pub(crate) fn wait_for_note(&mut self, method: &str) {
+        while !self.notes.iter().any(|note| note["method"] == method) {
+            let mut line = String::new();
+            assert_ne!(self.from.read_line(&mut line).expect("the server writes"), 0, "the server is gone");
+            self.notes.push(serde_json::from_str(&line).expect("a message a line"));
+        }
+    }
+
     /// Calls a tool.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> ToolAnswer {
         let answer = self.request("tools/call", &json!({ "name": tool, "arguments": arguments }));
@@ -89,6 +98,12 @@ impl Client {
             .expect("the text is the same document");
         assert_eq!(text, result["structuredContent"], "both forms say the same");
         ToolAnswer { json: text, is_error: result["isError"] == true }
+    }
+
+    /// Kills the server.
+    pub(crate) fn kill(mut self) {
+        self.process.kill().expect("is killed");
+        self.process.wait().expect("ends");
     }
 
     /// Closes the session and waits for the server to end.

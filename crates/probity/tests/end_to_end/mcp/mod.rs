@@ -1,6 +1,7 @@
 //! The MCP server as an agent uses it: a real process, real pipes, real HTTP.
 
-mod client;
+pub(crate) mod client;
+mod tools;
 
 use crate::repo::Repo;
 use client::Client;
@@ -13,7 +14,7 @@ use std::process::Stdio;
 const MAX_SCHEMA_TOKENS: usize = 6_000;
 
 /// In the order in which they are listed.
-const TOOLS: [&str; 9] = [
+const TOOLS: [&str; 14] = [
     "analyze_repository",
     "compare_runs",
     "get_blast_radius",
@@ -23,6 +24,11 @@ const TOOLS: [&str; 9] = [
     "check_patch_contract",
     "validate_review_claims",
     "create_review_receipt",
+    "ledger_propose",
+    "ledger_query",
+    "ledger_export",
+    "analyze_merge",
+    "reconcile_merge",
 ];
 
 #[test]

@@ -1,0 +1,131 @@
+//! Settling an accepted change: the receipt, then the claim, given back only while its fencing token is held.
+
+use super::words::Parts;
+use super::{Finisher, Scene, replay};
+use crate::change::FinishAnswer;
+use crate::contract::receipts::{Kept, Receipts};
+use crate::contract::{self as judge, Side};
+use crate::registry::TreeFacts;
+use crate::runs::Runs;
+use crate::{Fault, clock};
+use canon::{Digest, Reason};
+use contract::finish::{Pipeline, ReceiptOutcome};
+use contract::finish_status;
+use contract::receipt::{DeltaEntry, Enforcement, ReceiptIntent};
+use intent::CommandId;
+use intent::registry::{Action, Command, Notice, Refusal, Seq};
+use paths::RepoPath;
+use serde_json::json;
+use std::collections::BTreeSet;
+
+impl Finisher<'_> {
+    /// The change is accepted: leave the receipt, then give the claim back.
+    pub(super) fn accept(
+        &mut self,
+        mut parts: Parts,
+        scene: &Scene,
+        before: Option<&Side>,
+        verified: &judge::Answer,
+    ) -> Result<FinishAnswer, Fault> {
+        let token = self.still_held()?;
+        let (outcome, kept) = if self.request.create_receipt {
+            match self.receipt(scene, before, verified) {
+                Ok(kept) => (ReceiptOutcome::Created, Some(kept)),
+                Err(fault) => {
+                    parts.receipt_error = Some(fault.to_string());
+                    (ReceiptOutcome::Failed, None)
+                }
+            }
+        } else {
+            (ReceiptOutcome::Skipped, None)
+        };
+        parts.receipt = kept.as_ref().map(|kept| {
+            json!({ "digest": kept.digest, "number": kept.number, "health": kept.document["health"],
+                    "signed": kept.envelope.is_some() })
+        });
+        let outside: BTreeSet<RepoPath> =
+            scene.hygiene.outside_scope().into_iter().map(|path| self.frame.down(path)).collect();
+        parts.external = (!outside.is_empty())
+            .then(|| json!({ "count": outside.len(), "paths": self.view(scene).list(outside.iter()) }));
+        let pipeline = Pipeline::Accepted {
+            externally_changed: verified.outcome.status
+                == contract::ContractStatus::AcceptedWithExternalChanges,
+            receipt: outcome,
+            dirty_outside_scope: outside,
+        };
+        let status = finish_status(&pipeline, self.request.auto_clear);
+        parts.summary["receipt"] = json!(outcome);
+        let is_cleared = status.intent_cleared;
+        let mut answer = parts.answer(&self.intent, status, self.shell.registry().notices(&self.owner));
+        if is_cleared {
+            replay::keep(self.workspace, &self.intent, self.request, &answer)?;
+            answer.notices = self.release(token, kept.map(|kept| kept.digest))?;
+        }
+        Ok(answer)
+    }
+
+    /// The fencing token of the claim, if it is still the one that this finish began with.
+    pub(super) fn still_held(&mut self) -> Result<Seq, Fault> {
+        self.shell.refresh()?;
+        let intent_id = self.intent.id.clone();
+        let Some(token) = self.intent.token else {
+            return Err(Refusal::WrongStatus { intent_id, status: self.intent.status }.into());
+        };
+        let current = self.shell.registry().intent(&intent_id).and_then(|intent| intent.token);
+        if current == Some(token) {
+            Ok(token)
+        } else {
+            Err(Refusal::StaleToken { given: token, current }.into())
+        }
+    }
+
+    pub(super) fn release(&mut self, token: Seq, receipt: Option<Digest>) -> Result<Vec<Notice>, Fault> {
+        let intent_id = self.intent.id.clone();
+        let id = self.request.command_id.clone().unwrap_or_else(clock::run_id);
+        let id =
+            CommandId::parse(id).map_err(|error| Fault::refused(Reason::IntentInvalid, error.to_string()))?;
+        let action = Action::Release { intent_id: intent_id.clone(), token, receipt };
+        let command = Command { id, by: self.owner.clone(), action };
+        let done = self.shell.execute_command(&command, &TreeFacts::default())?;
+        Runs::open(self.workspace).unpin(intent_id.as_str())?;
+        Ok(done.notices)
+    }
+
+    fn receipt(&self, scene: &Scene, before: Option<&Side>, verified: &judge::Answer) -> Result<Kept, Fault> {
+        let intent = ReceiptIntent {
+            intent_id: self.intent.id.clone(),
+            description: self.intent.description.clone(),
+            agent: self.intent.owner.label.clone(),
+            scope: self.frame.scope_down(&self.intent.scope),
+            amendments: self.intent.amendments.clone(),
+        };
+        let delta: Vec<DeltaEntry> = verified.changed.iter().map(|path| self.delta(scene, path)).collect();
+        let circumstances = judge::Circumstances {
+            at: self.shell.host().now(),
+            intent: Some(&intent),
+            delta: &delta,
+            hygiene: Some(&scene.hygiene),
+            baseline_health: before
+                .zip(scene.after.as_ref())
+                .and_then(|(before, after)| before.baseline_health(&after.run)),
+            enforcement: Enforcement::Observe,
+        };
+        Receipts::open(self.workspace)
+            .append(self.workspace, |previous| verified.receipt(&circumstances, previous))
+    }
+
+    /// Both sides of a path. What was not kept at the start is asked of git.
+    pub(super) fn delta(&self, scene: &Scene, path: &RepoPath) -> DeltaEntry {
+        let kept = self.record.as_ref().and_then(|record| record.scope.get(path).copied());
+        let committed = || {
+            let record = self.record.as_ref().filter(|record| !record.dirty.contains_key(path))?;
+            self.committed(record, path).map(|bytes| Digest::of(&bytes))
+        };
+        let is_declared = self.intent.amendments.is_empty();
+        DeltaEntry {
+            path: path.clone(),
+            before: kept.or_else(|| if is_declared { None } else { committed() }),
+            after: scene.look.snapshot.get(path).and_then(|entry| entry.digest()),
+        }
+    }
+}

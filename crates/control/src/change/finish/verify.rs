@@ -1,0 +1,161 @@
+//! The verdict on a change: its two runs, its scope and its claims, given to the patch contract.
+
+use super::{Finisher, Scene};
+use crate::analyze::{self, Progress};
+use crate::change::StartRecord;
+use crate::change::request::{DetailLevel, FinishRequest};
+use crate::change::trail::Trail;
+use crate::contract::policy_gates::GateAnswers;
+use crate::contract::{self as judge, BaselineFile, Side};
+use crate::runs::Stored;
+use crate::{Fault, Workspace, before};
+use contract::{IntentState, PatchIntent};
+use intent::{Entries, ScopeCheck};
+use paths::RepoPath;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// The file of a tree that holds its accepted findings.
+const BASELINE: &[u8] = b"probity.baseline.json";
+
+impl Finisher<'_> {
+    /// Runs the gates of the policy for what was changed.
+    pub(super) fn gates(
+        &self,
+        scene: &Scene,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<GateAnswers, Fault> {
+        let choice = judge::GateChoice { skip: self.request.skip_gates, ..judge::GateChoice::default() };
+        let (policy, changed) = (&self.policy, changed(&scene.evidence));
+        judge::policy_gates::run(self.workspace, policy, &choice, &changed, &scene.look, progress)
+    }
+
+    /// The run before, with the baseline that the tree had at the start.
+    pub(super) fn side_before(&self, scene: &Scene, stored: Stored) -> Side {
+        let Stored { run, report_digest } = stored;
+        Side { run, report_digest, baseline: self.baseline_then(scene) }
+    }
+
+    /// The baseline at the start: as it is now, if it has not moved; else what the commit of the start has.
+    fn baseline_then(&self, scene: &Scene) -> Option<BaselineFile> {
+        let path = RepoPath::parse(BASELINE).expect("a plain name is a path");
+        if scene.since.dirt.get(&path).is_none_or(|dirt| dirt.as_at_start) {
+            return baseline_now(self.workspace, scene, &path);
+        }
+        let record = self.record.as_ref()?;
+        if let Some(entry) = record.dirty.get(&path) {
+            return entry.digest.map(|digest| BaselineFile { digest, bytes: None });
+        }
+        self.committed(record, &path).map(BaselineFile::new)
+    }
+
+    /// What the commit of the start has at a path.
+    pub(super) fn committed(&self, record: &StartRecord, path: &RepoPath) -> Option<Vec<u8>> {
+        let git = self.workspace.git.as_ref()?;
+        let id = before::tree_of(self.workspace, record.head.as_ref()?)?.get(path)?.1.to_string();
+        before::blob(git, &id)
+    }
+
+    pub(super) fn verify(
+        &self,
+        scene: &Scene,
+        before: Option<&Side>,
+        check: &ScopeCheck,
+        gates: GateAnswers,
+    ) -> Result<judge::Answer, Fault> {
+        let path = RepoPath::parse(BASELINE).expect("a plain name is a path");
+        let after = scene.after.clone().map(|Stored { run, report_digest }| Side {
+            run,
+            report_digest,
+            baseline: baseline_now(self.workspace, scene, &path),
+        });
+        Ok(judge::verify(&judge::Request {
+            intent: Some(PatchIntent {
+                intent_id: self.intent.id.clone(),
+                status: IntentState::Active,
+                report_digest: self.intent.base.report_digest.clone(),
+                scope: self.frame.scope_down(&self.intent.scope),
+            }),
+            changed: changed(&scene.evidence),
+            scope_check: Some(check.clone()),
+            before,
+            after: after.as_ref(),
+            tree_run: Some(gates.tree_run.unwrap_or(scene.tree_run)),
+            gates: gates.facts,
+            claims: self.request.claims.clone(),
+            text: self.request.claims_text.as_deref(),
+            rules: crate::change::stricter(self.policy.contract.clone(), self.request.strictness),
+            limits: analyze::gate_rules(&self.policy)?,
+        }))
+    }
+
+    pub(super) fn trail(&self, scene: &Scene, check: &ScopeCheck) -> Value {
+        let trail = Trail {
+            frame: &self.frame,
+            scope: &self.intent.scope,
+            evidence: &scene.evidence,
+            since: &scene.since,
+            scope_check: check,
+            heads: (self.intent.base.head.as_deref(), scene.look.state.head.as_deref()),
+        };
+        trail.to_json(self.request.detail_level)
+    }
+
+    /// The verdict without what stands elsewhere in the answer, and in `summary` without long lists.
+    pub(super) fn short(&self, mut verification: Value) -> Value {
+        let Some(fields) = verification.as_object_mut() else { return verification };
+        for elsewhere in ["scope_check", "claims", "intent_id", "changed_files", "mode"] {
+            fields.remove(elsewhere);
+        }
+        if self.request.detail_level == DetailLevel::Summary {
+            for long in [
+                "new_findings",
+                "checks",
+                "api",
+                "checks_performed",
+                "gate_results",
+                "let_through",
+                "findings_let_through",
+            ] {
+                fields.remove(long);
+            }
+        }
+        verification
+    }
+}
+
+/// The paths of some evidence.
+fn changed(evidence: &Entries) -> BTreeSet<RepoPath> {
+    evidence.iter().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect()
+}
+
+/// The baseline as the look at the tree saw it.
+fn baseline_now(workspace: &Workspace, scene: &Scene, path: &RepoPath) -> Option<BaselineFile> {
+    let digest = scene.look.snapshot.get(path).and_then(|entry| entry.digest())?;
+    let found = BaselineFile::of_tree(workspace).ok().flatten();
+    Some(found.filter(|file| file.digest == digest).unwrap_or(BaselineFile { digest, bytes: None }))
+}
+
+/// The verdict in a few words.
+pub(super) fn summary(
+    verified: &judge::Answer,
+    document: &Value,
+    check: &ScopeCheck,
+    request: &FinishRequest,
+) -> Value {
+    let regressions = document["structural_delta"]["regressions"].as_array().map_or(0, Vec::len);
+    let claims = match (&request.claims_text, request.claims.is_empty(), verified.judgement.is_valid()) {
+        (None, true, _) => "skipped_no_claims",
+        (_, _, true) => "valid",
+        (_, _, false) => "violated",
+    };
+    json!({
+        "scope_status": check.status,
+        "verification_profile": verified.verdict.profile.profile,
+        "structural_verdict": document["structural_delta"]["verdict"],
+        "health_delta": document["structural_delta"]["health_delta"],
+        "regressions": regressions,
+        "claims": claims,
+        "review_note_present": request.review_text.is_some(),
+    })
+}

@@ -1,0 +1,146 @@
+//! A start as an answer says it.
+
+use super::{Ask, Desk};
+use crate::Fault;
+use crate::analyze;
+use crate::change::answer::{self, BlastSummary, Neighbours, StartAnswer};
+use crate::change::view::View;
+use crate::contract::{BaselineFile, Side};
+use crate::runs::Stored;
+use contract::StrictnessProfile;
+use intent::registry::Notice;
+use intent::start::{StartNextStep, StartStatus};
+use intent::{IntentId, IntentScope, StartDecision};
+use paths::RepoPath;
+use serde_json::{Value, json};
+
+impl Desk<'_> {
+    pub(super) fn compose(
+        &self,
+        ask: &Ask<'_>,
+        decision: &StartDecision,
+        id: Option<&IntentId>,
+        notices: Vec<Notice>,
+    ) -> Result<StartAnswer, Fault> {
+        let circumstances = self.shell.circumstances()?;
+        let frame = &ask.ground.frame;
+        let intent = id.and_then(|id| self.shell.registry().intent(id));
+        let looked = decision.status != StartStatus::NeedsAnalysis;
+        let seen = self.seen(&circumstances, frame);
+        let view = View {
+            look: &ask.ground.look,
+            frame,
+            git_available: self.workspace.git.is_some(),
+            detail: ask.detail,
+        };
+        let scope = frame.scope_down(&ask.scope);
+        let run = ask.ground.run.as_ref();
+        let shown_run = run.filter(|_| decision.status != StartStatus::Queued);
+        let reasons: Vec<String> = decision.reasons.iter().map(word).collect();
+        Ok(StartAnswer {
+            schema: "probity/start/v1",
+            status: decision.status,
+            edit_allowed: decision.edit_allowed,
+            intent_id: intent.map(|intent| intent.id.clone()),
+            token: intent.and_then(|intent| intent.token),
+            claim: decision.claim,
+            reason: reasons.first().cloned(),
+            reasons,
+            next_step: word(&decision.next_step),
+            message: message(decision),
+            user_action_required: !decision.edit_allowed,
+            idempotent_replay: false,
+            run_id: run.map(|stored| stored.run.id.0.to_string()),
+            dirty_scope_policy: ask.policy,
+            warnings: ask.warnings.clone(),
+            blocked_by: decision.blocked_by.iter().cloned().collect(),
+            queue_position: decision.queue_position,
+            lease_expires_at: intent.map(|intent| answer::shown(intent.lease(&circumstances).ends_at())),
+            expires_at: intent.map(|intent| answer::shown(intent.expires_at)),
+            workspace: if looked {
+                seen.neighbours(&ask.scope, id, ask.detail)
+            } else {
+                Neighbours::default()
+            },
+            workspace_hygiene: looked.then(|| view.start(decision)),
+            blast_radius: shown_run.map(|stored| blast(&stored.run, &scope, &view)),
+            budget: match shown_run {
+                Some(stored) => Some(self.budget(stored, ask.strictness)?),
+                None => None,
+            },
+            scope,
+            notices,
+        })
+    }
+
+    fn budget(&self, stored: &Stored, asked: Option<StrictnessProfile>) -> Result<Value, Fault> {
+        let baseline = BaselineFile::of_tree(self.workspace)?;
+        let side = Side { run: stored.run.clone(), report_digest: stored.report_digest, baseline };
+        let policy = self.workspace.policy()?;
+        let limits = analyze::gate_rules(&policy)?;
+        let rules = crate::change::stricter(policy.contract, asked);
+        let budget = crate::contract::budget(&side, &rules, &limits);
+        Ok(json!({
+            "strictness": rules.strictness(),
+            "budgets": budget,
+            "gate_preview": { "would_fail": budget.gate_fails_already },
+        }))
+    }
+}
+
+fn word(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+fn blast(run: &analysis::Run, scope: &IntentScope, view: &View<'_>) -> BlastSummary {
+    let paths = scope.entries().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect();
+    let blast = analysis::blast_radius(run, &paths);
+    BlastSummary {
+        radius_level: match blast.transitive.len() {
+            0..=4 => "low",
+            5..=24 => "medium",
+            _ => "high",
+        },
+        direct_dependents_count: blast.direct.len(),
+        transitive_dependents_count: blast.transitive.len(),
+        clone_siblings_count: blast.clone_siblings.len(),
+        cycles_count: blast.cycles.len(),
+        direct_dependents: view.list(blast.direct.iter()),
+        clone_siblings: view.list(blast.clone_siblings.iter()),
+        unknown: view.list(blast.unknown.iter()),
+    }
+}
+
+fn message(decision: &StartDecision) -> String {
+    let holders = decision.blocked_by.len();
+    match decision.next_step {
+        StartNextStep::AnalyzeThenStart => {
+            "no stored run describes the tree as it is: analyse it, then start again".into()
+        }
+        StartNextStep::WaitThenPromote => {
+            let place = decision.queue_position.unwrap_or(1);
+            format!("you wait at place {place}: do not edit; promote the intent when those before you have finished")
+        }
+        StartNextStep::CoordinateAndClean => format!(
+            "{holders} live intent(s) of others hold paths of this scope, and it has uncommitted changes: coordinate \
+             with their owners, queue, or narrow the scope; do not edit"
+        ),
+        StartNextStep::CoordinateWithOwner => format!(
+            "{holders} live intent(s) of others hold paths of this scope: coordinate with their owners, queue, or \
+             narrow the scope; do not edit"
+        ),
+        StartNextStep::CoordinateWithStaleOwner => format!(
+            "{holders} intent(s) of silent owners hold paths of this scope: coordinate, or wait until they are over; \
+             do not edit"
+        ),
+        StartNextStep::CleanDirtyScope => {
+            "the scope has uncommitted changes: commit, stash or revert them, or start with continue_own_wip if they \
+             are yours"
+                .into()
+        }
+        StartNextStep::EditInScope => "edit inside the declared scope only, then finish".into(),
+    }
+}

@@ -1,0 +1,177 @@
+//! Real processes at one registry: races, and kills at random points.
+//!
+//! The test binary starts itself again, with a setting that makes the child play its part in [`part`]; everything that a
+//! child is told to be true it prints, and the parent holds the log against it. `PROBITY_ROUNDS` and `PROBITY_KILLS` set
+//! how long it goes on (`cargo xtask race` and `cargo xtask kill registry` use many).
+
+use super::tests::{clear, owner, start, tree};
+use super::*;
+use intent::Status;
+use intent::registry::Change;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+const RACERS: usize = 4;
+/// What a child is to do: its part, the folder, its name, and for how many rounds.
+const PART: &str = "PROBITY_TEST_PART";
+
+fn setting(name: &str, usual: usize) -> usize {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+fn child(part: &str, folder: &Path, name: &str, rounds: usize) -> Child {
+    Command::new(std::env::current_exe().expect("has a name"))
+        .args(["--exact", "registry::processes::part", "--nocapture", "--test-threads=1"])
+        .env(PART, format!("{part} {name} {rounds} {}", folder.display()))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts")
+}
+
+/// What a child does; in an ordinary run of the tests there is no part to play.
+#[test]
+fn part() {
+    let Ok(setting) = std::env::var(PART) else { return };
+    let words: Vec<&str> = setting.splitn(4, ' ').collect();
+    let [part, name, rounds, folder] = words.as_slice() else { panic!("a part has four words: {setting}") };
+    let workspace = Workspace::find(Some(Path::new(folder)), Path::new(folder)).expect("is found");
+    let mut shell = Shell::open(&workspace).expect("opens");
+    let by = owner(name, 0);
+    let rounds = rounds.parse().expect("a number");
+    let mut won = 0;
+    while won < rounds {
+        let id = format!("{name}-{won}");
+        let path = if *part == "race" { "contended".to_owned() } else { format!("f{}", won % 3) };
+        match shell.execute(&by, start(&id, &path), &tree()) {
+            Ok(done) => {
+                told(&done);
+                if *part == "race" || won % 4 != 3 {
+                    told(&shell.execute(&by, clear(&id), &tree()).expect("is its own"));
+                }
+                won += 1;
+            }
+            Err(Fault::Intent(_)) if *part == "race" => {
+                shell.wait(Duration::from_millis(50)).expect("waits");
+            }
+            // Somebody holds it, perhaps somebody who was killed: on with the next.
+            Err(Fault::Intent(_)) => won += 1,
+            Err(fault) => panic!("{fault}"),
+        }
+    }
+}
+
+/// Says what was acknowledged, in one line.
+fn told(done: &Done) {
+    let event = done.event.as_ref().expect("an event");
+    println!("told {} {}", event.seq, event.digest());
+}
+
+/// What a child was told before it ended, however it ended. A line that was cut short was not told.
+fn heard(child: &mut Child) -> Vec<(u64, String)> {
+    let output = BufReader::new(child.stdout.take().expect("a pipe"));
+    let lines = output.lines().map_while(Result::ok);
+    lines
+        .filter_map(|line| {
+            let mut words = line.split("told ").nth(1)?.split(' ');
+            let (seq, digest) = (words.next()?.parse().ok()?, words.next()?);
+            (digest.len() == "sha256:".len() + 64).then(|| (seq, digest.to_owned()))
+        })
+        .collect()
+}
+
+/// Reads the whole log page by page.
+fn whole_log(workspace: &Workspace) -> Vec<Event> {
+    let mut events: Vec<Event> = Vec::new();
+    loop {
+        let after = events.last().map_or(0, |event| event.seq.0);
+        let part = audit::read_log(workspace, after, 5_000).expect("the log is whole");
+        if part.events.is_empty() {
+            assert_eq!(part.head.seq.0, after);
+            return events;
+        }
+        events.extend(part.events);
+    }
+}
+
+/// No path is ever held twice: checked on the log, event by event.
+fn check_no_double_grant(events: &[Event]) {
+    let mut registry = Registry::default();
+    for event in events {
+        if let Change::Granted { declaration, displaced, .. } = &event.change {
+            let holds = |intent: &&Intent| {
+                intent.status == Status::Active
+                    && !displaced.contains(&intent.id)
+                    && intent::overlap(&intent.scope, &declaration.scope)
+            };
+            let holder = registry.intents().find(holds).map(|intent| &intent.id);
+            assert_eq!(holder, None, "event {} grants what is held", event.seq);
+        }
+        registry.apply(event);
+    }
+}
+
+#[test]
+fn of_many_processes_one_wins_each_round() {
+    let rounds = setting("PROBITY_ROUNDS", 6);
+    let dir = tempfile::tempdir().expect("a directory");
+    let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
+    let racers: Vec<Child> =
+        (0..RACERS).map(|racer| child("race", dir.path(), &format!("racer-{racer}"), rounds)).collect();
+    for racer in racers {
+        let output = racer.wait_with_output().expect("ends");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+    let events = whole_log(&workspace);
+    assert_eq!(events.len(), RACERS * rounds * 2, "every claim and every end is there once");
+    for pair in events.chunks(2) {
+        assert!(matches!(pair[0].change, Change::Granted { .. }), "nobody is granted what is held");
+        assert_eq!(pair[0].change.intent_id(), pair[1].change.intent_id());
+    }
+    audit::check(&workspace).expect("the cache says what the log says");
+}
+
+#[test]
+fn a_kill_at_any_point_loses_and_doubles_nothing() {
+    let kills = setting("PROBITY_KILLS", 12);
+    let dir = tempfile::tempdir().expect("a directory");
+    let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
+    Shell::open(&workspace).expect("opens");
+    let mut acknowledged: Vec<(u64, String)> = Vec::new();
+    let mut dice = 0x9e37_79b9_7f4a_7c15_u64;
+    for kill in 0..kills {
+        let mut pair: Vec<Child> =
+            (0..2).map(|n| child("kill", dir.path(), &format!("k{kill}-{n}"), 1_000_000)).collect();
+        dice ^= dice << 13;
+        dice ^= dice >> 7;
+        dice ^= dice << 17;
+        // A random point in the child's life, from before its first command on. Nothing waits for this to pass.
+        std::thread::sleep(Duration::from_millis(5 + dice % 60));
+        for child in &mut pair {
+            child.kill().expect("is killed");
+            acknowledged.extend(heard(child));
+            child.wait().expect("ends");
+        }
+        // Whatever was left half done, the next one can go on at once.
+        let mut shell = Shell::open(&workspace).expect("the registry opens after a kill");
+        shell
+            .execute(&owner("after", 0), start(&format!("after-{kill}"), "after"), &tree())
+            .expect("is free");
+        shell.execute(&owner("after", 0), clear(&format!("after-{kill}")), &tree()).expect("is its own");
+    }
+    let events = whole_log(&workspace);
+    for (seq, digest) in &acknowledged {
+        let event = usize::try_from(*seq).ok().and_then(|seq| events.get(seq - 1));
+        assert_eq!(event.map(|event| event.digest().to_string()).as_ref(), Some(digest), "event {seq}");
+    }
+    check_no_double_grant(&events);
+    audit::check(&workspace).expect("the cache says what the log says");
+    println!(
+        "{} kills, {} events, {} of them acknowledged to the killed",
+        2 * kills,
+        events.len(),
+        acknowledged.len()
+    );
+    assert!(events.len() > 2 * kills, "something happened besides");
+}

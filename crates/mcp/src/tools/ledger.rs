@@ -1,0 +1,178 @@
+//! The ledger: what agents know and decided, proposed and asked for.
+
+use super::change::usage;
+use super::{Effect, Tool, shortened};
+use crate::call::Call;
+use ::ledger::{ItemKind, Status};
+use control::Fault;
+use control::ledger::{self, ExportRequest, Filter, ProposeRequest};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// How many items an answer lists if nobody asks for more.
+const LISTED: usize = 20;
+/// How long a context is if nobody says.
+const BUDGET: usize = 1_500;
+
+/// The tools of this module.
+pub(super) fn tools() -> Vec<Tool> {
+    vec![
+        Tool::new(
+            "ledger_propose",
+            Effect::Records,
+            "Propose deltas to the shared ledger, for example {\"kind\": \"decision_made\", \"handle\": \"db\", \
+             \"summary\": \"…\", \"confidence\": \"high\"}. The reconciler accepts, merges or rejects each.",
+            propose,
+        ),
+        Tool::new(
+            "ledger_query",
+            Effect::Reads,
+            "Items of the ledger as they are, at a position (as_of), changed since one, or one item with why it holds.",
+            query,
+        ),
+        Tool::new(
+            "ledger_export",
+            Effect::Reads,
+            "A context for the next prompt within a budget of tokens: constraints first, then what fits the query.",
+            export,
+        ),
+    ]
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Propose {
+    root: Option<String>,
+    /// Who proposes
+    author: String,
+    /// A stream of one's own [the ledger itself]
+    stream: Option<String>,
+    deltas: Vec<Value>,
+    /// What was said, as {id, role, text}; deltas name it in sources
+    #[serde(default)]
+    turns: Vec<Value>,
+    /// What was said, as the source of all deltas without one
+    said: Option<String>,
+    /// All or nothing
+    #[serde(default)]
+    atomic: bool,
+    #[serde(default)]
+    dry_run: bool,
+}
+
+fn propose(call: &Call, args: Propose) -> Result<Value, Fault> {
+    let workspace = call.workspace(args.root.as_deref())?;
+    let turns = serde_json::from_value(Value::Array(args.turns));
+    let mut request = ProposeRequest {
+        author: args.author,
+        stream: args.stream,
+        atomic: args.atomic,
+        dry_run: args.dry_run,
+        turns: turns.map_err(|error| usage(format!("turns: {error}")))?,
+        deltas: args.deltas,
+    };
+    if let Some(said) = args.said {
+        ledger::add_said(&mut request, &said);
+    }
+    let proposed = ledger::propose(&workspace, &request)?;
+    Ok(super::named("ledger-propose", shortened(to_json(&proposed), &["outcomes", "items"], LISTED)))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Query {
+    root: Option<String>,
+    stream: Option<String>,
+    /// Only this item, with why it holds
+    item: Option<String>,
+    /// With item: all its versions
+    #[serde(default)]
+    history: bool,
+    /// Only what changed after this position
+    since: Option<i64>,
+    /// The ledger as it was at this position
+    as_of: Option<i64>,
+    kind: Option<String>,
+    status: Option<String>,
+    /// Superseded and resolved ones too
+    #[serde(default)]
+    all: bool,
+    /// Items to list [20]
+    limit: Option<usize>,
+}
+
+fn query(call: &Call, args: Query) -> Result<Value, Fault> {
+    let workspace = call.workspace(args.root.as_deref())?;
+    let stream = args.stream;
+    let limit = args.limit.unwrap_or(LISTED);
+    let (name, document) = match (&args.item, args.since, args.as_of) {
+        (Some(item), None, None) if args.history => {
+            ("ledger-history", to_json(&ledger::history(&workspace, item, stream.as_deref())?))
+        }
+        (Some(item), None, None) => {
+            ("ledger-explain", to_json(&ledger::explain(&workspace, item, stream.as_deref())?))
+        }
+        (None, Some(since), None) => {
+            ("ledger-changed", to_json(&ledger::changed(&workspace, since, stream.as_deref())?))
+        }
+        (None, None, at) => {
+            let filter = Filter {
+                stream,
+                kind: args.kind.as_deref().map(kind).transpose()?,
+                status: args.status.as_deref().map(status).transpose()?,
+                all: args.all,
+            };
+            let list = match at {
+                Some(position) => ledger::as_of(&workspace, position, &filter)?,
+                None => ledger::show(&workspace, &filter)?,
+            };
+            ("ledger-items", to_json(&list))
+        }
+        _ => return Err(usage("give one of item, since and as_of")),
+    };
+    Ok(super::named(
+        name,
+        shortened(document, &["items", "contradictions", "pending_turns", "inputs"], limit),
+    ))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Export {
+    root: Option<String>,
+    stream: Option<String>,
+    /// Tokens that the text may have [1500]
+    budget: Option<usize>,
+    /// What the next prompt is about
+    query: Option<String>,
+    /// Only what changed after this position
+    since: Option<i64>,
+}
+
+fn export(call: &Call, args: Export) -> Result<Value, Fault> {
+    let workspace = call.workspace(args.root.as_deref())?;
+    let request = ExportRequest {
+        stream: args.stream,
+        budget: args.budget.unwrap_or(BUDGET),
+        query: args.query,
+        since: args.since,
+        page: None,
+    };
+    let exported = ledger::export(&workspace, &request)?;
+    Ok(super::named("ledger-export", shortened(to_json(&exported), &["items", "left_out"], LISTED)))
+}
+
+fn to_json(answer: &impl Serialize) -> Value {
+    serde_json::to_value(answer).expect("answers have text keys only")
+}
+
+fn kind(word: &str) -> Result<ItemKind, Fault> {
+    let known = || ItemKind::ALL.iter().map(|kind| kind.word()).collect::<Vec<_>>().join(", ");
+    ItemKind::from_word(word).ok_or_else(|| usage(format!("kind is one of {}", known())))
+}
+
+fn status(word: &str) -> Result<Status, Fault> {
+    let known = || Status::ALL.iter().map(|status| status.word()).collect::<Vec<_>>().join(", ");
+    Status::from_word(word).ok_or_else(|| usage(format!("status is one of {}", known())))
+}

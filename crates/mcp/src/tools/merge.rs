@@ -1,0 +1,116 @@
+//! Merges of typed documents: whose intent was lost, and making it survive.
+
+use super::change::usage;
+use super::{Effect, Tool, shortened};
+use crate::call::Call;
+use commit::Chosen;
+use control::Fault;
+use control::commits::merge::{self, Analyzed, ReconcileRequest, Which};
+use control::commits::{By, CommitStore, locate, open};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// How many conflicts an answer lists if nobody asks for more.
+const LISTED: usize = 10;
+
+/// The tools of this module.
+pub(super) fn tools() -> Vec<Tool> {
+    vec![
+        Tool::new(
+            "analyze_merge",
+            Effect::Reads,
+            "Whose intent a merge of the commit store lost: a written merge, ours with theirs, or without arguments all \
+             heads together.",
+            analyze_merge,
+        ),
+        Tool::new(
+            "reconcile_merge",
+            Effect::Records,
+            "Decide about what a merge lost; what is chosen survives in a commit of its own, on the record with why.",
+            reconcile_merge,
+        ),
+    ]
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Analyze {
+    root: Option<String>,
+    /// File of the commit store [the tree's own]
+    store: Option<String>,
+    /// A written merge: id, ref, or @
+    merge: Option<String>,
+    /// For a merge that is not written: the parent
+    ours: Option<String>,
+    /// And the target
+    theirs: Option<String>,
+    /// Conflicts to list [10]
+    limit: Option<usize>,
+}
+
+fn analyze_merge(call: &Call, args: Analyze) -> Result<Value, Fault> {
+    let store = store(call, args.root.as_deref(), args.store.as_deref())?;
+    let limit = args.limit.unwrap_or(LISTED);
+    let short =
+        |found: &Analyzed| shortened(found.to_json(), &["conflicts", "documents", "violations"], limit);
+    let which = match (args.merge, args.ours, args.theirs) {
+        (Some(merge), None, None) => Which::Written(merge),
+        (None, Some(ours), Some(theirs)) => Which::Virtual { ours, theirs },
+        (None, None, None) => {
+            let found = merge::analyze_heads(&store)?;
+            let open: usize = found.iter().map(Analyzed::n_open).sum();
+            let merges: Vec<Value> = found.iter().map(short).collect();
+            return Ok(super::named(
+                "merge-heads",
+                json!({ "written": false, "merges": merges, "open": open }),
+            ));
+        }
+        _ => return Err(usage("give merge, or ours and theirs, or neither")),
+    };
+    Ok(super::named("merge-analysis", short(&merge::analyze(&store, &which)?)))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Reconcile {
+    root: Option<String>,
+    store: Option<String>,
+    merge: String,
+    /// Decisions, for example {"conflict": "1f2e…", "choose": "ours"}
+    #[serde(default)]
+    resolutions: Vec<Value>,
+    /// What decides the rest: ours, theirs, base or merged
+    rest: Option<String>,
+    /// Decide again as before about the same values
+    #[serde(default)]
+    repeat: bool,
+    /// Decide also what the policy refuses
+    #[serde(default)]
+    override_policy: bool,
+    #[serde(default)]
+    dry_run: bool,
+    author: Option<String>,
+    why: String,
+}
+
+fn reconcile_merge(call: &Call, args: Reconcile) -> Result<Value, Fault> {
+    let store = store(call, args.root.as_deref(), args.store.as_deref())?;
+    let request = ReconcileRequest {
+        merge: args.merge,
+        resolutions: args.resolutions,
+        rest: args.rest.map(|side| Chosen::from(Value::String(side))),
+        repeat: args.repeat,
+        override_policy: args.override_policy,
+        dry_run: args.dry_run,
+        by: By { author: args.author, label: None },
+        why: args.why,
+    };
+    let done = merge::reconcile(&store, &request)?.to_json();
+    Ok(super::named("merge-reconcile", shortened(done, &["ops", "decided", "open", "violations"], LISTED)))
+}
+
+fn store(call: &Call, root: Option<&str>, given: Option<&str>) -> Result<CommitStore, Fault> {
+    open(&locate(|| call.workspace(root), given.map(Path::new))?)
+}

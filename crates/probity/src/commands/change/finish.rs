@@ -1,0 +1,176 @@
+//! `probity finish`.
+
+use super::words::{Detail, Strictness, show_notices, shown_path, to_json};
+use crate::answer::Answer;
+use crate::commands::analysis::watched;
+use crate::commands::identity::Identity;
+use crate::{bytes, ui};
+use clap::Args;
+use contract::claims::Claim;
+use control::change::{self, Evidence, FinishAnswer, FinishRequest};
+use control::{Fault, Workspace};
+use serde_json::json;
+use std::ffi::OsString;
+
+/// Finish a change: judged by the tree, released with a receipt
+///
+/// Without `--changed` and `--diff-ref` the tree itself says what changed since the start. The after-run must describe
+/// the tree as it is; it is made if there is none.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+#[command(after_help = "Examples:\n  probity finish 0199c2 --changed src/auth.py --owner owner-…\n  \
+                        probity finish 0199c2 --diff-ref main --claims-text 'No regressions.'")]
+pub(crate) struct FinishArgs {
+    /// The intent: its id, or the beginning of it
+    #[arg(value_name = "INTENT")]
+    intent_id: String,
+
+    /// A path that was created, modified or deleted
+    #[arg(long = "changed", alias = "changed-files", value_name = "PATH", num_args = 1..)]
+    changed: Vec<OsString>,
+
+    /// Take what differs from this commit, untracked files included
+    #[arg(long, value_name = "COMMIT", conflicts_with = "changed")]
+    diff_ref: Option<String>,
+
+    /// Take what changed since the start and nobody else holds (the default)
+    #[arg(long, conflicts_with_all = ["changed", "diff_ref"])]
+    observed: bool,
+
+    /// The run of the tree after the change
+    #[arg(long, alias = "after-run-id", value_name = "RUN")]
+    after_run: Option<String>,
+
+    /// Do not analyse: answer `unverified` if no run describes the tree
+    #[arg(long)]
+    no_analyze: bool,
+
+    /// A claim about the change, by its word: `no_regressions`, `verified`, `docs_only`, …
+    #[arg(long = "claim", value_name = "WORD")]
+    claims: Vec<String>,
+
+    /// Text in which claims are looked for
+    #[arg(long, value_name = "TEXT")]
+    claims_text: Option<String>,
+
+    /// A note for the reviewer; it is not judged
+    #[arg(long, value_name = "TEXT")]
+    review_text: Option<String>,
+
+    /// Strict finish: what changed outside the scope and nobody claims blocks
+    #[arg(long)]
+    strict: bool,
+
+    /// How strictly the verdict is taken; not less than the policy says
+    #[arg(long, value_enum)]
+    strictness: Option<Strictness>,
+
+    /// Leave the gates of the policy out; the verdict and the receipt say so
+    #[arg(long)]
+    skip_gates: bool,
+
+    /// Leave no receipt
+    #[arg(long)]
+    no_receipt: bool,
+
+    /// Keep the claim although the change is accepted
+    #[arg(long, alias = "no-auto-clear")]
+    keep_claim: bool,
+
+    /// Your own id for this finish
+    #[arg(long, value_name = "ID")]
+    command_id: Option<String>,
+
+    /// How much the answer says
+    #[arg(long, alias = "detail", value_enum, default_value_t = Detail::Summary)]
+    detail_level: Detail,
+
+    #[command(flatten)]
+    identity: Identity,
+}
+
+/// Finishes a change.
+pub(crate) fn finish(workspace: &Workspace, args: FinishArgs) -> Result<Answer, Fault> {
+    let caller = args.identity.caller()?;
+    let evidence = match (args.changed.is_empty(), args.diff_ref) {
+        (false, _) => Evidence::ChangedFiles(bytes(args.changed)),
+        (true, Some(revision)) => Evidence::DiffRef(revision),
+        (true, None) => Evidence::Observed,
+    };
+    let request = FinishRequest {
+        command_id: args.command_id,
+        after_run_id: args.after_run,
+        analyze: !args.no_analyze,
+        claims: args.claims.iter().map(|word| claim(word)).collect::<Result<_, _>>()?,
+        claims_text: args.claims_text,
+        review_text: args.review_text,
+        strictness: args.strictness.map(Into::into),
+        strict: args.strict.then_some(true),
+        skip_gates: args.skip_gates,
+        create_receipt: !args.no_receipt,
+        auto_clear: !args.keep_claim,
+        detail_level: args.detail_level.into(),
+        ..FinishRequest::new(args.intent_id, evidence)
+    };
+    let answer = watched(|watch| change::finish(workspace, &caller, &request, watch))?;
+    show_finish(&answer);
+    Ok(Answer { exit_code: answer.exit_code, document: to_json(&answer) })
+}
+
+/// A claim that needs no more than its word.
+fn claim(word: &str) -> Result<Claim, Fault> {
+    serde_json::from_value(json!({ "claim": word })).map_err(|_| {
+        let known = Claim::WORDS.join(", ");
+        Fault::refused(
+            canon::Reason::IntentInvalid,
+            format!("`{word}` is no claim by itself; known: {known}"),
+        )
+    })
+}
+
+fn show_finish(answer: &FinishAnswer) {
+    let word = serde_json::to_value(answer.status)
+        .ok()
+        .and_then(|word| word.as_str().map(str::to_owned))
+        .unwrap_or_default();
+    let word = if answer.exit_code == 0 { ui::good(&word) } else { ui::bad(&word) };
+    let reason = serde_json::to_value(answer.reason).unwrap_or_default();
+    ui::say(match reason.as_str() {
+        Some(reason) => format!("{word}: {reason}"),
+        None => word,
+    });
+    let hygiene = answer.workspace_hygiene_after.as_ref();
+    for (label, field) in
+        [("unlisted", "unacknowledged_dirty_in_scope"), ("outside", "unattributed_unscoped_dirty")]
+    {
+        let paths = hygiene.and_then(|hygiene| hygiene[field].as_array());
+        for path in paths.into_iter().flatten() {
+            ui::row(label, shown_path(path));
+        }
+    }
+    let overlaps = hygiene.and_then(|hygiene| hygiene["foreign_dirty_overlaps"].as_array());
+    for overlap in overlaps.into_iter().flatten() {
+        ui::row(
+            "shared",
+            format_args!(
+                "{} with {}",
+                shown_path(&overlap["path"]),
+                overlap["intent_id"].as_str().unwrap_or_default()
+            ),
+        );
+    }
+    if let Some(check) = &answer.scope_check {
+        for path in check.unexpected_files.iter().chain(&check.forbidden_touched) {
+            ui::row("not allowed", path);
+        }
+    }
+    let regressions = answer.verification.as_ref().and_then(|it| it["intent_regressions"].as_array());
+    for id in regressions.into_iter().flatten() {
+        ui::row("worse", id.as_str().unwrap_or_default());
+    }
+    if let Some(receipt) = &answer.receipt {
+        ui::row("receipt", ui::dim(receipt["digest"].as_str().unwrap_or_default()));
+    }
+    show_notices(&answer.notices);
+    ui::row("next", &answer.message);
+}

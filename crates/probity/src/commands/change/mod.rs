@@ -1,0 +1,37 @@
+//! `probity start`, `finish`, `status`, `doctor`: changes in a tree that several agents share.
+
+mod finish;
+mod start;
+mod status;
+mod words;
+
+pub(crate) use finish::{FinishArgs, finish};
+pub(crate) use start::{PromoteArgs, StartArgs, promote, start};
+pub(crate) use status::{StatusArgs, doctor, status};
+
+use super::identity::Identity;
+use crate::answer::Answer;
+use crate::{bytes, ui};
+use control::{Fault, Workspace, change};
+use std::ffi::OsString;
+use words::{show_notices, to_json};
+
+/// Widens the scope of an intent.
+pub(crate) fn amend(
+    workspace: &Workspace,
+    intent_id: &str,
+    add: Vec<OsString>,
+    related: Vec<OsString>,
+    why: &str,
+    identity: &Identity,
+) -> Result<Answer, Fault> {
+    let caller = identity.caller()?;
+    let answer = change::amend(workspace, &caller, intent_id, &bytes(add), &bytes(related), why)?;
+    ui::say(format_args!("{} {}", ui::good("amended"), answer.intent_id));
+    for path in answer.allowed_files.iter().chain(&answer.allowed_related) {
+        ui::row("added", path);
+    }
+    show_notices(&answer.notices);
+    ui::row("next", answer.next_step);
+    Ok(Answer { exit_code: 0, document: to_json(&answer) })
+}

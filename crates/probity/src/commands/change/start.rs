@@ -1,0 +1,254 @@
+//! `probity start`.
+
+use super::words::{Detail, DirtyScope, Strictness, ownership, show_notices, shown_path, to_json};
+use crate::answer::Answer;
+use crate::commands::identity::Identity;
+use crate::{bytes, ui};
+use clap::{Args, ValueEnum};
+use control::change::{self, PromoteRequest, StartAnswer, StartRequest};
+use control::registry::Caller;
+use control::{Fault, Workspace};
+use intent::start::{DirtyScopePolicy, OnConflict, StartStatus};
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// Declare a change before editing: which paths, and what for
+///
+/// Answers `active` (edit), `queued` (wait), `blocked` (do not edit, and why) or `needs_analysis`. Paths are literal; a
+/// pattern belongs into `--forbid`. The tree is analysed first if no run describes it.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  probity start src/auth.py --intent 'fix the login'\n  \
+                        probity start src/auth.py --related tests/test_auth.py --intent 'fix the login' --queue --wait 600")]
+pub(crate) struct StartArgs {
+    /// A path that the change is about
+    #[arg(value_name = "PATH")]
+    files: Vec<OsString>,
+
+    /// The same as an option
+    #[arg(long = "allowed-files", value_name = "PATH", num_args = 1..)]
+    allowed_files: Vec<OsString>,
+
+    /// A further path that it may touch
+    #[arg(long = "related", alias = "allowed-related", value_name = "PATH", num_args = 1..)]
+    related: Vec<OsString>,
+
+    /// A pattern of what it must not touch; `*` crosses `/`
+    #[arg(long = "forbid", alias = "forbidden", value_name = "PATTERN", num_args = 1..)]
+    forbid: Vec<OsString>,
+
+    /// What the change is for
+    #[arg(long, short = 'm', alias = "description", value_name = "TEXT")]
+    intent: String,
+
+    /// What you expect of it
+    #[arg(long = "effect", value_name = "TEXT")]
+    effects: Vec<String>,
+
+    /// What a conflict with another's claim means
+    #[arg(long, value_enum, default_value_t = Conflict::Block)]
+    on_conflict: Conflict,
+
+    /// Wait in the queue if others hold the paths; short for `--on-conflict queue`
+    #[arg(long)]
+    queue: bool,
+
+    /// When queued, wait at most so many seconds until the way is free
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600")]
+    wait: Option<u64>,
+
+    /// What uncommitted changes in the paths mean
+    #[arg(long, value_enum, default_value_t = DirtyScope::Block)]
+    dirty_scope_policy: DirtyScope,
+
+    /// Uncommitted changes there are your own; short for `--dirty-scope-policy continue_own_wip`
+    #[arg(long)]
+    continue_own_wip: bool,
+
+    /// How long the intent may live, in seconds [default: 3600]
+    #[arg(long, alias = "ttl-seconds", value_name = "SECONDS")]
+    ttl: Option<u64>,
+
+    /// How long its owner may be silent, in seconds [default: 300]
+    #[arg(long, alias = "lease-seconds", value_name = "SECONDS")]
+    lease: Option<u64>,
+
+    /// How strictly the budget is reckoned; not less than the policy says
+    #[arg(long, value_enum)]
+    strictness: Option<Strictness>,
+
+    /// Do not analyse: answer `needs_analysis` if no run describes the tree
+    #[arg(long)]
+    no_analyze: bool,
+
+    /// Your own id for this start: repeated, it gives the same intent
+    #[arg(long, value_name = "ID")]
+    command_id: Option<String>,
+
+    /// How much the answer says
+    #[arg(long, alias = "detail", value_enum, default_value_t = Detail::Summary)]
+    detail_level: Detail,
+
+    #[command(flatten)]
+    identity: Identity,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Conflict {
+    Block,
+    Queue,
+}
+
+/// Turn a place in the queue into a claim, from the tree as it is now
+#[derive(Debug, Args)]
+pub(crate) struct PromoteArgs {
+    /// The intent: its id or the beginning of it
+    intent: String,
+
+    /// Wait at most so many seconds until the way is free
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600")]
+    wait: Option<u64>,
+
+    /// Uncommitted changes in the paths are your own
+    #[arg(long)]
+    continue_own_wip: bool,
+
+    /// Do not analyse: stay in the queue if no run describes the tree
+    #[arg(long)]
+    no_analyze: bool,
+
+    /// How much the answer says
+    #[arg(long, alias = "detail", value_enum, default_value_t = Detail::Summary)]
+    detail_level: Detail,
+}
+
+/// Promotes a waiting intent.
+pub(crate) fn promote(workspace: &Workspace, args: &PromoteArgs, caller: &Caller) -> Result<Answer, Fault> {
+    let request = PromoteRequest {
+        intent_id: args.intent.clone(),
+        dirty_scope_policy: dirty_scope(args.continue_own_wip),
+        strictness: None,
+        analyze: !args.no_analyze,
+        detail_level: args.detail_level.into(),
+    };
+    let quiet = |_| {};
+    let answer = match args.wait {
+        None => change::promote(workspace, caller, &request, &quiet)?,
+        Some(seconds) => {
+            let patience = Duration::from_secs(seconds);
+            change::promote_when_free(workspace, caller, &request, patience, &quiet)?
+        }
+    };
+    show_start(&answer);
+    let mut document = to_json(&answer);
+    document["owner"] = Value::Null;
+    Ok(Answer { exit_code: answer.exit_code(), document })
+}
+
+const fn dirty_scope(continues: bool) -> DirtyScopePolicy {
+    if continues { DirtyScopePolicy::ContinueOwnWip } else { DirtyScopePolicy::Block }
+}
+
+/// Starts a change, and waits for its turn if asked to.
+pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<Answer, Fault> {
+    let caller = args.identity.caller()?;
+    let continues = args.continue_own_wip || args.dirty_scope_policy == DirtyScope::ContinueOwnWip;
+    let dirty_scope_policy = dirty_scope(continues);
+    let may_queue = args.queue || args.wait.is_some() || args.on_conflict == Conflict::Queue;
+    let request = StartRequest {
+        command_id: args.command_id,
+        description: args.intent,
+        expected_effects: args.effects,
+        allowed_files: bytes(args.files.into_iter().chain(args.allowed_files).collect()),
+        allowed_related: bytes(args.related),
+        forbidden: bytes(args.forbid),
+        dirty_scope_policy,
+        on_conflict: if may_queue { OnConflict::Queue } else { OnConflict::Block },
+        ttl_seconds: args.ttl,
+        lease_seconds: args.lease,
+        strictness: args.strictness.map(Into::into),
+        analyze: !args.no_analyze,
+        detail_level: args.detail_level.into(),
+    };
+    let quiet = |_| {};
+    let mut answer = change::start(workspace, &caller, &request, &quiet)?;
+    let queued = answer.intent_id.clone().filter(|_| answer.status == StartStatus::Queued);
+    if let (Some(seconds), Some(intent_id)) = (args.wait, queued) {
+        show_start(&answer);
+        let promote = PromoteRequest {
+            intent_id: intent_id.to_string(),
+            dirty_scope_policy,
+            strictness: request.strictness,
+            analyze: request.analyze,
+            detail_level: request.detail_level,
+        };
+        let patience = Duration::from_secs(seconds);
+        answer = change::promote_when_free(workspace, &caller, &promote, patience, &quiet)?;
+    }
+    show_start(&answer);
+    let is_new = args.identity.owner.is_none() && answer.intent_id.is_some();
+    if is_new {
+        ui::row(
+            "owner",
+            format_args!(
+                "{}  {}",
+                ui::bold(caller.handle.secret()),
+                ui::dim("give it with --owner, or as PROBITY_OWNER")
+            ),
+        );
+    }
+    let mut document = to_json(&answer);
+    document["owner"] = if is_new { json!(caller.handle.secret()) } else { Value::Null };
+    Ok(Answer { exit_code: answer.exit_code(), document })
+}
+
+fn show_start(answer: &StartAnswer) {
+    let word = match answer.status {
+        StartStatus::Active => ui::good("active"),
+        StartStatus::Queued => ui::warn("queued"),
+        StartStatus::Blocked => ui::bad("blocked"),
+        StartStatus::NeedsAnalysis => ui::warn("needs analysis"),
+    };
+    let reasons =
+        if answer.reasons.is_empty() { String::new() } else { format!(": {}", answer.reasons.join(", ")) };
+    ui::say(format_args!("{word}{reasons}"));
+    if let Some(id) = &answer.intent_id {
+        ui::row("intent", ui::bold(id));
+    }
+    for neighbour in &answer.workspace.concurrent_intents {
+        let paths: Vec<String> =
+            neighbour.hard_overlap.iter().chain(&neighbour.soft_overlap).map(ToString::to_string).collect();
+        ui::row(
+            "held",
+            format_args!(
+                "{} by {} ({}) since {}: {}",
+                paths.join(", "),
+                neighbour.agent_label,
+                ownership(neighbour.ownership),
+                neighbour.declared_at,
+                neighbour.intent
+            ),
+        );
+    }
+    let dirty = answer.workspace_hygiene.as_ref().map(|hygiene| &hygiene["dirty_in_allowed"]);
+    for path in dirty.and_then(Value::as_array).into_iter().flatten() {
+        ui::row("dirty", shown_path(path));
+    }
+    for warning in &answer.warnings {
+        let entry = warning.entry.as_ref().map_or_else(String::new, |entry| format!("`{entry}`: "));
+        ui::row("warning", format_args!("{entry}{} {}", warning.message, ui::warn(warning.code)));
+    }
+    if let Some(blast) = &answer.blast_radius {
+        ui::row(
+            "blast",
+            format_args!(
+                "{}: {} need these files directly, {} in all",
+                blast.radius_level,
+                ui::count(blast.direct_dependents_count, "file"),
+                blast.transitive_dependents_count
+            ),
+        );
+    }
+    show_notices(&answer.notices);
+    ui::row("next", &answer.message);
+}

@@ -1,0 +1,128 @@
+//! A damaged registry is said to be damaged: it is never silently emptied, and never silently shorter.
+
+use super::Agent;
+use crate::mcp::client::Client;
+use crate::repo::{Outcome, Repo};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+
+fn database(repo: &Repo) -> PathBuf {
+    repo.path().join(".git/probity/store.sqlite")
+}
+
+/// A repository in which three agents hold something.
+fn with_claims() -> Repo {
+    let repo = Repo::new();
+    for (name, path) in [("a", "src/a.py"), ("b", "src/b.py"), ("c", "docs/d.md")] {
+        Agent::new(&repo, name).begin(path, &[]);
+    }
+    repo
+}
+
+fn held(seen: &Outcome) -> Vec<&Value> {
+    seen.json["intents"].as_array().into_iter().flatten().map(|line| &line["intent_id"]).collect()
+}
+
+/// The registry is either as it was, or refused with what to do.
+fn is_whole_or_refused(repo: &Repo, before: &Outcome, what: &str) -> bool {
+    let seen = repo.ask(&["status"]);
+    if seen.exit_code == Some(0) {
+        assert_eq!(held(&seen), held(before), "{what}: {seen:#?}");
+        return true;
+    }
+    assert_eq!(
+        (seen.exit_code, &seen.json["reason"]),
+        (Some(70), &json!("STATE.DAMAGED")),
+        "{what}: {seen:#?}"
+    );
+    assert!(
+        seen.json["next_step"].as_str().is_some_and(|words| words.contains("backup")),
+        "{what}: {seen:#?}"
+    );
+    // Nobody is granted anything meanwhile, and the doctor says the same.
+    let start = Agent::new(repo, "d").start("src/a.py", &[]);
+    assert_eq!(start.json["reason"], "STATE.DAMAGED", "{what}: {start:#?}");
+    let doctor = repo.ask(&["doctor"]);
+    let store = doctor.json["checks"].as_array().into_iter().flatten().find(|check| check["name"] == "store");
+    assert_eq!(store.map(|check| &check["status"]), Some(&json!("failed")), "{what}: {doctor:#?}");
+    false
+}
+
+#[test]
+fn flipped_bytes_are_noticed_or_do_no_harm() {
+    let repo = with_claims();
+    let before = repo.ask(&["status"]);
+    let whole = fs::read(database(&repo)).expect("reads");
+    // The head of the file, and points all over it.
+    let places = [3, 18, 60, 101].into_iter().chain((0..24).map(|n| n * whole.len() / 24 + 37));
+    let mut refused = 0;
+    for at in places {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x41;
+        fs::write(database(&repo), bytes).expect("writes");
+        refused += usize::from(!is_whole_or_refused(&repo, &before, &format!("byte {at}")));
+        for beside in ["store.sqlite-wal", "store.sqlite-shm"] {
+            let _ = fs::remove_file(database(&repo).with_file_name(beside));
+        }
+    }
+    assert!(refused >= 2, "no flip did any harm: the test flips in the wrong places");
+    fs::write(database(&repo), whole).expect("writes");
+    assert!(is_whole_or_refused(&repo, &before, "restored"));
+}
+
+#[test]
+fn a_database_that_is_cut_emptied_or_gone_is_not_replaced() {
+    for harm in ["cut", "emptied", "gone", "another"] {
+        let repo = with_claims();
+        let before = repo.ask(&["status"]);
+        let path = database(&repo);
+        let whole = fs::read(&path).expect("reads");
+        match harm {
+            "cut" => fs::write(&path, &whole[..whole.len() / 2]).expect("writes"),
+            "emptied" => fs::write(&path, b"").expect("writes"),
+            "gone" => fs::remove_file(&path).expect("removes"),
+            _ => {
+                // A database of the right kind that knows nothing.
+                let other = Repo::new();
+                other.ask(&["status"]);
+                fs::copy(database(&other), &path).expect("copies");
+            }
+        }
+        assert!(!is_whole_or_refused(&repo, &before, harm), "{harm}");
+        fs::write(&path, whole).expect("writes");
+        assert!(is_whole_or_refused(&repo, &before, "restored"), "{harm}");
+    }
+}
+
+#[test]
+fn a_damaged_write_ahead_log_loses_nothing_in_silence() {
+    let repo = with_claims();
+    // While somebody has it open, the last writes are in the log beside the database.
+    let mut client = Client::start(&repo);
+    let wish = json!({ "intent": "more", "allowed_files": ["more.txt"], "analyze": true });
+    assert_eq!(client.call("start_controlled_change", &wish).json["status"], "active");
+    let before = repo.ask(&["status"]);
+    assert_eq!(held(&before).len(), 4);
+    client.kill();
+    let wal = database(&repo).with_file_name("store.sqlite-wal");
+    let mut bytes = fs::read(&wal).expect("the last writes are there");
+    let at = bytes.len().checked_sub(2000).expect("a page at least");
+    bytes[at] ^= 0x41;
+    fs::write(&wal, bytes).expect("writes");
+    assert!(!is_whole_or_refused(&repo, &before, "a frame of the write-ahead log"));
+}
+
+#[test]
+fn a_person_can_begin_anew_by_setting_the_database_aside() {
+    let repo = with_claims();
+    fs::write(database(&repo), b"").expect("writes");
+    let refused = repo.ask(&["status"]);
+    let advice = refused.json["next_step"].as_str().expect("advice").to_owned();
+    for name in ["store.sqlite", "store.sqlite-wal", "store.sqlite-shm", "cache/intents*"] {
+        assert!(advice.contains(name), "{advice}");
+    }
+    repo.sh("cd .git/probity && mkdir aside && mv store.sqlite* cache/intents* aside");
+    assert_eq!(repo.ask(&["status"]).json["intents"], json!([]));
+    Agent::new(&repo, "d").begin("src/a.py", &[]);
+}

@@ -1,0 +1,74 @@
+//! Rows that no agent reaches by keeping to the rules: the state was made by somebody who did not, or by damage.
+
+use super::time::{declaration, owner, workspace};
+use super::{Agent, is, verdict};
+use crate::repo::Repo;
+use canon::Digest;
+use control::registry::{Host, Machine, Shell};
+use intent::CommandId;
+use intent::registry::{Change, Event};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+use store::ports::{Appended, Store};
+
+#[test]
+fn a_claim_that_overlaps_all_the_same_blocks_the_finish() {
+    let repo = Repo::new();
+    let (a, b) = (Agent::new(&repo, "a"), Agent::new(&repo, "b"));
+    let declaration = declaration(&b, "rule-breaker", "src/a.py", 3600);
+    let intent = a.begin("src/a.py", &[]);
+    // Another program granted it, and did not ask who holds it.
+    let workspace = workspace(&repo);
+    let shell = Shell::open(&workspace).expect("opens");
+    let head = shell.registry().head();
+    let event = Event {
+        seq: head.seq.next(),
+        prev: head.digest,
+        at: Machine.now(),
+        command: CommandId::parse("rule-breaker").expect("an id"),
+        request: Digest::of(b""),
+        by: owner(&b, None),
+        notices: Vec::new(),
+        change: Change::Granted { declaration, displaced: BTreeSet::new(), passed: BTreeSet::new() },
+    };
+    let bytes = canon::json::canonical(&json!(event));
+    let log = workspace.state.store().expect("opens").log("intents");
+    assert!(matches!(log.append(head.seq.0, "rule-breaker", &bytes).expect("appends"), Appended::At(_)));
+    repo.write("src/a.py", "print('whose?')\n");
+    let blocked = a.finish(&intent, &["--changed", "src/a.py"]);
+    assert_eq!(verdict(&blocked), is("unverified", "workspace_hygiene", 3), "{blocked:#?}");
+    let hygiene = &blocked.json["workspace_hygiene_after"];
+    assert_eq!(hygiene["finish_block_reason"], "foreign_dirty_overlap");
+    assert_eq!(hygiene["foreign_dirty_overlaps"][0]["path"], "src/a.py");
+    assert_eq!(blocked.json["next_step"], "coordinate_with_owner");
+    // The other gives it up, and the way is free.
+    assert_eq!(b.ask(&["intent", "clear", "rule-breaker"]).exit_code, Some(0));
+    assert_eq!(a.finish(&intent, &["--changed", "src/a.py"]).json["status"], "accepted");
+}
+
+#[test]
+fn a_before_run_that_is_another_now_expires_the_change() {
+    let repo = Repo::new();
+    let a = Agent::new(&repo, "a");
+    let started = a.start("src/a.py", &[]);
+    let intent = started.json["intent_id"].as_str().expect("an id");
+    let run = started.json["run_id"].as_str().and_then(|id| id.strip_prefix("sha256:")).expect("a run");
+    // The same run in other bytes: whole, of that id, and not the one that the intent started from.
+    let path = repo.path().join(".git/probity/runs").join(run);
+    let file = fs::read(&path).expect("reads");
+    let line = file.iter().position(|&byte| byte == b'\n').expect("a first line");
+    let mut about: Value = serde_json::from_slice(&file[..line]).expect("JSON");
+    let size = usize::try_from(about["size_bytes"].as_u64().expect("a size")).expect("fits");
+    let mut bytes = zstd::bulk::decompress(&file[line + 1..], size).expect("unpacks");
+    bytes.push(b'\n');
+    about["size_bytes"] = bytes.len().into();
+    about["report_digest"] = json!(Digest::of(&bytes));
+    let packed = zstd::bulk::compress(&bytes, 1).expect("packs");
+    fs::write(&path, [about.to_string().as_bytes(), b"\n", &packed].concat()).expect("writes");
+    repo.write("src/a.py", "print('a2')\n");
+    let expired = a.finish(intent, &["--changed", "src/a.py"]);
+    assert_eq!(expired.json["status"], "expired", "{expired:#?}");
+    assert_eq!((&expired.json["next_step"], expired.exit_code), (&json!("analyze_then_start"), Some(4)));
+    assert_eq!(expired.json["intent_cleared"], false, "the claim is kept until it is given up");
+}

@@ -1,0 +1,162 @@
+//! What takes time: silent owners, lapsed leases, intents that are over. The registry is written as a machine would have
+//! written it some minutes ago; the binary looks at it now.
+
+use super::{Agent, is, verdict};
+use crate::repo::Repo;
+use control::Workspace;
+use control::registry::{Caller, Handle, Host, Machine, Shell, TreeFacts};
+use intent::registry::{Action, Base, Declaration};
+use intent::start::{DirtyScopePolicy, OnConflict};
+use intent::{Entry, IntentId, IntentScope, Owner, Probe, Timestamp};
+use serde_json::json;
+use std::sync::Arc;
+
+/// This machine, so many seconds ago.
+struct Ago(u64);
+
+impl Host for Ago {
+    fn now(&self) -> Timestamp {
+        Timestamp(Machine.now().0.saturating_sub(self.0))
+    }
+    fn name(&self) -> &str {
+        Machine.name()
+    }
+    fn boot_id(&self) -> Option<&str> {
+        Machine.boot_id()
+    }
+    fn probe(&self, pid: u32) -> Probe {
+        Machine.probe(pid)
+    }
+}
+
+/// The registry of a repository.
+pub(super) fn workspace(repo: &Repo) -> Workspace {
+    Workspace::find(Some(&repo.path()), &repo.path()).expect("is found")
+}
+
+/// The owner that an agent at the command line is.
+pub(super) fn owner(agent: &Agent<'_>, pid: Option<u32>) -> Owner {
+    let handle = Handle::parse(&agent.owner).expect("a handle");
+    Caller { handle, label: "agent".into(), pid }.owner(&Machine).expect("an owner")
+}
+
+/// What a start of `path` declares, from the tree as it is.
+pub(super) fn declaration(agent: &Agent<'_>, id: &str, path: &str, ttl_seconds: u64) -> Declaration {
+    let begun = agent.begin(path, &[]);
+    let shell = Shell::open(&workspace(agent.repo)).expect("opens");
+    let base: Base = shell.resolve(&begun).expect("is there").base.clone();
+    assert_eq!(agent.ask(&["intent", "clear", &begun]).exit_code, Some(0));
+    Declaration {
+        intent_id: IntentId::parse(id).expect("an id"),
+        description: "a change of some time ago".into(),
+        expected_effects: Vec::new(),
+        scope: IntentScope { allowed_files: [Entry::new(path)].into(), ..IntentScope::default() },
+        ttl_seconds,
+        lease_seconds: 60,
+        base,
+    }
+}
+
+/// Lets an agent have started on `path` ten minutes ago with the shortest lease.
+fn started_long_ago(agent: &Agent<'_>, id: &str, path: &str, ttl_seconds: u64) {
+    let declaration = declaration(agent, id, path, ttl_seconds);
+    let store = workspace(agent.repo).state.store().expect("opens");
+    let mut shell = Shell::over(&store, Arc::new(Ago(600)));
+    let action = Action::Start {
+        declaration,
+        dirty_scope_policy: DirtyScopePolicy::Block,
+        on_conflict: OnConflict::Block,
+    };
+    let tree = TreeFacts { run_available: true, ..TreeFacts::default() };
+    shell.execute(&owner(agent, Some(std::process::id())), action, &tree).expect("was granted");
+}
+
+#[test]
+fn a_silent_owner_still_holds_its_paths() {
+    let repo = Repo::new();
+    let (a, b) = (Agent::new(&repo, "a"), Agent::new(&repo, "b"));
+    started_long_ago(&a, "long-ago", "src/a.py", 3600);
+    let blocked = b.start("src/a.py", &[]);
+    assert_eq!(verdict(&blocked), is("blocked", "coordination", 2), "{blocked:#?}");
+    assert_eq!(blocked.json["next_step"], "coordinate_with_stale_owner");
+    let neighbour = &blocked.json["workspace"]["concurrent_intents"][0];
+    assert_eq!(neighbour["ownership"], "foreign_stale", "{blocked:#?}");
+    assert_eq!(neighbour["recommended_action"], "coordinate_or_wait_for_its_end");
+    assert_eq!(blocked.json["workspace"]["stale_count"], 1);
+    // Its owner lives: neither recovering nor clearing is for others.
+    assert_eq!(b.ask(&["intent", "recover", "long-ago"]).exit_code, Some(5));
+    assert_eq!(b.ask(&["intent", "clear", "long-ago"]).exit_code, Some(5));
+    assert_eq!(repo.ask(&["intent", "show", "long-ago"]).json["intent"]["ownership"], "foreign_stale");
+}
+
+#[test]
+fn a_lapse_is_told_to_the_one_it_concerns_and_costs_nothing_else() {
+    let repo = Repo::new();
+    let a = Agent::new(&repo, "a");
+    started_long_ago(&a, "long-ago", "src/a.py", 3600);
+    assert_eq!(
+        a.ask(&["intent", "show", "long-ago"]).json["intent"]["ownership"],
+        "own_active",
+        "use renews it"
+    );
+    repo.write("src/a.py", "print('late')\n");
+    let finished = a.finish("long-ago", &["--changed", "src/a.py"]);
+    assert_eq!(verdict(&finished), is("accepted", "", 0), "{finished:#?}");
+}
+
+#[test]
+fn renewing_after_a_lapse_says_since_when_one_was_silent() {
+    let repo = Repo::new();
+    let a = Agent::new(&repo, "a");
+    started_long_ago(&a, "long-ago", "src/a.py", 3600);
+    let mut shell = Shell::open(&workspace(&repo)).expect("opens");
+    let action = Action::Renew {
+        intent_id: IntentId::parse("long-ago").expect("an id"),
+        lease_seconds: 60,
+        ttl_seconds: None,
+    };
+    let done = shell.execute(&owner(&a, None), action, &TreeFacts::default()).expect("is its own");
+    assert_eq!(json!(done.notices[0].kind)["kind"], "lease_lapsed", "{done:?}");
+}
+
+#[test]
+fn what_is_over_cannot_be_finished() {
+    let repo = Repo::new();
+    let (a, b) = (Agent::new(&repo, "a"), Agent::new(&repo, "b"));
+    started_long_ago(&a, "long-ago", "src/a.py", 60);
+    repo.write("src/a.py", "print('too late')\n");
+    let over = a.finish("long-ago", &["--changed", "src/a.py"]);
+    assert_eq!(over.exit_code, Some(4), "{over:#?}");
+    assert!(over.json["next_step"].as_str().is_some_and(|words| !words.is_empty()), "{over:#?}");
+    // It blocks nobody, and its owner is told who came after it.
+    repo.sh("git checkout -q src/a.py");
+    let next = b.begin("src/a.py", &[]);
+    let told = a.ask(&["intent", "list"]);
+    let notice = &told.json["notices"][0];
+    assert_eq!(
+        (&notice["kind"]["kind"], &notice["kind"]["by"]),
+        (&json!("closed"), &json!(next)),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn dirt_is_attributed_to_the_living_only() {
+    let repo = Repo::new();
+    repo.write("src/c.py", "print('c')\n");
+    repo.sh("git add . && git commit -q -m c");
+    let [a, silent, over, queued] = ["a", "silent", "over", "queued"].map(|name| Agent::new(&repo, name));
+    started_long_ago(&silent, "silent", "src/b.py", 3600);
+    started_long_ago(&over, "over", "src/c.py", 60);
+    let intent = a.begin("src/a.py", &[]);
+    let waits = queued.start("src/b.py", &["--queue"]);
+    assert_eq!(waits.json["status"], "queued", "{waits:#?}");
+    for file in ["src/a.py", "src/b.py", "src/c.py"] {
+        repo.write(file, "print('changed')\n");
+    }
+    let finished = a.finish(&intent, &["--changed", "src/a.py", "--detail-level", "full"]);
+    let hygiene = &finished.json["workspace_hygiene_after"];
+    assert_eq!(hygiene["foreign_attributed_outside_scope"], json!(["src/b.py"]), "{finished:#?}");
+    assert_eq!(hygiene["new_unattributed_unscoped_dirty"], json!(["src/c.py"]), "{finished:#?}");
+    assert_eq!(verdict(&finished), is("accepted_with_external_changes", "", 0));
+}

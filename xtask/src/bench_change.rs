@@ -1,0 +1,331 @@
+//! `cargo xtask bench change`: starting and finishing a change in a large shared tree, beside codeclone's MCP server on
+//! the same repository; and `cargo xtask bench edit TREE`: a whole governed edit of one line.
+//!
+//! The repository has 10,000 files. 1,000 other agents hold one file each and have edited it: 1,000 live intents, 1,000
+//! dirty files. Nothing is analysed while the clock runs.
+
+use crate::bench::{median, shell, time};
+use crate::mcp::Server;
+use crate::peers::codeclone_mcp;
+use crate::{Chore, build, cargo};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+const FILES: usize = 10_000;
+const OTHERS: usize = 1_000;
+const ROUNDS: usize = 15;
+/// The other server takes seconds a call.
+const PEER_ROUNDS: usize = 3;
+
+/// Writes a registry of other agents' intents as codeclone keeps it. Arguments: root, how many, a process that lives.
+const PEER_INTENTS: &str = r#"
+import datetime, hashlib, json, os, sys
+root, count, pid = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+folder = os.path.join(root, ".codeclone", "intents")
+os.makedirs(folder, exist_ok=True)
+now = datetime.datetime.now(datetime.timezone.utc)
+text = lambda at: at.strftime("%Y-%m-%dT%H:%M:%SZ")
+digest = lambda value: hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()
+for n in range(count):
+    scope = {"allowed_files": [f"held/p{n // 100:02}/m{n:04}.py"], "allowed_related": [], "forbidden": []}
+    name = f"intent-{n:08x}-001"
+    record = {
+        "registry_version": "2", "intent_id": name, "agent_pid": pid, "agent_start_epoch": 1000 + n,
+        "agent_label": f"agent {n}", "run_id": "0" * 64, "declared_at_utc": text(now),
+        "expires_at_utc": text(now + datetime.timedelta(hours=20)), "ttl_seconds": 72000, "status": "active",
+        "intent": "another change", "scope": scope, "scope_digest": digest(scope), "blast_radius_summary": {},
+        "lease_renewed_at_utc": text(now), "lease_seconds": 600, "report_digest": "0" * 64,
+    }
+    record["integrity"] = {"payload_sha256": digest(record)}
+    with open(os.path.join(folder, f"{pid}-{1000 + n}-{name}.json"), "w") as file:
+        json.dump(record, file)
+"#;
+
+/// What one program took.
+#[derive(Default)]
+struct Times {
+    start: Vec<Duration>,
+    finish: Vec<Duration>,
+}
+
+/// Start and finish in a tree that a thousand others use.
+pub fn change() -> Chore {
+    let binary = build("release")?;
+    let place = std::env::temp_dir().join(format!("probity-change-{}", std::process::id()));
+    let result = measure_change(&binary, &place);
+    let _ = fs::remove_dir_all(&place);
+    result
+}
+
+fn measure_change(binary: &Path, place: &Path) -> Chore {
+    let root = place.join("repo");
+    fs::create_dir_all(&root).map_err(|error| error.to_string())?;
+    shell(&root, "git init -q -b main")?;
+    // The others start while the tree is small: only how many they are matters, not how they came.
+    let mut others = Server::start(binary, &["mcp"], &root)?;
+    others.call("analyze_repository", &json!({}))?;
+    for number in 0..OTHERS {
+        let wish = json!({
+            "intent": "another change", "agent": format!("agent {number}"), "ttl_seconds": 72_000,
+            "lease_seconds": 600, "allowed_files": [held(number)],
+        });
+        let (answer, _) = others.call("start_controlled_change", &wish)?;
+        expect(&answer, "active")?;
+    }
+    fill(&root)?;
+    let mut server = Server::start(binary, &["mcp"], &root)?;
+    server.call("analyze_repository", &json!({}))?;
+    println!("10,000 files, 1,000 live intents of others, 1,000 dirty files");
+    show("documentation, command line", &command_line(binary, &root)?, None);
+    let own = documentation(&mut server, &root, "own", ROUNDS)?;
+    show("documentation, MCP", &own, None);
+    let own_code = code(&mut server, &root, ROUNDS / 3)?;
+    show("code with its after-run, MCP", &own_code, None);
+    drop((others, server));
+    let Some(peer) = codeclone_mcp() else { return Ok(()) };
+    let mut server = Server::start(&peer, &[], &root)?;
+    // Its own process must not be the owner of the others' intents.
+    shell_with(&root, PEER_INTENTS, &[&OTHERS.to_string(), &std::process::id().to_string()])?;
+    let analyze = json!({ "root": root, "processes": 1 });
+    server.call("analyze_repository", &analyze)?;
+    show("documentation, codeclone", &documentation(&mut server, &root, "peer", PEER_ROUNDS)?, Some(&own));
+    Ok(())
+}
+
+fn held(number: usize) -> String {
+    format!("held/p{:02}/m{number:04}.py", number / 100)
+}
+
+/// 10,000 files in a commit, then an edit in each file that another holds.
+fn fill(root: &Path) -> Chore {
+    let write = |name: &str, text: &str| {
+        let path = root.join(name);
+        let folder = path.parent().unwrap_or(root);
+        fs::create_dir_all(folder)
+            .and_then(|()| fs::write(&path, text))
+            .map_err(|error| format!("{name}: {error}"))
+    };
+    write(".gitignore", ".codeclone/\n.cache/\n")?;
+    for number in 0..FILES {
+        let name =
+            if number < OTHERS { held(number) } else { format!("src/p{:02}/m{number:04}.py", number / 100) };
+        write(&name, &source(number))?;
+    }
+    for number in 0..ROUNDS * 4 {
+        write(&format!("docs/n{number:02}.md"), "# A note\n")?;
+    }
+    shell(root, "git add . && git -c user.name=b -c user.email=b@example.org commit -qm files")?;
+    for number in 0..OTHERS {
+        write(&held(number), &(source(number) + "\n\nEDITED = True\n"))?;
+    }
+    // What was written a moment ago is always read again.
+    std::thread::sleep(Duration::from_secs(3));
+    Ok(())
+}
+
+/// What modules are made of; `@` and `#` stand for a name and a number.
+const STATEMENTS: [&str; 12] = [
+    "    @ = first * # + second\n",
+    "    if first > #:\n        second = first - #\n",
+    "    for @ in range(#):\n        first += @\n",
+    "    while second > #:\n        second //= 2\n",
+    "    try:\n        first = int(second)\n    except ValueError:\n        first = #\n",
+    "    @ = [item for item in first if item != #]\n",
+    "    @ = {'key': first, 'number': #}\n",
+    "    assert first != #, second\n",
+    "    @ = lambda value: value ** #\n",
+    "    with open(str(#)) as @:\n        first = @.read()\n",
+    "    second = max(first, #, key=str)\n",
+    "    print(first, #, sep=second)\n",
+];
+
+/// A small module that is like no other: copies would be findings, and this is not about those.
+fn source(number: usize) -> String {
+    let mut dice = number.wrapping_mul(2_654_435_761) | 1;
+    let mut text = format!("\"\"\"Module {number}.\"\"\"\n\n\ndef work_{number}(first, second):\n");
+    for line in 0..6 + number % 9 {
+        dice ^= dice << 13;
+        dice ^= dice >> 7;
+        dice ^= dice << 17;
+        let statement = STATEMENTS[dice % STATEMENTS.len()];
+        text += &statement.replace('@', &format!("v{line}")).replace('#', &(number + line).to_string());
+    }
+    text + "    return first\n"
+}
+
+/// The command line: each call is a process that knows nothing.
+fn command_line(binary: &Path, root: &Path) -> Result<Times, String> {
+    let mut times = Times::default();
+    for number in 0..ROUNDS {
+        let path = format!("docs/n{:02}.md", number + ROUNDS * 2);
+        let owner = format!("bench-owner-{number:08}");
+        let id = format!("bench-start-{number}");
+        let mut start = Command::new(binary);
+        start.args(["start", &path, "-m", "a note", "--owner", &owner, "--command-id", &id, "--json"]);
+        times.start.push(time(start.current_dir(root))?);
+        edit(root, &path)?;
+        let mut finish = Command::new(binary);
+        finish.args(["finish", &id, "--changed", &path, "--owner", &owner, "--json"]);
+        times.finish.push(time(finish.current_dir(root))?);
+    }
+    Ok(times)
+}
+
+/// A change of a note: no run is needed behind it.
+fn documentation(server: &mut Server, root: &Path, who: &str, rounds: usize) -> Result<Times, String> {
+    let mut times = Times::default();
+    let offset = if who == "own" { 0 } else { ROUNDS };
+    for number in 0..rounds {
+        let path = format!("docs/n{:02}.md", number + offset);
+        let (granted, start) = server.call("start_controlled_change", &wish(who, root, &path))?;
+        expect(&granted, "active")?;
+        edit(root, &path)?;
+        let (finished, finish) = server.call("finish_controlled_change", &evidence(who, &granted, &path))?;
+        expect(&finished, "accepted")?;
+        times.start.push(start);
+        times.finish.push(finish);
+    }
+    Ok(times)
+}
+
+/// A change of a module, analysed before the clock runs again.
+fn code(server: &mut Server, root: &Path, rounds: usize) -> Result<Times, String> {
+    let mut times = Times::default();
+    for number in 0..rounds {
+        let path = format!("src/p{:02}/m{:04}.py", 50 + number, (50 + number) * 100);
+        let (granted, start) = server.call("start_controlled_change", &wish("own", root, &path))?;
+        expect(&granted, "active")?;
+        edit(root, &path)?;
+        server.call("analyze_repository", &json!({}))?;
+        let (finished, finish) =
+            server.call("finish_controlled_change", &evidence("own", &granted, &path))?;
+        expect(&finished, "accepted")?;
+        times.start.push(start);
+        times.finish.push(finish);
+    }
+    Ok(times)
+}
+
+fn wish(who: &str, root: &Path, path: &str) -> Value {
+    match who {
+        "own" => json!({ "intent": "a change", "agent": "bench", "allowed_files": [path] }),
+        _ => json!({ "root": root, "intent": "a change", "scope": { "allowed_files": [path] } }),
+    }
+}
+
+fn evidence(who: &str, granted: &Value, path: &str) -> Value {
+    let mut evidence = json!({ "intent_id": granted["intent_id"], "changed_files": [path] });
+    if who == "own" {
+        evidence["owner"] = granted["owner"].clone();
+    }
+    evidence
+}
+
+/// Whether an answer says so; `accepted` may come with changes of others.
+fn expect(answer: &Value, status: &str) -> Chore {
+    let said = answer["status"].as_str().unwrap_or_default();
+    if said.starts_with(status) { Ok(()) } else { Err(format!("not {status}: {answer}")) }
+}
+
+fn edit(root: &Path, path: &str) -> Chore {
+    let old = fs::read_to_string(root.join(path)).map_err(|error| format!("{path}: {error}"))?;
+    fs::write(root.join(path), old + "\n# One more line\n").map_err(|error| format!("{path}: {error}"))
+}
+
+fn shell_with(root: &Path, script: &str, arguments: &[&str]) -> Chore {
+    let status = Command::new("python3").args(["-c", script]).arg(root).args(arguments).status();
+    if status.is_ok_and(|status| status.success()) { Ok(()) } else { Err("python3 failed".into()) }
+}
+
+fn show(name: &str, times: &Times, own: Option<&Times>) {
+    let median_of = |times: &[Duration]| median(times.to_vec()).as_secs_f64() * 1e3;
+    let (start, finish) = (median_of(&times.start), median_of(&times.finish));
+    println!("{name:<34} start {start:>8.1} ms   finish {finish:>8.1} ms");
+    if let Some(own) = own {
+        let (start, finish) = (start / median_of(&own.start), finish / median_of(&own.finish));
+        println!("{:<34} start {start:>8.1} ×    finish {finish:>8.1} ×", "");
+    }
+}
+
+/// A whole governed edit of one line: analyse, start, edit, analyse, finish.
+pub fn edit_of(tree: &str) -> Chore {
+    let binary = build("release")?;
+    let place = std::env::temp_dir().join(format!("probity-edit-{}", std::process::id()));
+    let result = measure_edit(&binary, Path::new(tree), &place);
+    let _ = fs::remove_dir_all(&place);
+    result
+}
+
+fn measure_edit(binary: &Path, tree: &Path, place: &Path) -> Chore {
+    fs::create_dir_all(place).map_err(|error| error.to_string())?;
+    let root = place.join("repo");
+    let copied = Command::new("cp").arg("-r").arg(tree).arg(&root).status();
+    if !copied.is_ok_and(|status| status.success()) {
+        return Err(format!("{} could not be copied", tree.display()));
+    }
+    let commit = "rm -rf .git && printf '.codeclone/\n.cache/\n' >> .gitignore && git init -q -b main && git add . && \
+                  git -c user.name=b -c user.email=b@example.org commit -qm files && sleep 3";
+    shell(&root, commit)?;
+    let paths = sources(&root)?;
+    let mut own = Vec::new();
+    for path in &paths[..5] {
+        shell(&root, "rm -rf .git/probity")?;
+        own.push(governed(binary, &["mcp"], "own", &root, path)?);
+    }
+    let own = median(own);
+    println!("a governed edit of one line in {}", tree.display());
+    println!("probity                {:>8.2} s", own.as_secs_f64());
+    let Some(peer) = codeclone_mcp() else { return Ok(()) };
+    let peers = governed(&peer, &[], "peer", &root, &paths[5])?;
+    println!("codeclone              {:>8.2} s", peers.as_secs_f64());
+    println!("ratio                  {:>8.1} ×", peers.as_secs_f64() / own.as_secs_f64());
+    Ok(())
+}
+
+/// One edit through a fresh server that has no cache; the time of its five calls.
+fn governed(
+    program: &Path,
+    arguments: &[&str],
+    who: &str,
+    root: &Path,
+    path: &str,
+) -> Result<Duration, String> {
+    let mut server = Server::start(program, arguments, root)?;
+    let analyze = if who == "own" { json!({}) } else { json!({ "root": root, "processes": 1 }) };
+    let (_, first) = server.call("analyze_repository", &analyze)?;
+    let (granted, start) = server.call("start_controlled_change", &wish(who, root, path))?;
+    expect(&granted, "active")?;
+    let old = fs::read_to_string(root.join(path)).map_err(|error| error.to_string())?;
+    fs::write(root.join(path), old + "\nEDITED = 1\n").map_err(|error| error.to_string())?;
+    let (after, second) = server.call("analyze_repository", &analyze)?;
+    let mut shown = evidence(who, &granted, path);
+    shown["after_run_id"] = after["run_id"].clone();
+    let (finished, finish) = server.call("finish_controlled_change", &shown)?;
+    expect(&finished, "accepted")?;
+    let ms = |time: Duration| time.as_millis();
+    eprintln!(
+        "  {who}: analyse {} start {} analyse {} finish {} ms",
+        ms(first),
+        ms(start),
+        ms(second),
+        ms(finish)
+    );
+    Ok(first + start + second + finish)
+}
+
+/// The largest modules, as names from the root.
+fn sources(root: &Path) -> Result<Vec<String>, String> {
+    let script = "git ls-files -z '*.py' | xargs -0 ls -S | head -40 | tail -6";
+    let output = Command::new("sh").args(["-ec", script]).current_dir(root).output();
+    let text = output.map_err(|error| error.to_string())?.stdout;
+    let names: Vec<String> = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
+    if names.len() < 6 { Err("the tree has too few Python files".into()) } else { Ok(names) }
+}
+
+/// Claims a second of processes that contend for one path.
+pub fn registry() -> Chore {
+    cargo("registry", &["bench", "--quiet", "--package", "probity-control", "--bench", "registry"], &[])
+}
