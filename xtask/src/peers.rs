@@ -7,7 +7,7 @@
 use crate::measure::{Words, append, copy, kilobytes, largest, median, milliseconds, ratio};
 use crate::{Chore, build, root};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 

@@ -15,8 +15,11 @@ use rmcp::service::{Peer, RequestContext, RoleServer};
 use rmcp::{ServerHandler, ServiceExt};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::mpsc;
 
 const INSTRUCTIONS: &str = "Change control for shared trees. Before editing: analyze_repository, then \
@@ -150,6 +153,27 @@ async fn blocking<T: Send + 'static>(
     done.map_err(|error| ErrorData::internal_error(error.to_string(), None))?
 }
 
+/// What a client says, until it says no more: then whatever is still being done for it ends at its next step.
+struct UntilGone<R> {
+    from: R,
+    over: Arc<AtomicBool>,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for UntilGone<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.from).poll_read(context, buffer);
+        if read.is_ready() && buffer.filled().len() == before {
+            self.over.store(true, Ordering::Relaxed);
+        }
+        read
+    }
+}
+
 /// Serves one client on standard input and output until it closes them.
 pub fn serve_stdio(root: &Path) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -159,12 +183,10 @@ pub fn serve_stdio(root: &Path) -> Result<(), ServeError> {
     runtime.block_on(async {
         let server = Server::new(root, Some(std::process::id()));
         let over = server.over.clone();
-        let session = server.serve(rmcp::transport::stdio()).await;
+        let (from, to) = rmcp::transport::stdio();
+        let session = server.serve((UntilGone { from, over }, to)).await;
         let session = session.map_err(|error| ServeError::Handshake(error.to_string()))?;
-        let ended = session.waiting().await;
-        // Whatever is still being done for a client that has gone ends at its next step.
-        over.store(true, Ordering::Relaxed);
-        ended.map_err(|error| ServeError::Handshake(error.to_string()))?;
+        session.waiting().await.map_err(|error| ServeError::Handshake(error.to_string()))?;
         Ok(())
     })
 }

@@ -15,6 +15,9 @@ use std::collections::BTreeSet;
 /// How many findings an answer lists if nobody asks for more: an agent pays for every line.
 const LISTED: usize = 10;
 
+/// How many entries a list within a finding shows.
+const SHOWN: usize = 3;
+
 /// The tools of this module.
 pub(super) fn tools() -> Vec<Tool> {
     vec![
@@ -52,9 +55,25 @@ fn analyze_repository(call: &Call, Analyze { root, limit }: Analyze) -> Result<V
     let analyzed = analyze(&workspace, &AnalyzeOptions::default(), &|progress| call.analysis_step(progress))?;
     let baseline = read_baseline(&workspace, &analyzed.run)?;
     let mut document = documents::analyzed(&analyzed, limit.unwrap_or(LISTED));
+    document["findings"].as_array_mut().into_iter().flatten().for_each(shorten);
     document["baseline"] = documents::baseline(&baseline);
     document["gates"] = documents::gates(&gates(&workspace, &analyzed.run, &baseline)?);
     Ok(super::named("analyze", document))
+}
+
+/// Cuts the lists of a finding: copies may be found in a hundred places, and the run itself names all of them.
+fn shorten(finding: &mut Value) {
+    let long: Vec<(String, usize)> = finding
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, value)| Some((name.clone(), value.as_array()?.len())))
+        .filter(|(_, len)| *len > SHOWN)
+        .collect();
+    for (name, len) in long {
+        finding[format!("n_{name}")] = len.into();
+        finding[name].as_array_mut().into_iter().for_each(|list| list.truncate(SHOWN));
+    }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

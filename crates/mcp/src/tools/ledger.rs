@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// How many items an answer lists if nobody asks for more.
-const LISTED: usize = 20;
+const LISTED: usize = 15;
 /// How long a context is if nobody says.
 const BUDGET: usize = 1_500;
 
@@ -98,7 +98,7 @@ struct Query {
     /// Superseded and resolved ones too
     #[serde(default)]
     all: bool,
-    /// Items to list [20]
+    /// Items to list [15]
     limit: Option<usize>,
 }
 

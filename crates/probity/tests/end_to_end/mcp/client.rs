@@ -100,12 +100,6 @@ impl Client {
         ToolAnswer { json: text, is_error: result["isError"] == true }
     }
 
-    /// Kills the server.
-    pub(crate) fn kill(mut self) {
-        self.process.kill().expect("is killed");
-        self.process.wait().expect("ends");
-    }
-
     /// Closes the session and waits for the server to end.
     pub(crate) fn close(mut self) {
         drop(self.to.take());
