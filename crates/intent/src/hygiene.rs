@@ -3,7 +3,7 @@
 //! Every dirty path gets one class. Nothing in scope can be hidden from evidence, and nothing is attributed on
 //! doubt (law 5): what was not there to compare with is *unknown*.
 
-use crate::record::{ForeignDirtyOverlap, IntentId, LiveClaims, Peer};
+use crate::record::{Claims, ForeignDirtyOverlap, IntentId, Peer};
 use crate::scope::{Entries, IntentScope, ScopeRelation};
 use canon::Digest;
 use paths::RepoPath;
@@ -230,7 +230,7 @@ impl FinishHygiene {
 
 /// Classifies every dirty path and says whether the finish may go on.
 pub fn hygiene_finish(state: &FinishState) -> FinishHygiene {
-    let claims = LiveClaims::new(&state.foreign_intents);
+    let claims = Claims::live(&state.foreign_intents);
     let at_start = match &state.start_snapshot {
         Some(StartSnapshot::Available { entries }) => Some(by_path(entries)),
         Some(StartSnapshot::Unreadable) | None => None,
@@ -277,7 +277,7 @@ fn start_state(now: &DirtyEntry, at_start: Option<&BTreeMap<&RepoPath, &DirtyEnt
 fn attribute(
     entry: &DirtyEntry,
     state: &FinishState,
-    claims: &LiveClaims<'_>,
+    claims: &Claims<'_>,
     start_state: StartState,
 ) -> DirtyAttribution {
     let path = entry.path.as_bytes();

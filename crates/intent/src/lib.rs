@@ -20,7 +20,7 @@ pub mod vectors;
 pub use check::{ScopeCheck, ScopeCheckStatus, scope_check};
 pub use hygiene::{FinishHygiene, FinishState, hygiene_finish};
 pub use owner::{Held, Lease, Owner, Ownership, Probe, Timestamp, ownership};
-pub use record::{BadId, CommandId, ForeignDirtyOverlap, IntentId, Peer, Status};
+pub use record::{BadId, Claims, CommandId, ForeignDirtyOverlap, IntentId, Peer, Status};
 pub use registry::Registry;
 pub use relations::{OverlapType, Relation, RelationKind, overlap, relations};
 pub use scope::{Entries, Entry, IntentScope, Patterns, ScopeRelation, covered};

@@ -125,15 +125,22 @@ pub struct ForeignDirtyOverlap {
     pub ownership: Ownership,
 }
 
-/// The live claims of others, ready to be asked path by path.
-pub(crate) struct LiveClaims<'a> {
+/// Intents, ready to be asked path by path: many paths and many intents are not a product.
+#[derive(Debug)]
+pub struct Claims<'a> {
     by_entry: BTreeMap<&'a [u8], Vec<&'a Peer>>,
 }
 
-impl<'a> LiveClaims<'a> {
-    pub(crate) fn new(peers: &'a [Peer]) -> Self {
+impl<'a> Claims<'a> {
+    /// The live claims of others.
+    pub fn live(peers: &'a [Peer]) -> Self {
+        Self::of(peers.iter().filter(|peer| peer.is_live()))
+    }
+
+    /// All of the given intents.
+    pub fn of(peers: impl IntoIterator<Item = &'a Peer>) -> Self {
         let mut by_entry: BTreeMap<&[u8], Vec<&Peer>> = BTreeMap::new();
-        for peer in peers.iter().filter(|peer| peer.is_live()) {
+        for peer in peers {
             for entry in peer.scope.entries() {
                 by_entry.entry(entry.as_bytes()).or_default().push(peer);
             }
@@ -142,7 +149,7 @@ impl<'a> LiveClaims<'a> {
     }
 
     /// Who holds `path`, and how; by id.
-    pub(crate) fn holders(&self, path: &[u8]) -> BTreeMap<&'a IntentId, (&'a Peer, ScopeRelation)> {
+    pub fn holders(&self, path: &[u8]) -> BTreeMap<&'a IntentId, (&'a Peer, ScopeRelation)> {
         crate::scope::ancestors(path)
             .filter_map(|ancestor| self.by_entry.get(ancestor))
             .flatten()

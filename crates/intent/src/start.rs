@@ -3,7 +3,7 @@
 //! A start is granted or it is not (law 4): the answer `blocked` claims nothing.
 
 use crate::owner::Ownership;
-use crate::record::{ForeignDirtyOverlap, IntentId, LiveClaims, Peer, Status};
+use crate::record::{Claims, ForeignDirtyOverlap, IntentId, Peer, Status};
 use crate::relations::overlap;
 use crate::scope::{IntentScope, covered};
 use paths::RepoPath;
@@ -153,7 +153,7 @@ pub fn start_decision(state: &StartState) -> StartDecision {
         .cloned()
         .collect();
     let foreign_dirty_overlaps =
-        LiveClaims::new(&state.concurrent_intents).dirty_overlaps(&state.scope, state.dirty.iter());
+        Claims::live(&state.concurrent_intents).dirty_overlaps(&state.scope, state.dirty.iter());
 
     let wip_goes_on =
         state.dirty_scope_policy == DirtyScopePolicy::ContinueOwnWip && foreign_dirty_overlaps.is_empty();

@@ -6,7 +6,7 @@ use super::request::Evidence;
 use crate::{Fault, Workspace};
 use canon::Reason;
 use intent::hygiene::{DirtyEntry, StartSnapshot};
-use intent::{Entries, Entry, IntentScope, Peer, ScopeRelation};
+use intent::{Claims, Entries, Entry, IntentScope, ScopeRelation};
 use paths::RepoPath;
 use std::collections::BTreeSet;
 
@@ -18,7 +18,8 @@ pub(super) struct Witness<'a> {
     pub(super) frame: &'a Frame,
     /// As the registry names it.
     pub(super) scope: &'a IntentScope,
-    pub(super) peers: &'a [Peer],
+    /// The live claims of others in this tree.
+    pub(super) others: Claims<'a>,
 }
 
 impl Witness<'_> {
@@ -58,7 +59,7 @@ impl Witness<'_> {
 
     fn is_foreign(&self, path: &RepoPath) -> bool {
         let path = self.frame.up(path);
-        self.peers.iter().any(|peer| peer.is_live() && peer.scope.holds(path.as_bytes()).is_some())
+        !self.others.holders(path.as_bytes()).is_empty()
     }
 }
 

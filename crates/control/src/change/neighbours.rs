@@ -5,7 +5,7 @@ use super::frame::Frame;
 use super::view::LISTED;
 use super::{DetailLevel, answer};
 use intent::registry::{Circumstances, Intent, Registry};
-use intent::{IntentId, IntentScope, Owner, Ownership, Peer, RelationKind, Status, relations};
+use intent::{IntentId, IntentScope, Owner, Ownership, Peer, Relation, RelationKind, Status, relations};
 use std::collections::BTreeSet;
 
 /// The registry as one owner sees it at one moment.
@@ -42,10 +42,11 @@ impl Seen<'_> {
             let peer = self.peer(intent);
             owners.insert((&intent.owner.token, &intent.owner.host, intent.owner.pid));
             found.stale_count += usize::from(peer.is_live() && peer.ownership == Ownership::ForeignStale);
-            let neighbour = self.neighbour(intent, &peer, scope);
-            if neighbour.relation == RelationKind::None {
+            let relation = relations(scope, &peer.scope);
+            if relation.relation == RelationKind::None {
                 continue;
             }
+            let neighbour = self.neighbour(intent, &peer, &relation);
             let conflicts = neighbour.relation == RelationKind::EditOverlap;
             if conflicts && peer.is_live() {
                 found.concurrent_intents.push(neighbour.clone());
@@ -80,8 +81,7 @@ impl Seen<'_> {
         }
     }
 
-    fn neighbour(&self, intent: &Intent, peer: &Peer, scope: &IntentScope) -> Neighbour {
-        let relation = relations(scope, &peer.scope);
+    fn neighbour(&self, intent: &Intent, peer: &Peer, relation: &Relation) -> Neighbour {
         Neighbour {
             intent_id: intent.id.clone(),
             agent_label: intent.owner.label.clone(),

@@ -8,9 +8,10 @@ use crate::registry::{Caller, Shell};
 use crate::runs::Runs;
 use crate::{Fault, Workspace, analyze};
 use intent::registry::{Intent, Notice};
-use intent::{Entries, IntentId, Ownership, Peer, Status};
+use intent::{Claims, Entries, IntentId, Ownership, Peer, Status};
 use paths::RepoPath;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The state of a tree and of the intents on it.
@@ -132,9 +133,9 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
     let is_here = |intent: &Intent| intent.base.tree.as_ref().is_none_or(|tree| frame.shares_tree(tree));
     let here: Vec<Peer> =
         open.iter().filter(|intent| is_here(intent)).map(|intent| seen.peer(intent)).collect();
+    let (dirty, counts) = summarise(&look, &frame, &here);
     let line = |intent: &&Intent| {
         let left = |end: u64| end.saturating_sub(circumstances.now.0);
-        let holds = |path: &&RepoPath| intent.scope.holds(frame.up(path).as_bytes()).is_some();
         IntentLine {
             intent_id: intent.id.clone(),
             status: intent.status,
@@ -147,12 +148,11 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
             lease_left_seconds: left(intent.lease(&circumstances).ends_at().0),
             life_left_seconds: left(intent.expires_at.0),
             queue_position: shell.registry().queue_position(&intent.id, &owner, &circumstances),
-            n_dirty: if is_here(intent) { look.state.dirty.keys().filter(holds).count() } else { 0 },
+            n_dirty: counts.get(&intent.id).copied().unwrap_or(0),
             is_here: is_here(intent),
         }
     };
     let intents: Vec<IntentLine> = open.iter().map(line).collect();
-    let dirty = summarise(&look, &frame, &here);
     Ok(StatusAnswer {
         schema: "probity/status/v1",
         head: look.state.head.clone(),
@@ -165,25 +165,30 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
     })
 }
 
-fn summarise(look: &Look, frame: &Frame, here: &[Peer]) -> DirtySummary {
+/// Whose the dirt is, and how much of it each intent holds.
+fn summarise(look: &Look, frame: &Frame, here: &[Peer]) -> (DirtySummary, BTreeMap<IntentId, usize>) {
+    let claims = Claims::of(here);
     let mut summary = DirtySummary { count: look.state.dirty.len(), ..DirtySummary::default() };
+    let mut counts = BTreeMap::new();
     for path in look.state.dirty.keys() {
         let name = frame.up(path);
-        let holds =
-            |peer: &&Peer| peer.status == Status::Active && peer.scope.holds(name.as_bytes()).is_some();
-        let holders = || here.iter().filter(holds);
-        let group = if holders().any(|peer| peer.ownership.is_own()) {
+        let holders = claims.holders(name.as_bytes());
+        for id in holders.keys() {
+            *counts.entry((*id).clone()).or_default() += 1;
+        }
+        let active = || holders.values().map(|(peer, _)| peer).filter(|peer| peer.status == Status::Active);
+        let group = if active().any(|peer| peer.ownership.is_own()) {
             &mut summary.own
-        } else if holders().any(|peer| peer.ownership.is_foreign()) {
+        } else if active().any(|peer| peer.ownership.is_foreign()) {
             &mut summary.foreign
-        } else if holders().next().is_some() {
+        } else if active().next().is_some() {
             &mut summary.abandoned
         } else {
             &mut summary.unclaimed
         };
         group.add(path);
     }
-    summary
+    (summary, counts)
 }
 
 fn next_step(intents: &[IntentLine], dirty: &DirtySummary) -> &'static str {

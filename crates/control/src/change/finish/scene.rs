@@ -10,7 +10,7 @@ use crate::runs::{Runs, Stored};
 use canon::Reason;
 use contract::profile;
 use intent::hygiene::StartSnapshot;
-use intent::{Entry, FinishState, hygiene_finish};
+use intent::{Claims, Entry, FinishState, hygiene_finish};
 
 /// How often a tree that moves between look and analysis is looked at again.
 const ATTEMPTS: u32 = 3;
@@ -36,7 +36,7 @@ impl Finisher<'_> {
                 since: &since,
                 frame: &self.frame,
                 scope: &self.intent.scope,
-                peers: &peers,
+                others: Claims::live(&peers),
             };
             let evidence = witness.paths(&self.request.evidence)?;
             let (dirty, start) = evidence::up(&self.frame, &since);
