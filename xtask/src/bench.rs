@@ -46,7 +46,7 @@ pub fn bench(which: &[&str]) -> Chore {
         cargo("ledger", &["bench", "--quiet", "--package", "probity-control", "--bench", "ledger"], &[])?;
     }
     if which.contains(&"large") {
-        tree(&["1000000", "30"])?;
+        cargo("growth", &["bench", "--quiet", "--package", "probity-tree", "--bench", "growth"], &[])?;
     }
     Ok(())
 }
