@@ -23,7 +23,10 @@ fn main() {
     }
     let sizes: Vec<usize> = arguments.iter().filter_map(|arg| arg.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![10_000, 100_000, 1_000_000] } else { sizes };
-    println!("{:>10} {:>22} {:>22} {:>12}", "files", "cold, git ids: ms, MB", "warm + delta: ms, MB", "cache MB");
+    println!(
+        "{:>10} {:>22} {:>22} {:>12}",
+        "files", "cold, git ids: ms, MB", "warm + delta: ms, MB", "cache MB"
+    );
     for n_files in sizes {
         let home = tempfile::tempdir().expect("a temporary directory");
         make_tree(&home.path().join("tree"), n_files);
@@ -31,10 +34,12 @@ fn main() {
         // read again.
         Command::new("sync").status().expect("sync runs");
         std::thread::sleep(Duration::from_secs(3));
-        let (cold_ms, cold_mb) = best_of("cold", home.path());
-        let (warm_ms, warm_mb) = best_of("warm", home.path());
+        let (cold_time, cold_memory) = best_of("cold", home.path());
+        let (warm_time, warm_memory) = best_of("warm", home.path());
         let cache_mb = fs::metadata(home.path().join("cache")).map_or(0, |file| file.len() / 1_000_000);
-        println!("{n_files:>10} {cold_ms:>14.0} {cold_mb:>7} {warm_ms:>14.0} {warm_mb:>7} {cache_mb:>12}");
+        println!(
+            "{n_files:>10} {cold_time:>14.0} {cold_memory:>7} {warm_time:>14.0} {warm_memory:>7} {cache_mb:>12}"
+        );
     }
 }
 
