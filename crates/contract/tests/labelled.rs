@@ -130,6 +130,6 @@ fn holds_on_commit_messages_pull_requests_and_summaries_of_agents() {
     let set: WithFacts = read(include_str!("data/held_out_styles.json"));
     let total = score("held out, other styles", &set.sentences, false);
     let caught = falsehoods("held out, other styles", &set);
-    assert!(total.precision() >= 90 && total.recall() >= 60);
-    assert!(caught.precision() >= 90 && caught.recall() >= 60);
+    assert!(total.precision() >= 90 && total.recall() >= 80);
+    assert!(caught.precision() >= 90 && caught.recall() >= 70);
 }

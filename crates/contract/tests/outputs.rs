@@ -78,10 +78,11 @@ fn an_annotation_stands_where_the_finding_is() {
     let lines: Vec<&str> = lines.lines().collect();
     assert_eq!(lines[0], "::error title=Probity::violated (structural_regressions)");
     assert_eq!(lines[1], "::error file=src/other.py,title=Probity scope::this path was not declared");
-    assert!(lines[2].starts_with("::error file=src/a.py,line=3,endLine=5,title=Probity dead_code::nothing"));
-    assert!(lines[3].starts_with("::notice file=src/\\xff%2Cx.py,line=3"), "{}", lines[3]);
-    assert!(lines[4].starts_with("::warning file=src/b.py"));
-    assert_eq!(lines.len(), 5, "no word of the tree begins a line: {lines:?}");
+    assert_eq!(lines[2], "::error title=Probity gate unit::exit code 1");
+    assert!(lines[3].starts_with("::error file=src/a.py,line=3,endLine=5,title=Probity dead_code::nothing"));
+    assert!(lines[4].starts_with("::notice file=src/\\xff%2Cx.py,line=3"), "{}", lines[4]);
+    assert!(lines[5].starts_with("::warning file=src/b.py"));
+    assert_eq!(lines.len(), 6, "no word of the tree begins a line: {lines:?}");
 }
 
 #[test]
@@ -90,7 +91,7 @@ fn annotations_are_bounded_and_say_so() {
     review.findings = vec![finding("dead_code:1#1", b"src/a.py", true, false); 100];
     let lines = github_annotations(&review);
     assert_eq!(lines.lines().count(), 51);
-    assert!(lines.trim_end().ends_with("and 52 more; the summary and the SARIF file have all"), "{lines}");
+    assert!(lines.trim_end().ends_with("and 53 more; the summary and the SARIF file have all"), "{lines}");
 }
 
 #[test]
@@ -100,6 +101,7 @@ fn a_skipped_check_is_no_passed_test() {
         page.contains("<testsuite name=\"checks\" tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\">"),
         "{page}"
     );
+    assert!(page.contains("<testsuite name=\"gates\" tests=\"1\" failures=\"1\""), "{page}");
     assert!(page.contains("name=\"gate_comparison\"><skipped message=\"does not apply to this change\"/>"));
     assert!(
         page.contains(

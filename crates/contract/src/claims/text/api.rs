@@ -55,6 +55,10 @@ fn phrase_start(sentence: &Sentence<'_, '_>, at: usize) -> usize {
         if sentence.is(before, lx::NO) {
             return before;
         }
+        // "no behaviour or API changes"
+        if sentence.is(before, lx::OR) && before >= clause + 2 && sentence.is(before - 2, lx::NO) {
+            return before - 2;
+        }
         let describes = ["existing", "breaking", "current", "function", "method"];
         if !sentence.is(before, belongs) && !describes.iter().any(|word| sentence.says(before, word)) {
             break;
@@ -177,7 +181,8 @@ fn nothing_public(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usiz
     let noun = if symbols.iter().any(|word| sentence.says(at + 1, word)) { at + 1 } else { at };
     let verb = (noun + 1..noun + 4).find(|&it| !sentence.is(it, lx::AUX | lx::ADVERB))?;
     let done = sentence.is(verb, lx::REMOVE | lx::TOUCH);
-    (done && sentence.is(verb - 1, lx::AUX)).then_some((no, verb))
+    let active = verb == noun + 1 && noun > at && sentence.is(verb, lx::TOUCH);
+    (done && (active || sentence.is(verb - 1, lx::AUX))).then_some((no, verb))
 }
 
 /// "No breaking changes", "without breaking changes".

@@ -14,7 +14,7 @@ impl Names<'_, '_, '_> {
             return;
         }
         let mut last = at;
-        while sentence.is(last + 1, lx::CHANGE | lx::FILES) {
+        while sentence.is(last + 1, lx::CHANGE | lx::FILES | lx::DOCS) {
             last += 1;
         }
         let mut add = |start, end| found.push(Statement { start, end, at, claim: Claim::DocsOnly });

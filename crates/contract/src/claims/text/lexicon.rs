@@ -158,6 +158,8 @@ classes! {
     SAME = 71;
     /// renamed, removed: what can be done to a symbol besides changing it.
     REMOVE = 72;
+    /// quality, health: what a verdict measures.
+    HEALTH = 73;
 }
 
 /// The class of a word, whatever its case.
@@ -291,7 +293,7 @@ const VOCABULARY: &[(Class, &str)] = &[
         alters affected affects touching changing modifying editing rewrote revised"),
     (TOUCH_BASE, "touch change modify edit update alter affect"),
     (LIMITED, "limited confined restricted contained constrained scoped isolated"),
-    (DOCS, "docs documentation doc docstrings documents"),
+    (DOCS, "docs documentation doc docstrings documents markdown"),
     (FILES, "file files path paths directory directories folder folders module modules source sources thing things"),
     (EXCEPT, "except excluding besides barring save apart aside bar"),
     (OUTSIDE, "outside beyond"),
@@ -327,6 +329,7 @@ const VOCABULARY: &[(Class, &str)] = &[
     (COMPATIBLE, "compatible compatibility"),
     (PUBLIC, "public exported external outward"),
     (SAME, "same preserved stable intact identical maintained retained"),
+    (HEALTH, "quality health maintainability"),
     (REMOVE, "renamed removed dropped deleted moved renames removes"),
 ];
 

@@ -96,10 +96,10 @@ fn statements(sentence: &Sentence<'_, '_>, topic: Option<Topic>, known: &KnownNa
     each(lx::PASS | lx::FAIL, &|at, found| frames::everything(sentence, at, topic, found));
     each(lx::FAIL, &|at, found| frames::tally(sentence, at, found));
     each(lx::MARK, &|at, found| frames::marked(sentence, at, found));
-    each(lx::REGRESSION | lx::FINDING | lx::WORSEN | lx::NOTHING, &|at, found| {
+    each(lx::REGRESSION | lx::FINDING | lx::WORSEN | lx::NOTHING | lx::HEALTH, &|at, found| {
         regressions::regressions(sentence, at, found);
     });
-    each(lx::VERIFIED | lx::VERIFICATION, &|at, found| verified::verified(sentence, at, found));
+    each(lx::VERIFIED | lx::VERIFICATION | lx::CHANGE, &|at, found| verified::verified(sentence, at, found));
     each(lx::API | lx::COMPATIBLE | lx::CALLERS | lx::PUBLIC | lx::FAIL, &|at, found| {
         api::unchanged(sentence, at, found);
     });

@@ -165,6 +165,8 @@ pub(super) fn predicate(sentence: &Sentence<'_, '_>, head: usize, is_negated: bo
             index += 1;
         } else if sentence.says(index, "of") && is_share(sentence, index) {
             return None;
+        } else if let Some((at, is_zero)) = exit_code(sentence, index) {
+            return Some(Predicate { end: at, is_good: is_zero == negations.is_multiple_of(2) });
         } else if sentence.is(index, lx::WITHOUT)
             || sentence.says(index, "with") && sentence.is(index + 1, lx::NO)
         {
@@ -193,6 +195,14 @@ pub(super) fn predicate(sentence: &Sentence<'_, '_>, head: usize, is_negated: bo
         index += 1;
     }
     None
+}
+
+/// "exits with code 0", "exit status 1": where the number is, and whether it is zero.
+fn exit_code(sentence: &Sentence<'_, '_>, index: usize) -> Option<(usize, bool)> {
+    const WORDS: &[&str] = &["with", "code", "status", "exit", "and", "of"];
+    let exits = ["exit", "exits", "exited"].iter().any(|word| sentence.says(index, word));
+    let at = (index + 1..index + 5).find(|&at| !WORDS.iter().any(|word| sentence.says(at, word)))?;
+    (exits && sentence.kind(at) == Some(Kind::Number)).then(|| (at, sentence.tokens[at].text == "0"))
 }
 
 /// Whether a token may stand between a subject and what is said of it.
@@ -251,7 +261,7 @@ fn skip_object(sentence: &Sentence<'_, '_>, preposition: usize) -> usize {
     while index < sentence.tokens.len()
         && index < preposition + 6
         && (is_thing(sentence, index)
-            || sentence.is(index, lx::DET | lx::TEST_KIND | lx::FILES | lx::CI | lx::NEW)
+            || sentence.is(index, lx::DET | lx::TEST_KIND | lx::FILES | lx::CI | lx::NEW | lx::CHANGE)
                 && !sentence.is(index, lx::PASS | lx::FAIL)
             || sentence.kind(index) == Some(Kind::Number))
     {

@@ -10,7 +10,11 @@ use crate::claims::Claim;
 /// "No regressions", "regression-free", "nothing got worse", "introduces no new findings".
 pub(super) fn regressions(sentence: &Sentence<'_, '_>, at: usize, found: &mut Vec<Statement>) {
     let mut add = |start, end| found.push(Statement { start, end, at: start, claim: Claim::NoRegressions });
-    if sentence.is(at, lx::REGRESSION | lx::FINDING) {
+    if sentence.is(at, lx::HEALTH) {
+        if let Some(end) = did_not_drop(sentence, at) {
+            add(at, end);
+        }
+    } else if sentence.is(at, lx::REGRESSION | lx::FINDING) {
         if let Some((start, end)) = no_regression_noun(sentence, at) {
             add(start, end);
         }
@@ -21,6 +25,27 @@ pub(super) fn regressions(sentence: &Sentence<'_, '_>, at: usize, found: &mut Ve
     } else if let Some(start) = nothing_new(sentence, at) {
         add(start, at + 1);
     }
+}
+
+/// "Quality did not drop", "the health has not fallen".
+fn did_not_drop(sentence: &Sentence<'_, '_>, at: usize) -> Option<usize> {
+    const DROP: &[&str] = &[
+        "drop",
+        "dropped",
+        "fall",
+        "fallen",
+        "decline",
+        "declined",
+        "decrease",
+        "decreased",
+        "suffer",
+        "suffered",
+    ];
+    let drops = |index: &usize| DROP.iter().any(|word| sentence.says(*index, word));
+    let verb = (at + 1..at + 5).find(drops)?;
+    let between = (at + 1..verb).all(|index| sentence.is(index, lx::AUX | lx::NEG | lx::ADVERB));
+    let negations = (at + 1..verb).filter(|&index| sentence.is(index, lx::NEG)).count();
+    (between && negations == 1).then_some(verb)
 }
 
 /// "The checks show nothing new": what a verb brings, and it is nothing.
@@ -208,7 +233,7 @@ fn no_worsening(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)
 
 /// Whether only helping words stand between the negation and the verb.
 fn is_simple_negation(sentence: &Sentence<'_, '_>, not: usize, verb: usize) -> bool {
-    let helps = lx::AUX | lx::ADVERB | lx::ANY | lx::BRING | lx::DET | lx::PRONOUN;
+    let helps = lx::AUX | lx::ADVERB | lx::ANY | lx::BRING | lx::DET | lx::PRONOUN | lx::CHANGE;
     (not + 1..verb).all(|index| {
         sentence.is(index, helps)
             || ["things", "things", "matters"].iter().any(|word| sentence.says(index, word))

@@ -337,7 +337,7 @@ impl<'s, 'a> Sentence<'s, 'a> {
             let vanished = index > 0 && (self.says(index - 1, "longer") || self.says(index - 1, "not"));
             return if vanished { None } else { front };
         }
-        if class.is(lx::WANTED) && self.is(index + 1, lx::AUX) {
+        if class.is(lx::WANTED) && self.is(index + 1, lx::AUX) && !self.is_reached(index) {
             return Some(Reach::Onward);
         }
         if class.is(lx::BELIEF) && !self.is_expected_result(index) {
@@ -346,7 +346,7 @@ impl<'s, 'a> Sentence<'s, 'a> {
         if class.is(lx::CONDITION) {
             return self.condition(index, front);
         }
-        if class.is(lx::REPORT) && !self.is_own_word(clause, index) {
+        if class.is(lx::REPORT) && !self.is_own_word(clause, index) && !self.is_measured(index) {
             return Some(Reach::Onward);
         }
         if class.is(lx::REQUEST) && first && !self.is(index + 1, lx::TEST | lx::CHECK | lx::AUX | lx::PASS) {
@@ -407,6 +407,22 @@ impl<'s, 'a> Sentence<'s, 'a> {
         } else {
             can && self.is(verb, lx::CONFIRM | lx::REPORT)
         }
+    }
+
+    /// "the acceptance criteria are met": what was wanted is there.
+    fn is_reached(&self, index: usize) -> bool {
+        const REACHED: &[&str] = &["met", "fulfilled", "satisfied", "reached", "achieved", "done"];
+        (index + 2..index + 5).any(|at| REACHED.iter().any(|word| self.says(at, word)))
+            && !(index + 1..index + 5).any(|at| self.is(at, lx::NEG))
+    }
+
+    /// "according to the structural check": the word of a measurement, and of nobody else.
+    fn is_measured(&self, index: usize) -> bool {
+        const TOOLS: &[&str] = &["probity", "analysis", "analyser", "analyzer", "linter"];
+        self.reads(index, &["according", "to"])
+            && (index + 2..index + 6).take_while(|&at| self.kind(at) == Some(Kind::Word)).any(|at| {
+                self.is(at, lx::CHECK | lx::CI | lx::TEST) || TOOLS.iter().any(|word| self.says(at, word))
+            })
     }
 
     /// "as expected" promises nothing and takes nothing back.

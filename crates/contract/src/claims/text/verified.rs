@@ -27,7 +27,19 @@ pub(super) fn verified(sentence: &Sentence<'_, '_>, at: usize, found: &mut Vec<S
         && let Some(start) = verified_subject(sentence, at)
     {
         add(start, at);
+    } else if let Some(end) = contract_accepted(sentence, at) {
+        add(at, end);
     }
+}
+
+/// "The patch contract was accepted", "the verdict is accepted".
+fn contract_accepted(sentence: &Sentence<'_, '_>, at: usize) -> Option<usize> {
+    const ACCEPTED: &[&str] = &["accepted", "fulfilled", "satisfied", "upheld", "kept"];
+    let is_verdict = ["contract", "verdict"].iter().any(|word| sentence.says(at, word));
+    let end = (at + 1..at + 5)
+        .find(|&index| !sentence.is(index, lx::AUX | lx::ADVERB) || sentence.says(index, "kept"))?;
+    let helped = end > at + 1 || sentence.kind(at + 1) == Some(Kind::Colon);
+    (is_verdict && helped && ACCEPTED.iter().any(|word| sentence.says(end, word))).then_some(end)
 }
 
 /// Where a statement with "verified" begins, if it speaks of the change.
@@ -44,7 +56,9 @@ fn verified_subject(sentence: &Sentence<'_, '_>, at: usize) -> Option<usize> {
     let before = index.checked_sub(1).filter(|it| *it >= clause);
     let ends = ends_after_verified(sentence, at + 1);
     match before {
-        Some(it) if sentence.is(it, lx::SELF) => verified_object(sentence, at + 1).then_some(it),
+        Some(it) if sentence.is(it, lx::SELF) || sentence.says(it, "probity") => {
+            verified_object(sentence, at + 1).then_some(it)
+        }
         Some(it) if helped && sentence.is(it, lx::CHANGE) && ends => {
             Some(noun_phrase(sentence, it, Class::NONE).start)
         }
