@@ -177,7 +177,8 @@ fn a_receipt_shows_every_check_and_both_health_deltas() {
     let receipt = sample();
     assert_eq!(receipt["schema"], "probity/receipt/v1");
     assert_eq!(receipt["health"], json!({"score": 88, "delta": -3, "patch_health_delta": -2}));
-    assert_eq!(receipt["checks"].as_array().map(Vec::len), Some(6));
+    assert_eq!(receipt["checks"].as_array().map(Vec::len), Some(7));
+    assert_eq!(receipt["checks"][6], json!({"check": "policy_gates", "outcome": "skipped"}));
     assert_eq!(receipt["checks"][3], json!({"check": "structural_delta", "outcome": "passed"}));
     let kinds: Vec<&Value> =
         receipt["decision_points"].as_array().into_iter().flatten().map(|point| &point["kind"]).collect();
