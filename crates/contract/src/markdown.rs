@@ -63,6 +63,7 @@ fn facts(page: &mut String, receipt: &Value) {
         ("Health, against the baseline", text(&receipt["health"]["delta"])),
         ("Enforcement", text(&receipt["enforcement"])),
         ("Sentences not checked", text(&receipt["claims"]["unchecked_sentences"])),
+        ("Not claimed", words(&receipt["claims"]["not_made"])),
     ];
     let mut table = String::from("| | |\n|---|---|\n");
     for (name, value) in rows {
@@ -70,6 +71,12 @@ fn facts(page: &mut String, receipt: &Value) {
         let _ = writeln!(table, "| {name} | {value} |");
     }
     line(page, table.trim_end());
+}
+
+/// The words of a list in a row.
+fn words(list: &Value) -> String {
+    let words: Vec<String> = list.as_array().into_iter().flatten().map(text).collect();
+    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
 }
 
 /// A list under a heading; nothing for an empty list.
