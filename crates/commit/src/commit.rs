@@ -228,35 +228,20 @@ impl Commit {
         if commit.bytes() == bytes { Ok(commit) } else { Err(CommitError::NotCanonical) }
     }
 
-    /// Reads a commit from JSON; its identity is that of the canonical form.
-    pub fn from_json(schema: &Schema, json: &Json) -> Result<Self, CommitError> {
-        let members = json.as_object().ok_or(CommitError::Member("commit"))?;
-        if let Some(name) = ["author", "label", "ops", "parent", "target", "timestamp", "type"]
-            .into_iter()
-            .find(|name| !members.contains_key(*name))
-        {
-            return Err(CommitError::Member(name));
-        }
-        if members.len() != 7 {
-            return Err(CommitError::Member("list of members"));
-        }
-        let text = |name: &'static str| json[name].as_str().ok_or(CommitError::Member(name));
-        let name = text("type")?;
-        let kind =
-            Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or(CommitError::Member("type"))?;
-        let parent = id_member(json, "parent")?;
-        let target = id_member(json, "target")?;
-        let timestamp = json["timestamp"].as_i64().ok_or(CommitError::Member("timestamp"))?;
-        let stamp = Stamp::new(text("author")?, text("label")?, timestamp)
-            .map_err(|_| CommitError::Member("timestamp"))?;
-        let mut ops = Vec::new();
-        for (index, op) in json["ops"].as_array().ok_or(CommitError::Member("ops"))?.iter().enumerate() {
-            ops.push(Op::from_json(schema, op).map_err(|misfit| CommitError::Op { index, misfit })?);
-        }
-        check_shape(kind, parent, target, &ops)?;
-        Ok(Self::seal(kind, parent, target, stamp, ops, &json["ops"]))
+    /// Reads a commit from bytes that a store keeps under their hash, which the caller has compared.
+    ///
+    /// Only canonical bytes were ever stored, so their form is not looked at again.
+    pub fn decode_hashed(schema: &Schema, id: CommitId, bytes: &[u8]) -> Result<Self, CommitError> {
+        let json = canon::json::parse(bytes)?;
+        let (kind, parent, target, stamp, ops) = parts(schema, &json)?;
+        Ok(Self { id, bytes: bytes.into(), kind, parent, target, stamp, ops })
     }
 
+    /// Reads a commit from JSON; its identity is that of the canonical form.
+    pub fn from_json(schema: &Schema, json: &Json) -> Result<Self, CommitError> {
+        let (kind, parent, target, stamp, ops) = parts(schema, json)?;
+        Ok(Self::seal(kind, parent, target, stamp, ops, &json["ops"]))
+    }
     /// The identity.
     pub const fn id(&self) -> CommitId {
         self.id
@@ -303,6 +288,37 @@ impl Commit {
     pub fn documents(&self) -> BTreeSet<&DocumentId> {
         self.ops.iter().map(Op::document).collect()
     }
+}
+
+/// What a commit is made of.
+type Parts = (Kind, Option<CommitId>, Option<CommitId>, Stamp, Vec<Op>);
+
+/// Reads the members of a commit.
+fn parts(schema: &Schema, json: &Json) -> Result<Parts, CommitError> {
+    let members = json.as_object().ok_or(CommitError::Member("commit"))?;
+    if let Some(name) = ["author", "label", "ops", "parent", "target", "timestamp", "type"]
+        .into_iter()
+        .find(|name| !members.contains_key(*name))
+    {
+        return Err(CommitError::Member(name));
+    }
+    if members.len() != 7 {
+        return Err(CommitError::Member("list of members"));
+    }
+    let text = |name: &'static str| json[name].as_str().ok_or(CommitError::Member(name));
+    let name = text("type")?;
+    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or(CommitError::Member("type"))?;
+    let parent = id_member(json, "parent")?;
+    let target = id_member(json, "target")?;
+    let timestamp = json["timestamp"].as_i64().ok_or(CommitError::Member("timestamp"))?;
+    let stamp = Stamp::new(text("author")?, text("label")?, timestamp)
+        .map_err(|_| CommitError::Member("timestamp"))?;
+    let mut ops = Vec::new();
+    for (index, op) in json["ops"].as_array().ok_or(CommitError::Member("ops"))?.iter().enumerate() {
+        ops.push(Op::from_json(schema, op).map_err(|misfit| CommitError::Op { index, misfit })?);
+    }
+    check_shape(kind, parent, target, &ops)?;
+    Ok((kind, parent, target, stamp, ops))
 }
 
 /// The canonical form: the members stand in their order already.

@@ -1,6 +1,7 @@
 //! Writing within one transaction: commits with their indexes, and whatever belongs to them.
 
-use super::view::{Since, View, kind_code};
+use super::tail::{Entry, MAX_TAIL, Tail};
+use super::view::{Known, Since, View, kind_code};
 use super::{CommitStore, CommitsError, snapshots};
 use commit::{
     Commit, CommitId, Commits, DocumentId, Engine, HistoryError, Kind, Node, Seq, Stamped, check_append,
@@ -21,11 +22,11 @@ pub struct Writing<'c> {
 impl<'c> Writing<'c> {
     /// Starts; a store whose schema has moved on must be opened again first.
     pub(super) fn new(view: View<'c>) -> Result<Self, CommitsError> {
-        let now: Option<i64> = view.query("SELECT max(version) FROM schema_version", [], |row| row.get(0))?;
-        match now {
-            Some(now) if now != i64::from(view.schema.version()) => Err(CommitsError::SchemaMoved { now }),
-            _ => Ok(Self { view }),
+        let now = view.schema_version;
+        if now != i64::from(view.schema.version()) {
+            return Err(CommitsError::SchemaMoved { now });
         }
+        Ok(Self { view })
     }
 
     /// The commits as they are now, those that were just added included.
@@ -48,13 +49,15 @@ impl<'c> Writing<'c> {
         };
         let since =
             Since { n_commits: before.n_commits + 1, n_bytes: before.n_bytes + size(&commit), ..before };
-        self.insert_node(seq, node, since, &commit)?;
-        self.index(seq, node, &commit)?;
-        self.view.fresh.insert(seq, Arc::new(commit));
+        self.insert_node(Known { node, since }, &commit)?;
+        self.view.added.insert(seq, Arc::new(commit));
         let since = self.since_of(seq, node, &id, since)?;
         if snapshots::is_due(since) {
             let kept_bytes = snapshots::keep(self, seq, &id)?;
             self.set_since(seq, Since { n_commits: 0, n_bytes: 0, kept_bytes })?;
+        }
+        if self.view.end.0 - self.view.tail.first().0 >= MAX_TAIL {
+            self.index()?;
         }
         Ok(id)
     }
@@ -82,15 +85,14 @@ impl<'c> Writing<'c> {
         Ok(())
     }
 
-    fn insert_node(
-        &mut self,
-        seq: Seq,
-        node: Node,
-        since: Since,
-        commit: &Commit,
-    ) -> Result<(), CommitsError> {
+    fn insert_node(&mut self, known: Known, commit: &Commit) -> Result<(), CommitsError> {
         let edge = |seq: Option<Seq>| seq.map(|seq| seq.0);
-        let id = commit.id();
+        let (seq, id, Known { node, since }) = (self.view.end, commit.id(), known);
+        let mut documents = Vec::new();
+        for document in commit.documents() {
+            documents.push(self.document(document)?);
+        }
+        let list: Vec<String> = documents.iter().map(i64::to_string).collect();
         let row = (
             seq.0,
             id.digest().as_bytes(),
@@ -100,28 +102,41 @@ impl<'c> Writing<'c> {
             since.n_commits,
             since.n_bytes,
             since.kept_bytes,
+            list.join(","),
             commit.bytes(),
         );
-        self.execute("INSERT INTO node VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", row)?;
+        self.execute("INSERT INTO node VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)", row)?;
         self.view.forget(seq);
         self.view.end = Seq(seq.0.checked_add(1).ok_or_else(|| self.view.damaged("it is full"))?);
+        self.view.fresh.push(Entry { id, known, documents });
         Ok(())
     }
 
-    /// Which documents the commit writes, and which commits are heads now.
-    fn index(&mut self, seq: Seq, node: Node, commit: &Commit) -> Result<(), CommitsError> {
-        for document in commit.documents() {
-            let number = self.document(document)?;
-            self.execute("INSERT INTO writer VALUES (?1, ?2)", (number, seq.0))?;
+    /// Brings the indexes up to date: ids, documents, heads.
+    fn index(&mut self) -> Result<(), CommitsError> {
+        let (before, after) = (self.view.indexed_heads()?, self.view.head_numbers()?);
+        let newer = self.view.tail.iter().take_while(|(seq, _)| *seq < self.view.fresh.first());
+        for (seq, entry) in newer.chain(self.view.fresh.iter()) {
+            let prefix = &entry.id.digest().as_bytes()[..8];
+            self.execute("INSERT INTO node_id VALUES (?1, ?2)", (prefix, seq.0))?;
+            for document in &entry.documents {
+                self.execute("INSERT INTO writer VALUES (?1, ?2)", (document, seq.0))?;
+            }
         }
-        for edge in node.edges() {
-            self.execute("DELETE FROM head WHERE seq = ?1", [edge.0])?;
+        for seq in before.difference(&after) {
+            self.execute("DELETE FROM head WHERE seq = ?1", [seq.0])?;
         }
-        self.execute("INSERT INTO head VALUES (?1)", [seq.0])
+        for seq in after.difference(&before) {
+            self.execute("INSERT INTO head VALUES (?1)", [seq.0])?;
+        }
+        self.execute("UPDATE indexed SET until = ?1", [self.view.end.0])?;
+        self.view.tail = Arc::new(Tail::new(self.view.end));
+        self.view.fresh = Tail::new(self.view.end);
+        Ok(())
     }
 
     /// How much is replayed for a commit: for mutations one more than for the parent, for others what they say.
-    fn since_of(&self, seq: Seq, node: Node, id: &CommitId, since: Since) -> Result<Since, CommitsError> {
+    fn since_of(&mut self, seq: Seq, node: Node, id: &CommitId, since: Since) -> Result<Since, CommitsError> {
         if node.kind == Kind::Mutations {
             return Ok(since);
         }
@@ -133,10 +148,13 @@ impl<'c> Writing<'c> {
         Ok(since)
     }
 
-    fn set_since(&self, seq: Seq, since: Since) -> Result<(), CommitsError> {
+    fn set_since(&mut self, seq: Seq, since: Since) -> Result<(), CommitsError> {
         let sql = "UPDATE node SET since = ?2, since_bytes = ?3, kept_bytes = ?4 WHERE seq = ?1";
         self.execute(sql, (seq.0, since.n_commits, since.n_bytes, since.kept_bytes))?;
         self.view.forget(seq);
+        if let Some(entry) = self.view.fresh.get_mut(seq) {
+            entry.known.since = since;
+        }
         Ok(())
     }
 
@@ -164,8 +182,9 @@ impl<'c> Writing<'c> {
         self.view.db
     }
 
-    pub(super) fn into_fresh(self) -> BTreeMap<Seq, Arc<Commit>> {
-        self.view.fresh
+    /// What was added: up to where it is indexed, what is not, and the commits.
+    pub(super) fn into_fresh(self) -> (Seq, Tail, BTreeMap<Seq, Arc<Commit>>) {
+        (self.view.tail.first(), self.view.fresh, self.view.added)
     }
 }
 

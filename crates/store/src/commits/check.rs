@@ -54,6 +54,7 @@ impl Survey {
 
     fn read(&mut self, view: &View<'_>) -> Result<(), HistoryError> {
         let mut heads = BTreeSet::new();
+        let (indexed, mut indexed_heads) = (view.tail.first(), BTreeSet::new());
         let mut writers: BTreeMap<DocumentId, BTreeSet<Seq>> = BTreeMap::new();
         for seq in (0..view.n_commits()).map(Seq) {
             self.n_commits += 1;
@@ -64,6 +65,9 @@ impl Survey {
                         heads.remove(&edge);
                     }
                     heads.insert(seq);
+                    if seq < indexed {
+                        indexed_heads.clone_from(&heads);
+                    }
                     for document in commit.documents() {
                         writers.entry(document.clone()).or_default().insert(seq);
                     }
@@ -71,7 +75,7 @@ impl Survey {
                 }
             }
         }
-        self.compare_heads(view, &heads)?;
+        self.compare_heads(view, &heads, &indexed_heads)?;
         for (document, expected) in writers {
             if !view.writers(&document, Seq(0))?.into_iter().eq(expected) {
                 self.note(
@@ -99,16 +103,28 @@ impl Survey {
         {
             self.note(Some(commit.id()), "its place in the graph is not the one that it names");
         }
+        if Commit::decode(view.schema(), commit.bytes()).is_err() {
+            self.note(Some(commit.id()), "its bytes are not in canonical form");
+        }
+        if view.find(&commit.id())? != Some(seq) {
+            self.note(Some(commit.id()), "the index of ids does not have it");
+        }
         Ok(())
     }
 
-    fn compare_heads(&mut self, view: &View<'_>, heads: &BTreeSet<Seq>) -> Result<(), HistoryError> {
+    fn compare_heads(
+        &mut self,
+        view: &View<'_>,
+        heads: &BTreeSet<Seq>,
+        indexed: &BTreeSet<Seq>,
+    ) -> Result<(), HistoryError> {
         let mut expected = Vec::new();
         for seq in heads {
             expected.push(view.id(*seq)?);
         }
         expected.sort_unstable();
-        if self.findings.is_empty() && view.heads()? != expected {
+        let is_right = view.heads()? == expected && view.indexed_heads()? == *indexed;
+        if self.findings.is_empty() && !is_right {
             self.note(None, "the list of heads is not that of the commits");
         }
         Ok(())

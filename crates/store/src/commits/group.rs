@@ -1,8 +1,9 @@
-//! Threads that append at the same time share one flush.
+//! Threads that append at the same time share one transaction.
 //!
-//! Whoever finds nobody writing writes for all who wait. What is refused is refused alone; a fault of the store is
-//! everybody's. Between processes there is no sharing: each waits for its turn.
+//! Whoever finds nobody writing writes for all who wait. While that is flushed, the next one writes. What is refused is
+//! refused alone; a fault of the store is everybody's.
 
+use super::flush::Added;
 use super::{CommitStore, CommitsError, lock};
 use commit::{Commit, CommitId};
 use std::collections::BTreeMap;
@@ -41,17 +42,19 @@ impl CommitStore {
             state.is_writing = true;
             let batch = std::mem::take(&mut state.waiting);
             drop(state);
-            let answers = self.write_batch(batch);
+            let tickets: Vec<u64> = batch.iter().map(|(ticket, _)| *ticket).collect();
+            let added = self.add_batch(batch);
+            lock(&self.queue.state).is_writing = false;
+            self.queue.changed.notify_all();
+            let written = added.and_then(|(answers, added)| self.flush(added).map(|()| answers));
             state = lock(&self.queue.state);
-            state.is_writing = false;
-            state.answers.extend(answers);
+            state.answers.extend(written.unwrap_or_else(|fault| self.fault_of_all(tickets, fault)));
             self.queue.changed.notify_all();
         }
     }
 
-    fn write_batch(&self, batch: Vec<(u64, Commit)>) -> Vec<(u64, Result<CommitId, CommitsError>)> {
-        let tickets: Vec<u64> = batch.iter().map(|(ticket, _)| *ticket).collect();
-        let written = self.write(|writing| {
+    fn add_batch(&self, batch: Vec<(u64, Commit)>) -> Result<(Vec<Answer>, Added), CommitsError> {
+        self.add(|writing| {
             let mut answers = Vec::with_capacity(batch.len());
             for (ticket, commit) in batch {
                 match writing.append(commit) {
@@ -60,24 +63,24 @@ impl CommitStore {
                 }
             }
             Ok(answers)
-        });
-        written.unwrap_or_else(|fault| {
-            let why = fault.to_string();
-            let mut faults = vec![fault];
-            let fault = |ticket| {
-                // Faults cannot be copied: one gets the fault itself, the others its words.
-                let fault = faults.pop().unwrap_or_else(|| {
-                    CommitsError::Store(crate::StoreError::Engine {
-                        path: self.path.clone(),
-                        why: why.clone(),
-                    })
-                });
-                (ticket, Err(fault))
-            };
-            tickets.into_iter().map(fault).collect()
         })
     }
+
+    /// Faults cannot be copied: one gets the fault itself, the others its words.
+    fn fault_of_all(&self, tickets: Vec<u64>, fault: CommitsError) -> Vec<Answer> {
+        let why = fault.to_string();
+        let mut faults = vec![fault];
+        let fault = |ticket| {
+            let (path, why) = (self.path.clone(), why.clone());
+            let words = || CommitsError::Store(crate::StoreError::Engine { path, why });
+            (ticket, Err(faults.pop().unwrap_or_else(words)))
+        };
+        tickets.into_iter().map(fault).collect()
+    }
 }
+
+/// What became of the commit with a ticket.
+type Answer = (u64, Result<CommitId, CommitsError>);
 
 /// Whether a commit alone was refused, before anything of it was written.
 fn is_refusal(error: &CommitsError) -> bool {

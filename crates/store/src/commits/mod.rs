@@ -1,7 +1,7 @@
 //! Commits in a file: the storage of the crate `commit`, for many processes of one machine.
 //!
-//! * Acknowledged is durable: [`CommitStore::append`] answers when the commit is on disk. Threads that append at the
-//!   same time share one flush.
+//! * Acknowledged is durable: [`CommitStore::append`] answers when the commit is on disk. Threads and processes that
+//!   append at the same time share one flush; another reader may see a commit a moment before it is acknowledged.
 //! * What is read is checked: a commit whose bytes do not have its hash is named, never used.
 //! * Reading costs what was written since the nearest kept state, and for one document only what touched it. The
 //!   memory of an open store does not grow with its history.
@@ -37,11 +37,13 @@
 mod append;
 mod check;
 mod exchange;
+mod flush;
 mod group;
 mod recent;
 mod records;
 mod snapshots;
 mod tables;
+mod tail;
 mod view;
 
 pub use append::Writing;
@@ -52,12 +54,17 @@ pub use view::View;
 
 use crate::{StoreError, database};
 use commit::{AppendError, BadRefName, CommitId, HistoryError, Misfit, Schema, SchemaError};
+use flush::{Added, Flush};
 use group::Queue;
 use recent::Recent;
 use rusqlite::{Connection, TransactionBehavior};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tail::SharedTail;
+
+/// How often a writer asks for its turn before it waits for it.
+const MAX_TRIES: usize = 200;
 
 /// Why a commit store did not do what was asked. Nothing was written.
 #[derive(Debug, thiserror::Error)]
@@ -136,6 +143,8 @@ pub struct CommitStore {
     reader: Mutex<Connection>,
     turns: File,
     recent: Recent,
+    tail: SharedTail,
+    flush: Flush,
     queue: Queue,
 }
 
@@ -164,6 +173,8 @@ impl CommitStore {
             Ok::<_, StoreError>(connection)
         };
         let (writer, reader) = (connect()?, connect()?);
+        // A writer flushes for itself, or others do it for it: see `flush`.
+        writer.pragma_update(None, "synchronous", "NORMAL").map_err(StoreError::engine(path))?;
         let schema = read_schema(&reader, path)?;
         let lock = path.with_extension("lock");
         let turns = File::options().create(true).truncate(false).write(true).open(&lock);
@@ -174,6 +185,8 @@ impl CommitStore {
             reader: Mutex::new(reader),
             turns: turns.map_err(StoreError::io(&lock))?,
             recent: Recent::default(),
+            tail: SharedTail::default(),
+            flush: Flush::open(path)?,
             queue: Queue::default(),
         })
     }
@@ -207,7 +220,7 @@ impl CommitStore {
     pub fn read<T>(&self, read: impl FnOnce(&View<'_>) -> T) -> Result<T, CommitsError> {
         let connection = lock(&self.reader);
         let transaction = connection.unchecked_transaction().map_err(self.engine())?;
-        let view = View::new(&transaction, &self.path, &self.schema, &self.recent)?;
+        let view = View::new(self, &transaction)?;
         let answer = read(&view);
         self.recent.add(view.into_decoded());
         Ok(answer)
@@ -218,28 +231,47 @@ impl CommitStore {
         &self,
         write: impl FnOnce(&mut Writing<'_>) -> Result<T, CommitsError>,
     ) -> Result<T, CommitsError> {
+        let (answer, added) = self.add(write)?;
+        self.flush(added)?;
+        Ok(answer)
+    }
+
+    /// Writes what is acknowledged only after it was flushed.
+    fn add<T>(
+        &self,
+        write: impl FnOnce(&mut Writing<'_>) -> Result<T, CommitsError>,
+    ) -> Result<(T, Added), CommitsError> {
         let mut connection = lock(&self.writer);
         let _turn = self.turn()?;
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(self.engine())?;
-        let mut writing = Writing::new(View::new(&transaction, &self.path, &self.schema, &self.recent)?)?;
+        let mut writing = Writing::new(View::new(self, &transaction)?)?;
         let answer = write(&mut writing)?;
-        let fresh = writing.into_fresh();
+        let (indexed, fresh, commits) = writing.into_fresh();
         transaction.commit().map_err(|_| CommitsError::Unknown)?;
+        let added = self.flush.added().map_err(|_| CommitsError::Unknown)?;
         // Only now do the numbers belong to these commits for good.
-        self.recent.add(fresh);
-        Ok(answer)
+        self.tail.publish(indexed, fresh);
+        self.recent.add(commits);
+        Ok((answer, added))
+    }
+
+    /// Returns when a write is on disk, and with it all that were added before.
+    fn flush(&self, added: Added) -> Result<(), CommitsError> {
+        self.flush.until(added).map_err(|_| CommitsError::Unknown)
     }
 
     /// Waits for the right to write, fairly: the free case costs one call, and only a busy one a thread that waits.
     fn turn(&self) -> Result<Turn<'_>, StoreError> {
-        match self.turns.try_lock() {
-            Ok(()) => Ok(Turn { own: Some(&self.turns), _waited: None }),
-            Err(TryLockError::WouldBlock) => {
-                Ok(Turn { own: None, _waited: Some(database::turn(&self.path)?) })
+        for _ in 0..MAX_TRIES {
+            match self.turns.try_lock() {
+                Ok(()) => return Ok(Turn { own: Some(&self.turns), _waited: None }),
+                // Adding to the log takes some microseconds: whoever does may be done when the others have had theirs.
+                Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+                Err(TryLockError::Error(error)) => return Err(StoreError::io(&self.path)(error)),
             }
-            Err(TryLockError::Error(error)) => Err(StoreError::io(&self.path)(error)),
         }
+        Ok(Turn { own: None, _waited: Some(database::turn(&self.path)?) })
     }
 
     fn engine(&self) -> impl Fn(rusqlite::Error) -> CommitsError + '_ {
@@ -267,6 +299,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn tune(connection: &Connection) -> rusqlite::Result<()> {
+    // Flushing the log flushes nothing where there is none. For a store of ours this changes nothing.
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     // The indexes of a long history do not fit into the small default, and a longer log is folded in less often.
     connection.pragma_update(None, "cache_size", -16_000)?;
     connection.pragma_update_and_check(None, "wal_autocheckpoint", 4000, |_| Ok(()))?;

@@ -3,7 +3,7 @@
 //! A kept state is the list of its documents, each with the number of a stored version; states share the versions of
 //! documents that did not change between them. Both are checked against their hash when they are read.
 //!
-//! A state is kept after at least [`LEAST_COMMITS`] commits, and only when they were large beside what keeping it
+//! A state is kept after [`LEAST_COMMITS`] commits or [`LEAST_BYTES`] of them, and only when they were large beside what keeping it
 //! takes: so keeping costs a constant share of writing, however many documents there are.
 
 use super::CommitsError;
@@ -16,6 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How many commits share one kept state at least.
 const LEAST_COMMITS: i64 = 256;
+/// How many bytes of fewer commits are enough.
+const LEAST_BYTES: i64 = 1024 * 1024;
 /// How many bytes of kept state one byte of commits may cost.
 const SHARE: i64 = 4;
 /// A document's number and its version's, four and eight bytes.
@@ -52,7 +54,8 @@ fn entry(bytes: &[u8]) -> Option<(u32, i64)> {
 
 /// Whether the state of a commit is to be kept.
 pub(super) fn is_due(since: Since) -> bool {
-    since.n_commits >= LEAST_COMMITS && since.n_bytes.saturating_mul(SHARE) >= since.kept_bytes
+    (since.n_commits >= LEAST_COMMITS || since.n_bytes >= LEAST_BYTES)
+        && since.n_bytes.saturating_mul(SHARE) >= since.kept_bytes
 }
 
 /// Keeps the state of a commit that was just added, and says how many bytes that took.

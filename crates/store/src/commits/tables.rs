@@ -1,7 +1,8 @@
 //! The tables of a commit store.
 //!
-//! What cannot be had again are commits, blobs, schemas, refs and decisions. The rest (nodes, writers, heads, kept
-//! states) is derived from the commits and can be checked against them.
+//! What cannot be had again are commits, blobs, schemas, refs and decisions. The rest (places in the graph, writers,
+//! ids, heads, kept states) is derived from the commits and can be checked against them. Ids, writers and heads are as of
+//! the commit numbered `indexed.until`: what came since is in `node` alone.
 
 use crate::database::Form;
 
@@ -37,5 +38,22 @@ pub(super) const FORM: Form = Form {
         number INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, survival BLOB, json BLOB NOT NULL
     ) STRICT;
     CREATE TABLE policy (number INTEGER PRIMARY KEY, json BLOB NOT NULL) STRICT;
+", "
+    CREATE TABLE entry (
+        seq INTEGER PRIMARY KEY, id BLOB NOT NULL, kind INTEGER NOT NULL, parent INTEGER, target INTEGER,
+        since INTEGER NOT NULL, since_bytes INTEGER NOT NULL, kept_bytes INTEGER NOT NULL, documents TEXT NOT NULL,
+        bytes BLOB NOT NULL
+    ) STRICT;
+    INSERT INTO entry SELECT seq, id, kind, parent, target, since, since_bytes, kept_bytes, coalesce(list, ''), bytes
+        FROM node LEFT JOIN (SELECT seq AS of, group_concat(document) AS list FROM writer GROUP BY seq) ON of = seq
+        ORDER BY seq;
+    DROP TABLE node;
+    ALTER TABLE entry RENAME TO node;
+    CREATE TABLE node_id (
+        prefix BLOB NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (prefix, seq)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO node_id SELECT substr(id, 1, 8), seq FROM node ORDER BY 1;
+    CREATE TABLE indexed (one INTEGER PRIMARY KEY CHECK (one = 1), until INTEGER NOT NULL) STRICT;
+    INSERT INTO indexed SELECT 1, coalesce(max(seq) + 1, 0) FROM node;
 "],
 };

@@ -349,3 +349,90 @@ fn what_is_no_commit_store_is_said_to_be_none() {
     let (_folder, store) = fresh();
     assert!(matches!(CommitStore::create(store.path(), &schema()), Err(CommitsError::Exists(_))));
 }
+
+#[test]
+fn two_who_have_the_store_open_see_each_other_across_its_indexes() {
+    let (folder, one) = fresh();
+    let other = CommitStore::open(&folder.path().join("c.db")).expect("opens");
+    let n_commits = i64::from(tail::MAX_TAIL) * 2 + 100;
+    let (mut last, mut number) = (None, 0);
+    while number < n_commits {
+        let store = if number / 90 % 2 == 0 { &one } else { &other };
+        let mut commits: Vec<Commit> = Vec::new();
+        while commits.len() < 90 && number < n_commits {
+            let parent = commits.last().map(Commit::id).or(last);
+            commits.push(rank(parent, &format!("t{}", number % 7), number, number));
+            number += 1;
+        }
+        let id = *store.append_all(commits).expect("appends").last().expect("some");
+        for store in [&one, &other] {
+            let prefix = &id.to_string()[..20];
+            assert_eq!(store.read(|view| view.with_prefix(prefix)).expect("reads").expect("reads"), [id]);
+            assert_eq!(store.heads().expect("reads"), [id]);
+        }
+        last = Some(id);
+    }
+    let last = last.expect("something was written");
+    let document = DocumentId::new("ticket", "t3");
+    let writers = |store: &CommitStore| {
+        store.read(|view| view.writers(&document, Seq(0))).expect("reads").expect("reads")
+    };
+    assert_eq!(writers(&one), writers(&other));
+    assert_eq!(i64::try_from(writers(&one).len()), Ok((n_commits + 3) / 7));
+    assert_eq!(state_json(&one, &last), state_json(&other, &last));
+    let third = CommitStore::open(one.path()).expect("opens");
+    assert_eq!(third.heads().expect("reads"), [last]);
+    assert_eq!(third.check().expect("checks").findings, []);
+}
+
+#[test]
+fn a_view_stays_at_its_instant_while_the_indexes_move_on() {
+    let (_folder, store) = fresh();
+    let old = *chain(&store, 20).last().expect("some");
+    let document = DocumentId::new("ticket", "t1");
+    store
+        .read(|view| {
+            let writers = view.writers(&document, Seq(0)).expect("reads");
+            let mut head = old;
+            let mut newer = Vec::new();
+            for number in 0..i64::from(tail::MAX_TAIL) + 10 {
+                newer.push(rank(Some(head), "t1", number, 1000 + number));
+                head = newer[newer.len() - 1].id();
+            }
+            store.append_all(newer).expect("appends");
+            assert_eq!(view.heads().expect("reads"), [old]);
+            assert_eq!(view.find(&head).expect("reads"), None);
+            assert_eq!(view.with_prefix(&head.to_string()[..8]).expect("reads"), []);
+            assert_eq!(view.writers(&document, Seq(0)).expect("reads"), writers);
+        })
+        .expect("reads");
+    assert_eq!(store.heads().expect("reads").len(), 1);
+    assert_ne!(store.heads().expect("reads"), [old]);
+}
+
+#[test]
+fn a_store_of_the_first_form_is_brought_up_to_date() {
+    let (folder, new) = fresh();
+    let ids = chain(&new, 30);
+    let path = folder.path().join("old.db");
+    let raw = Connection::open(&path).expect("opens");
+    raw.execute_batch(tables::FORM.migrations[0]).expect("is made");
+    raw.execute("ATTACH ?1 AS new", [new.path().to_str()]).expect("attaches");
+    raw.execute_batch(
+        "INSERT INTO schema_version SELECT * FROM new.schema_version;
+         INSERT INTO document SELECT * FROM new.document;
+         INSERT INTO node SELECT seq, id, kind, parent, target, since, since_bytes, kept_bytes, bytes FROM new.node;
+         INSERT INTO writer SELECT documents, seq FROM new.node;
+         INSERT INTO head SELECT max(seq) FROM node;",
+    )
+    .expect("is filled");
+    raw.pragma_update(None, "user_version", 1).expect("is marked");
+    raw.pragma_update(None, "application_id", tables::FORM.application).expect("is marked");
+    drop(raw);
+    let old = CommitStore::open(&path).expect("opens");
+    assert_eq!(old.heads().expect("reads"), ids[29..]);
+    assert_eq!(state_json(&old, &ids[29]), state_json(&new, &ids[29]));
+    assert_eq!(old.check().expect("checks").findings, []);
+    old.append(rank(Some(ids[29]), "t1", 31, 31)).expect("appends");
+    assert_eq!(old.check().expect("checks").findings, []);
+}

@@ -1,13 +1,15 @@
 //! Reading: the port that the engine asks.
 
 use super::recent::Recent;
-use super::{CommitsError, snapshots};
+use super::tail::{Entry, SharedTail, Tail};
+use super::{CommitStore, CommitsError, snapshots};
 use crate::StoreError;
 use canon::Digest;
 use commit::{Commit, CommitId, Commits, DocumentId, HistoryError, Kind, Node, Schema, Seq, State};
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,10 +30,16 @@ pub struct View<'c> {
     pub(super) recent: &'c Recent,
     /// The number that the next commit gets.
     pub(super) end: Seq,
+    /// The version of the schema in the file.
+    pub(super) schema_version: i64,
+    /// What the indexes do not have; it may have commits from `fresh` on that are not of this instant.
+    pub(super) tail: Arc<Tail>,
+    /// What this very transaction added.
+    pub(super) fresh: Tail,
     pages: RefCell<Pages>,
     decoded: RefCell<Decoded>,
-    /// Commits that this very transaction added.
-    pub(super) fresh: BTreeMap<Seq, Arc<Commit>>,
+    /// The commits that this very transaction added.
+    pub(super) added: BTreeMap<Seq, Arc<Commit>>,
 }
 
 /// Commits that this view has read.
@@ -76,17 +84,61 @@ pub(super) struct Since {
 }
 
 impl<'c> View<'c> {
-    pub(super) fn new(
-        db: &'c Connection,
-        path: &'c Path,
-        schema: &'c Schema,
-        recent: &'c Recent,
-    ) -> Result<Self, CommitsError> {
-        let (pages, decoded, fresh) = (RefCell::default(), RefCell::default(), BTreeMap::new());
-        let mut view = Self { db, path, schema, recent, end: Seq(0), pages, decoded, fresh };
-        let last: Option<u32> = view.query("SELECT max(seq) FROM node", [], |row| row.get(0))?.flatten();
-        view.end = Seq(last.map_or(0, |last| last + 1));
+    pub(super) fn new(store: &'c CommitStore, db: &'c Connection) -> Result<Self, CommitsError> {
+        let mut view = Self {
+            db,
+            path: &store.path,
+            schema: &store.schema,
+            recent: &store.recent,
+            end: Seq(0),
+            schema_version: 0,
+            tail: Arc::default(),
+            fresh: Tail::default(),
+            pages: RefCell::default(),
+            decoded: RefCell::default(),
+            added: BTreeMap::new(),
+        };
+        view.look(&store.tail)?;
         Ok(view)
+    }
+
+    /// Finds out which instant this is.
+    fn look(&mut self, shared: &SharedTail) -> Result<(), CommitsError> {
+        let sql = "SELECT (SELECT coalesce(max(seq) + 1, 0) FROM node), (SELECT until FROM indexed), \
+                   (SELECT max(version) FROM schema_version)";
+        let found = self.query(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let (end, indexed, version): (u32, u32, i64) =
+            found.ok_or_else(|| self.damaged("a row is missing"))?;
+        if indexed > end {
+            return Err(self.damaged("its indexes are ahead of its commits").into());
+        }
+        self.tail = shared.at(indexed..end, |range| self.read_entries(range))?;
+        (self.end, self.schema_version, self.fresh) = (Seq(end), version, Tail::new(Seq(end)));
+        Ok(())
+    }
+
+    fn read_entries(&self, range: Range<u32>) -> Result<Vec<Entry>, HistoryError> {
+        let sql = "SELECT seq, kind, parent, target, since, since_bytes, kept_bytes, id, documents FROM node \
+                   WHERE seq >= ?1 AND seq < ?2 ORDER BY seq";
+        let mut statement = self.db.prepare_cached(sql).map_err(self.engine())?;
+        let read =
+            |row: &Row<'_>| Ok((NodeRow::read(row)?, row.get::<_, [u8; 32]>(7)?, row.get::<_, String>(8)?));
+        let rows = statement.query_map([range.start, range.end], read).map_err(self.engine())?;
+        let mut entries = Vec::new();
+        for (seq, row) in (range.start..).zip(rows) {
+            let (row, id, documents) = row.map_err(self.engine())?;
+            let missing = || self.damaged(format!("node {seq} is missing"));
+            let known = Some(&row).filter(|row| row.seq == seq).and_then(|row| row.known());
+            let documents = documents_from(&documents).ok_or_else(missing)?;
+            let id = Digest::from_bytes(id).into();
+            entries.push(Entry { id, known: known.ok_or_else(missing)?, documents });
+        }
+        Ok(entries)
+    }
+
+    /// What is in memory about a commit that the indexes do not have.
+    fn unindexed(&self, seq: Seq) -> Option<&Entry> {
+        self.fresh.get(seq).or_else(|| self.tail.get(seq).filter(|_| seq < self.end))
     }
 
     /// The schema that documents follow.
@@ -102,11 +154,23 @@ impl<'c> View<'c> {
     /// The commits that no other commit builds on, in ascending order of their ids.
     pub fn heads(&self) -> Result<Vec<CommitId>, HistoryError> {
         let mut ids = Vec::new();
-        for seq in self.list::<u32>("SELECT seq FROM head", [])? {
-            ids.push(self.id(Seq(seq))?);
+        for seq in self.head_numbers()? {
+            ids.push(self.id(seq)?);
         }
         ids.sort_unstable();
         Ok(ids)
+    }
+
+    pub(super) fn head_numbers(&self) -> Result<BTreeSet<Seq>, HistoryError> {
+        let mut heads = self.indexed_heads()?;
+        self.tail.advance(&mut heads, self.fresh.first());
+        self.fresh.advance(&mut heads, self.end);
+        Ok(heads)
+    }
+
+    /// The heads as the file has them.
+    pub(super) fn indexed_heads(&self) -> Result<BTreeSet<Seq>, HistoryError> {
+        Ok(self.list::<u32>("SELECT seq FROM head", [])?.into_iter().map(Seq).collect())
     }
 
     /// The ids that begin with these hex digits, at most two: enough to tell one from several.
@@ -116,10 +180,16 @@ impl<'c> View<'c> {
             let missing = 64_usize.saturating_sub(digits.len());
             hex::decode(format!("{digits}{}", filler.repeat(missing))).ok()
         };
-        let (Some(least), Some(most)) = (filled("0"), filled("f")) else { return Ok(Vec::new()) };
-        let found: Vec<[u8; 32]> =
-            self.list("SELECT id FROM node WHERE id BETWEEN ?1 AND ?2 LIMIT 2", (least, most))?;
-        Ok(found.into_iter().map(|bytes| Digest::from_bytes(bytes).into()).collect())
+        let id = |bytes: [u8; 32]| CommitId::from(Digest::from_bytes(bytes));
+        let bound = |filler: &str| filled(filler).and_then(|bytes| bytes.try_into().ok());
+        let (Some(least), Some(most)) = (bound("0"), bound("f")) else { return Ok(Vec::new()) };
+        let sql = "SELECT id FROM node_id JOIN node USING (seq) \
+                   WHERE prefix BETWEEN substr(?1, 1, 8) AND substr(?2, 1, 8) AND id BETWEEN ?1 AND ?2 LIMIT 2";
+        let found: Vec<[u8; 32]> = self.list(sql, (least, most))?;
+        let indexed = found.into_iter().map(id);
+        let newer = self.tail.between(id(least), id(most)).filter(|(_, seq)| *seq < self.fresh.first());
+        let fresh = self.fresh.between(id(least), id(most));
+        Ok(indexed.chain(newer.chain(fresh).map(|(id, _)| id)).take(2).collect())
     }
 
     pub(super) fn query<T, P: Params>(
@@ -159,13 +229,16 @@ impl<'c> View<'c> {
         let sql = "SELECT document FROM document WHERE attachment = ?1 AND key = ?2";
         let number = self.query(sql, (&*id.attachment, &*id.key), |row| row.get(0))?;
         // A number that this transaction gave may be taken back with it.
-        if let (Some(number), true) = (number, self.fresh.is_empty()) {
+        if let (Some(number), true) = (number, self.added.is_empty()) {
             self.recent.add_document(id, number);
         }
         Ok(number)
     }
 
     pub(super) fn known(&self, seq: Seq) -> Result<Known, HistoryError> {
+        if let Some(entry) = self.unindexed(seq) {
+            return Ok(entry.known);
+        }
         let (page, index) = (seq.0 / PAGE, (seq.0 % PAGE) as usize);
         let mut pages = self.pages.borrow_mut();
         if let Some(known) = pages.by_number.get(&page).and_then(|nodes| nodes.get(index)) {
@@ -215,6 +288,23 @@ impl<'c> View<'c> {
     pub(super) fn forget(&self, seq: Seq) {
         self.pages.borrow_mut().by_number.remove(&(seq.0 / PAGE));
     }
+
+    /// The commits that write a document, ascending, those that are not indexed included.
+    fn writers_of(&self, number: i64, from: Seq) -> Result<Vec<Seq>, HistoryError> {
+        let mut writers = Vec::new();
+        if from < self.tail.first() {
+            let sql = "SELECT seq FROM writer WHERE document = ?1 AND seq >= ?2 ORDER BY seq";
+            writers = self.list::<u32>(sql, (number, from.0))?;
+        }
+        let newer = self.tail.writers(number).iter().filter(|seq| **seq < self.fresh.first().0);
+        writers.extend(newer.chain(self.fresh.writers(number)).filter(|seq| **seq >= from.0));
+        Ok(writers.into_iter().map(Seq).collect())
+    }
+}
+
+/// Reads a list of document numbers.
+fn documents_from(text: &str) -> Option<Vec<i64>> {
+    text.split_terminator(',').map(|number| number.parse().ok()).collect()
 }
 
 struct NodeRow {
@@ -253,7 +343,12 @@ pub(super) fn kind_code(kind: Kind) -> usize {
 
 impl Commits for View<'_> {
     fn find(&self, id: &CommitId) -> Result<Option<Seq>, HistoryError> {
-        self.query("SELECT seq FROM node WHERE id = ?1", [id.digest().as_bytes()], |row| row.get(0).map(Seq))
+        let newer = self.tail.find(id).filter(|seq| *seq < self.fresh.first());
+        if let Some(seq) = self.fresh.find(id).or(newer) {
+            return Ok(Some(seq));
+        }
+        let sql = "SELECT seq FROM node_id JOIN node USING (seq) WHERE prefix = substr(?1, 1, 8) AND id = ?1";
+        self.query(sql, [id.digest().as_bytes()], |row| row.get(0).map(Seq))
     }
 
     fn end(&self) -> Seq {
@@ -265,7 +360,7 @@ impl Commits for View<'_> {
     }
 
     fn commit(&self, seq: Seq) -> Result<Arc<Commit>, HistoryError> {
-        if let Some(commit) = self.decoded.borrow().by_seq.get(&seq).or_else(|| self.fresh.get(&seq)) {
+        if let Some(commit) = self.decoded.borrow().by_seq.get(&seq).or_else(|| self.added.get(&seq)) {
             return Ok(commit.clone());
         }
         if let Some(commit) = self.recent.commit(seq) {
@@ -280,16 +375,18 @@ impl Commits for View<'_> {
         if Digest::of(&bytes) != *id.digest() {
             return Err(damaged("its bytes have another hash".into()));
         }
-        let commit = Commit::decode(self.schema, &bytes).map_err(|error| damaged(error.to_string()))?;
+        let commit =
+            Commit::decode_hashed(self.schema, id, &bytes).map_err(|error| damaged(error.to_string()))?;
         let commit = Arc::new(commit);
         self.decoded.borrow_mut().add(seq, commit.clone());
         Ok(commit)
     }
 
     fn writers(&self, document: &DocumentId, from: Seq) -> Result<Vec<Seq>, HistoryError> {
-        let Some(number) = self.document_number(document)? else { return Ok(Vec::new()) };
-        let sql = "SELECT seq FROM writer WHERE document = ?1 AND seq >= ?2 ORDER BY seq";
-        Ok(self.list::<u32>(sql, (number, from.0))?.into_iter().map(Seq).collect())
+        match self.document_number(document)? {
+            Some(number) => self.writers_of(number, from),
+            None => Ok(Vec::new()),
+        }
     }
 
     fn snapshot(&self, seq: Seq) -> Result<Option<State>, HistoryError> {
@@ -297,6 +394,9 @@ impl Commits for View<'_> {
     }
 
     fn id(&self, seq: Seq) -> Result<CommitId, HistoryError> {
+        if let Some(entry) = self.unindexed(seq) {
+            return Ok(entry.id);
+        }
         let id =
             self.query("SELECT id FROM node WHERE seq = ?1", [seq.0], |row| row.get::<_, [u8; 32]>(0))?;
         let id = id.ok_or_else(|| self.damaged(format!("node {} is missing", seq.0)))?;
