@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+/// How often everything is measured, unless `PROBITY_ROUNDS` says otherwise.
 const ROUNDS: usize = 3;
 
 /// What a program took: milliseconds from nothing, again, and after an edit of one file; kilobytes.
@@ -58,7 +59,10 @@ fn programs(probity: &Path, place: &Path) -> Vec<Program> {
     if is_there(&python.join("codeclone"), &install(place)) {
         programs.push(Program {
             name: "codeclone",
-            command: words(&python.join("codeclone"), &["--no-progress", "--quiet", "."]),
+            command: words(
+                &python.join("codeclone"),
+                &["--no-progress", "--quiet", "--no-skip-metrics", "."],
+            ),
             keeps: &[".codeclone", ".cache"],
             is_incremental: true,
         });
@@ -121,15 +125,17 @@ fn measure(tree: &Path, place: &Path, programs: &[Program]) -> Result<Vec<Costs>
 }
 
 fn costs(program: &Program, tree: &Path, edited: &Path) -> Result<Costs, String> {
+    let rounds =
+        std::env::var("PROBITY_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS);
     let forget = || program.keeps.iter().for_each(|name| drop(fs::remove_dir_all(tree.join(name))));
     let mut cold = Vec::new();
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         forget();
         cold.push(milliseconds(&program.command, tree)?);
     }
     let (mut warm, mut after_edit) = (Vec::new(), Vec::new());
     if program.is_incremental {
-        for round in 0..ROUNDS {
+        for round in 0..rounds {
             warm.push(milliseconds(&program.command, tree)?);
             append(edited, &format!("\nEDITED_{round} = {round}\n"))?;
             after_edit.push(milliseconds(&program.command, tree)?);

@@ -202,7 +202,7 @@ fn locals(facts: &FileFacts, unit: &Unit) -> Vec<String> {
         .filter(|name| !name.is_definition() && !other.contains(&name.symbol()))
         .map(|name| name.symbol())
         .collect();
-    own.into_iter().map(|symbol| facts.symbols[symbol as usize].clone()).collect()
+    own.into_iter().map(|symbol| facts.symbols.get(symbol).to_owned()).collect()
 }
 
 /// The text of a changed copy, or `None` if the change cannot be made to this callable.

@@ -11,7 +11,7 @@ use crate::finding::{Confidence, Draft, Family, Severity};
 use crate::hash;
 use crate::language::Language;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// A dead unit: file and unit.
 pub(crate) type Dead = (u32, u32);
@@ -63,7 +63,7 @@ pub(crate) fn drafts(files: &[File], dead: &[Dead]) -> Vec<Draft> {
 fn is_dynamic(file: &File) -> bool {
     const WORDS: [&str; 8] =
         ["getattr", "globals", "eval", "send", "public_send", "getMethod", "GetMethod", "call_user_func"];
-    file.facts.symbols.iter().any(|symbol| WORDS.contains(&symbol.as_str()))
+    file.facts.symbols.iter().any(|symbol| WORDS.contains(&symbol))
 }
 
 fn is_candidate(file: &File, unit: &Unit) -> bool {
@@ -102,19 +102,20 @@ fn simple_name(unit: &Unit) -> &str {
 /// How often each name is used in the tree, apart from where it is defined.
 struct Uses {
     counts: Vec<(u64, u32)>,
-    mentioned: BTreeSet<u64>,
+    /// Sorted.
+    mentioned: Vec<u64>,
     /// Strings that look like the beginning of names: `"visit_" + kind`.
     prefixes: BTreeSet<String>,
-    /// Units by what they say: a copy of a unit does not keep it alive.
-    copies: BTreeMap<u64, Vec<(u32, u32)>>,
+    /// Units by what they say, sorted: a copy of a unit does not keep it alive.
+    copies: Vec<(u64, u32, u32)>,
 }
 
 impl Uses {
     fn of(files: &[File]) -> Self {
         let mut counts = Vec::new();
-        let mut mentioned = BTreeSet::new();
+        let mut mentioned = Vec::new();
         let mut prefixes = BTreeSet::new();
-        let mut copies: BTreeMap<u64, Vec<(u32, u32)>> = BTreeMap::new();
+        let mut copies = Vec::new();
         for (index, file) in files.iter().enumerate() {
             let mut n_uses = vec![0u32; file.symbols.len()];
             for name in file.facts.names.iter().filter(|name| !name.is_definition()) {
@@ -123,16 +124,18 @@ impl Uses {
             counts.extend(file.symbols.iter().copied().zip(n_uses).filter(|(_, n_uses)| *n_uses > 0));
             let listed = file.facts.mentions.iter().chain(&file.facts.exports);
             mentioned.extend(listed.map(|&symbol| file.symbols[symbol as usize]));
-            let words =
-                file.facts.mentions.iter().map(|&symbol| file.facts.symbols[symbol as usize].as_str());
+            let words = file.facts.mentions.iter().map(|&symbol| file.facts.symbols.get(symbol));
             prefixes.extend(words.filter(|word| word.len() > 3 && word.ends_with('_')).map(str::to_owned));
             for (unit, facts) in file.facts.units.iter().enumerate() {
                 if facts.kind.is_callable() && facts.renamed != 0 {
-                    copies.entry(facts.renamed).or_default().push((count(index), count(unit)));
+                    copies.push((facts.renamed, count(index), count(unit)));
                 }
             }
         }
         counts.par_sort_unstable();
+        copies.par_sort_unstable();
+        mentioned.par_sort_unstable();
+        mentioned.dedup();
         counts.dedup_by(|next, kept| {
             let is_same = next.0 == kept.0;
             if is_same {
@@ -147,26 +150,33 @@ impl Uses {
     fn reach(&self, files: &[File], file: &File, unit: &Unit) -> bool {
         let simple = simple_name(unit);
         let name = hash::of_bytes(simple.as_bytes());
-        let is_begun = self.prefixes.iter().any(|prefix| simple.starts_with(prefix.as_str()));
-        if is_begun || self.mentioned.contains(&name) {
+        let is_begun = simple.match_indices('_').any(|(at, _)| self.prefixes.contains(&simple[..=at]));
+        if is_begun || self.mentioned.binary_search(&name).is_ok() {
             return true;
         }
         let n_uses = match self.counts.binary_search_by_key(&name, |(symbol, _)| *symbol) {
             Ok(at) => self.counts[at].1,
             Err(_) => return false,
         };
-        let copies = self.copies.get(&unit.renamed).filter(|_| unit.kind.is_callable());
-        let n_own: u32 = match copies {
-            Some(copies) => copies
-                .iter()
-                .map(|&(file, unit)| {
-                    let file = &files[file as usize];
-                    uses_in(file, &file.facts.units[unit as usize], name)
-                })
-                .sum(),
-            None => uses_in(file, unit, name),
+        let own = |&(_, file, unit): &(u64, u32, u32)| {
+            let file = &files[file as usize];
+            uses_in(file, &file.facts.units[unit as usize], name)
+        };
+        let n_own: u32 = match self.copies(unit) {
+            [] => uses_in(file, unit, name),
+            copies => copies.iter().map(own).sum(),
         };
         n_uses > n_own
+    }
+
+    /// The callables that say the same, the unit itself among them; none if it is not comparable.
+    fn copies(&self, unit: &Unit) -> &[(u64, u32, u32)] {
+        if !unit.kind.is_callable() {
+            return &[];
+        }
+        let first = self.copies.partition_point(|(content, ..)| *content < unit.renamed);
+        let last = self.copies.partition_point(|(content, ..)| *content <= unit.renamed);
+        &self.copies[first..last]
     }
 }
 

@@ -4,6 +4,7 @@
 //! [`FactsKey`]. Nothing here knows the file's path.
 
 use crate::language::Language;
+use crate::texts::Texts;
 use canon::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -119,7 +120,7 @@ pub struct FileFacts {
     /// What the file imports.
     pub imports: Vec<Import>,
     /// The names of the file, each once, in order of appearance.
-    pub symbols: Vec<String>,
+    pub symbols: Texts,
     /// Every use of a name, in order.
     pub names: Vec<Name>,
     /// Names that strings mention: indices into `symbols`.

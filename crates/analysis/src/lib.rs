@@ -37,6 +37,7 @@ pub mod report;
 mod run;
 mod select;
 mod settings;
+mod texts;
 mod visit;
 
 pub use analyse::analyse;
@@ -57,3 +58,4 @@ pub use parse::read;
 pub use run::{Analysis, Dependency, Identity, Input, Measured, Run, RunFile, RunId, Source};
 pub use select::{Part, Selection};
 pub use settings::{ANALYSER, Settings};
+pub use texts::Texts;

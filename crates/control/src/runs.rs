@@ -124,8 +124,10 @@ impl Runs {
     pub fn save(&self, run: Run) -> Result<Stored, Fault> {
         let bytes = bytes(&run);
         let (analysed, ..) = run.file_counts();
+        let (report_digest, packed) =
+            rayon::join(|| Digest::of(&bytes), || zstd::bulk::compress(&bytes, COMPRESSION));
         let about = About {
-            report_digest: Digest::of(&bytes),
+            report_digest,
             size_bytes: bytes.len() as u64,
             analyser: run.analyser.clone(),
             health_milli: run.health.score_milli,
@@ -134,9 +136,7 @@ impl Runs {
         };
         let mut file = serde_json::to_vec(&about).expect("text keys and whole numbers only");
         file.push(b'\n');
-        let packed =
-            zstd::bulk::compress(&bytes, COMPRESSION).map_err(Fault::system("cannot compress the run"))?;
-        file.extend(packed);
+        file.extend(packed.map_err(Fault::system("cannot compress the run"))?);
         durable::write_unsynced(&self.path(run.id), &file)?;
         // The clock that stamps files is some milliseconds late: two runs in a row would have no order.
         self.touch(run.id);

@@ -68,8 +68,9 @@ impl Packages {
         let file = &tree.files[from as usize];
         let Some(package) = package(file) else { return Vec::new() };
         let own: BTreeSet<&str> = declared(file).collect();
-        let symbols = file.facts.symbols.iter().filter(|symbol| !own.contains(symbol.as_str()));
-        let found = symbols.filter_map(|symbol| self.names.get(&(package.clone(), symbol.clone())).copied());
+        let symbols = file.facts.symbols.iter().filter(|symbol| !own.contains(*symbol));
+        let found =
+            symbols.filter_map(|symbol| self.names.get(&(package.clone(), (*symbol).to_owned())).copied());
         let files: BTreeSet<u32> = found.filter(|&other| other != from).collect();
         files.into_iter().collect()
     }
@@ -77,8 +78,7 @@ impl Packages {
 
 /// Which of `files` declare a name that `from` uses.
 fn used(tree: &Tree<'_>, from: u32, files: &[u32]) -> Vec<u32> {
-    let symbols: BTreeSet<&str> =
-        tree.files[from as usize].facts.symbols.iter().map(String::as_str).collect();
+    let symbols: BTreeSet<&str> = tree.files[from as usize].facts.symbols.iter().collect();
     let declares = |file: &u32| declared(&tree.files[*file as usize]).any(|name| symbols.contains(name));
     files.iter().copied().filter(|file| *file != from && declares(file)).collect()
 }

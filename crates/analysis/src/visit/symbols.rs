@@ -4,11 +4,12 @@
 
 use crate::facts::count;
 use crate::hash;
+use crate::texts::Texts;
 
 /// The names seen so far.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
-    texts: Vec<String>,
+    texts: Texts,
     hashes: Vec<u64>,
     /// Indices plus one, at the place that the hash gives or after it; 0 is free.
     table: Vec<u32>,
@@ -31,7 +32,7 @@ impl Symbols {
             }
         }
         let index = count(self.texts.len());
-        self.texts.push(String::from_utf8_lossy(text).into_owned());
+        self.texts.push(&String::from_utf8_lossy(text));
         self.hashes.push(fingerprint);
         self.table[place] = index + 1;
         (index, fingerprint)
@@ -39,10 +40,10 @@ impl Symbols {
 
     /// The text of a name.
     pub(super) fn text(&self, index: u32) -> &str {
-        &self.texts[index as usize]
+        self.texts.get(index)
     }
 
-    pub(super) fn into_texts(self) -> Vec<String> {
+    pub(super) fn into_texts(self) -> Texts {
         self.texts
     }
 
@@ -72,6 +73,6 @@ mod tests {
         }
         assert_eq!(symbols.intern(b"name7").0, 7);
         assert_eq!(symbols.text(7), "name7");
-        assert_eq!(symbols.into_texts(), names);
+        assert_eq!(symbols.into_texts(), names.iter().map(String::as_str).collect());
     }
 }

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Changes whenever the form of the facts or of the records does.
-const MAGIC: &[u8; 8] = b"prbfact1";
+const MAGIC: &[u8; 8] = b"prbfact2";
 const CHECKSUM: usize = 16;
 const HEADER: usize = 4 + CHECKSUM + 32;
 
@@ -54,6 +54,11 @@ impl Facts {
     /// A cache that knows nothing and replaces what is at `path`.
     pub(super) fn empty(path: PathBuf) -> Self {
         Self { path, bytes: Vec::new(), records: BTreeMap::new(), is_damaged: true }
+    }
+
+    /// Whether there is a record under `key`, whole or not.
+    pub(super) fn has(&self, key: &Digest) -> bool {
+        self.records.contains_key(key)
     }
 
     /// The facts under `key`, if they are there and whole.
@@ -154,7 +159,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn facts(n_lines: u32) -> Arc<FileFacts> {
-        Arc::new(FileFacts { n_lines, symbols: vec!["name".to_owned()], ..FileFacts::default() })
+        Arc::new(FileFacts { n_lines, symbols: ["name"].into_iter().collect(), ..FileFacts::default() })
     }
 
     fn keys() -> [Digest; 3] {

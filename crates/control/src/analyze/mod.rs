@@ -274,6 +274,9 @@ impl<'a> Work<'a> {
         };
         let (Analysis { run, .. }, ()) =
             rayon::join(|| analysis::analyse(&input, &self.settings), || cache.add(&new, &needed));
+        // Giving back a million small pieces takes as long as storing the run, which can begin meanwhile.
+        drop(input);
+        rayon::spawn(move || drop((read, new, cache)));
         Ok((run, n_parsed))
     }
 
@@ -287,7 +290,20 @@ impl<'a> Work<'a> {
             (self.progress)(Progress::Reading(done, total));
             read
         };
-        files.sources.par_iter().map(one).collect()
+        // What must be parsed comes first: begun last, one large file would keep a thread busy alone.
+        let (known, new): (Vec<usize>, Vec<usize>) =
+            (0..total).partition(|&at| self.is_known(&files.sources[at], cache));
+        let order: Vec<usize> = new.into_iter().chain(known).collect();
+        let read: Result<Vec<(usize, Read)>, Changed> =
+            order.par_iter().with_max_len(8).map(|&at| Ok((at, one(&files.sources[at])?))).collect();
+        let mut read = read?;
+        read.sort_unstable_by_key(|(at, _)| *at);
+        Ok(read.into_iter().map(|(_, read)| read).collect())
+    }
+
+    fn is_known(&self, file: &SourceFile, cache: &Facts) -> bool {
+        let key = FactsKey::of(&file.path, file.content, &self.settings);
+        key.is_none_or(|key| file.skip.is_some() || cache.has(&cache::key(&key)))
     }
 
     fn read_one(&self, file: &SourceFile, cache: &Facts, contents: &Contents<'_>) -> Result<Read, Changed> {
