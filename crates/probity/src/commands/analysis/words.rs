@@ -167,20 +167,20 @@ pub(crate) fn comparison(comparison: &Comparison) {
     for gone in &comparison.improvements {
         ui::print(format_args!("  {} {}", ui::good("gone    "), gone.message));
     }
-    for worse in &comparison.worsened {
-        let metric = worse.metric.code();
+    // A symbol is told once, with all that became worse of it.
+    for worse in comparison.worsened.chunk_by(|a, b| (&a.path, &a.symbol) == (&b.path, &b.symbol)) {
+        let measures = worse.iter().map(|by| format!("{} {} → {}", by.metric.code(), by.before, by.after));
         ui::print(format_args!(
-            "  {} {} {}  {metric} {} → {}",
+            "  {} {} {}  {}",
             ui::warn("worse   "),
-            ui::bold(&worse.path),
-            worse.symbol,
-            worse.before,
-            worse.after
+            ui::bold(&worse[0].path),
+            worse[0].symbol,
+            measures.collect::<Vec<_>>().join(", ")
         ));
     }
     for broken in &comparison.api_breaks {
         let place = format!("{} {}", broken.path, broken.symbol);
-        ui::print(format_args!("  {} {}  {:?}", ui::warn("api     "), ui::bold(place), broken.change));
+        ui::print(format_args!("  {} {}  {}", ui::warn("api     "), ui::bold(place), broken.change.words()));
     }
 }
 
