@@ -84,8 +84,8 @@ fn is_candidate(file: &File, unit: &Unit) -> bool {
         && !parent
             .is_some_and(|parent| parent.kind == UnitKind::Class && (parent.inherits || parent.decorated))
         && !is_entry(file, unit)
-        && !(simple.starts_with("__") && simple.ends_with("__"))
-        && simple != "_"
+        // Hooks: `__len__`, `_repr_html_`.
+        && !(simple.starts_with('_') && simple.ends_with('_'))
 }
 
 /// Whether the language or its runtime calls the unit, or something in it.

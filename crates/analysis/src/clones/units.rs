@@ -67,12 +67,15 @@ fn members(files: &[File], fragment: &Fragment) -> Vec<u64> {
 /// Small units of one shape that name other members are no copies of each other: they only look alike.
 fn split_by_members(files: &[File], equal: &[Candidate], settings: &Settings) -> Vec<Group> {
     let n_tokens = equal[0].n_tokens;
+    let first = &equal[0].fragment;
+    let unit = &files[first.file as usize].facts.units[first.unit as usize];
+    // Only a callable is believed by its length: a file of small parts that are no copies is none either, and its
+    // likeness would end with the next edit.
+    let is_large = unit.kind.is_callable() && n_tokens >= settings.clone_tokens * 3;
     let mut groups: Vec<(Vec<u64>, Group)> = Vec::new();
     for candidate in equal {
         let own = members(files, &candidate.fragment);
-        let fits = |(members, _): &(Vec<u64>, Group)| {
-            n_tokens >= settings.clone_tokens * 3 || is_mostly_equal(members, &own)
-        };
+        let fits = |(members, _): &(Vec<u64>, Group)| is_large || is_mostly_equal(members, &own);
         if let Some((_, group)) = groups.iter_mut().take(MAX_VARIANTS).find(|group| fits(group)) {
             group.members.push(candidate.fragment);
         } else {

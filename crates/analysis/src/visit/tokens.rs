@@ -223,6 +223,8 @@ impl<'tree> Visitor<'tree> {
         let word = text.trim_ascii().trim_ascii_start();
         let word = word.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(word);
         let word = word.strip_prefix(b"'").and_then(|rest| rest.strip_suffix(b"'")).unwrap_or(word);
+        // What is filled in follows the beginning of a name: `"get_%s" % kind`.
+        let word = word.split(|byte| matches!(byte, b'%' | b'{')).next().unwrap_or(word);
         let last = word.rsplit(|byte| matches!(byte, b'.' | b':' | b'#' | b'@')).next().unwrap_or(word);
         if !last.is_empty() && last.len() <= 64 && word.len() <= 200 && last.iter().all(|&byte| is_word(byte))
         {

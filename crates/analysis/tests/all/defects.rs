@@ -371,6 +371,16 @@ def dispatch(kind):
 
 def _handle_open():
     return 4
+
+def period(view, kind):
+    return getattr(view, "_get_current_%s" % kind)
+
+class Plain:
+    def _get_current_week(self):
+        return 5
+
+    def _repr_html_(self):
+        return 6
 "#;
     assert!(findings(&run(&[("a.py", text)]), Family::DeadCode).is_empty());
 }

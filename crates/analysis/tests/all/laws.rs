@@ -72,6 +72,16 @@ fn function(seed: u8) -> String {
     format!("def f{n}(rows, x{n}):\n    out = load{n}(rows)\n{body}    return out\n\n\n")
 }
 
+#[test]
+fn a_copy_does_not_end_the_likeness_of_whole_files() {
+    let [one, two, three, four] = [2, 8, 30, 36].map(function);
+    let other = three + &four;
+    let health = |text: &str| run(&[("b.py", text), ("c.py", &other)]).health.score_milli;
+    let copy = one.replacen("def f", "def copy_of_f", 1);
+    let text = one + &two;
+    assert!(health(&(text.clone() + &copy)) <= health(&text));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
