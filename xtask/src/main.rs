@@ -29,6 +29,7 @@ const USAGE: &str = "usage: cargo xtask <chore>
   quality how well copies are found: seeded changes of real code in the given trees, or in the project's own
   audit   licences, sources, known holes and unused dependencies of what comes from outside
   kill    kill governed runs at random points, many times (long)
+  kill ledger   kill processes that propose to the ledger, 200 times (long)
   kill commits  kill processes that commit, 200 times (long)
   histories     hold the commit engine against a naive model on 100,000 histories (long)
   simulate [seeds]   run the registry of intents under so many random schedules (10,000)
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         ["audit"] => audit::audit(false),
         ["audit", "--offline"] => audit::audit(true),
         ["kill"] => test::kill(),
+        ["kill", "ledger"] => test::kill_ledger(),
         ["kill", "commits"] => test::kill_commits(),
         ["kill", "registry"] => test::kill_registry(),
         ["histories"] => test::histories(),

@@ -56,6 +56,15 @@ fn registry(name: &str, tests: &str, setting: (&str, &str)) -> Chore {
     cargo(name, &arguments, &[setting])
 }
 
+/// Kills of processes that propose to the ledger, many times.
+pub fn kill_ledger() -> Chore {
+    cargo(
+        "kills of proposals",
+        &["test", "--package", "probity", "--test", "end_to_end", "ledger::a_kill", "--", "--nocapture"],
+        &[("PROBITY_KILLS", "200")],
+    )
+}
+
 /// Kills of processes that commit, many times.
 pub fn kill_commits() -> Chore {
     cargo(

@@ -59,6 +59,12 @@ pub struct StartAnswer {
     pub blast_radius: Option<BlastSummary>,
     /// What headroom the change has.
     pub budget: Option<Value>,
+    /// The active constraints of the ledger that touch the scope, hard ones first, the first of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<crate::ledger::Touching>,
+    /// The items of the ledger that the change cites.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub implements: Vec<String>,
     /// What happened to intents of this owner meanwhile.
     pub notices: Vec<Notice>,
 }

@@ -27,6 +27,8 @@ pub struct StartRequest {
     pub description: String,
     /// What its owner expects of it.
     pub expected_effects: Vec<String>,
+    /// Items of the ledger that it implements: handles or ids.
+    pub implements: Vec<String>,
     /// The paths that the change is about, literally.
     pub allowed_files: Vec<Vec<u8>>,
     /// Further paths that it may touch, literally.

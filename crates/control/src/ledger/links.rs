@@ -38,6 +38,15 @@ pub fn constraints_touching(workspace: &Workspace, claim: &Claim) -> Result<Vec<
         .collect())
 }
 
+/// Refuses names that no item of the ledger has.
+pub fn check_items<N: AsRef<str>>(workspace: &Workspace, items: &[N]) -> Result<(), Fault> {
+    if items.is_empty() {
+        return Ok(());
+    }
+    let shell = Shell::open(workspace, None)?;
+    items.iter().try_for_each(|name| find(shell.book().main(), name.as_ref()).map(drop))
+}
+
 /// Puts on record that a change (the id of an intent or a run) was made under items. Saying it twice changes nothing.
 pub fn cite<N: AsRef<str>>(
     workspace: &Workspace,

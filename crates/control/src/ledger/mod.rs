@@ -26,7 +26,7 @@ mod suggest;
 pub use answers::{ItemList, Notices, OutcomeView};
 pub use guard::{Guarded, guard};
 pub use ingest::{IngestRequest, Ingested, ingest};
-pub use links::{Touching, cite, cited_by, constraints_touching};
+pub use links::{Touching, check_items, cite, cited_by, constraints_touching};
 pub use merge::{MergeRequest, Merged, StreamView, merge, streams};
 pub use model::{ModelAt, ModelRequest, ModelUse};
 pub use propose::{ProposeRequest, Proposed, TurnInput, add_said, propose};

@@ -34,7 +34,9 @@ pub(super) enum Topic {
     Tasks,
     Done,
     Facts,
-    /// Whatever is below is not asserted: questions, options, ideas, risks.
+    /// Alternatives between which nothing is decided yet.
+    Options,
+    /// Whatever is below is not asserted: questions, ideas, risks.
     Open,
 }
 
@@ -56,6 +58,8 @@ struct Reader {
     /// The fence that closes the code we are in.
     fence: Option<&'static str>,
     topic: Option<Topic>,
+    /// What the sentence announces that the last paragraph ended with, for a list that follows at once.
+    lead: Option<Topic>,
     /// Whether the next line may continue the last block.
     continues: bool,
     after_blank: bool,
@@ -97,6 +101,7 @@ impl Reader {
         }
         if let Some((body, form)) = item_body(trimmed) {
             let at = start + (trimmed.len() - body.len());
+            self.topic = self.lead.take().or(self.topic);
             self.push(at..start + trimmed.len(), form);
             return;
         }
@@ -105,6 +110,7 @@ impl Reader {
             self.continues = false;
             return;
         }
+        self.lead = lead(trimmed);
         let range = start..start + trimmed.trim_end().len();
         if let Some(block) = self.blocks.last_mut().filter(|_| self.continues) {
             block.lines.push(range);
@@ -154,20 +160,40 @@ fn label(line: &str) -> Option<Topic> {
     topic_of(bare).filter(|_| is_label)
 }
 
+/// What a sentence announces that ends in a colon: "Here is what I am going to do:".
+fn lead(line: &str) -> Option<Topic> {
+    let line = line.trim_end().trim_end_matches('*').strip_suffix([':', '：'])?;
+    let sentence = line.rsplit(['.', '!', '?', '。']).next().unwrap_or(line);
+    let lower = format!(" {} ", sentence.to_lowercase());
+    let promises = [
+        " going to ",
+        " i will ",
+        " i'll ",
+        " we will ",
+        " we'll ",
+        " will do ",
+        " je vais ",
+        " voy a ",
+        " werde ich ",
+    ];
+    topic_of(sentence).or_else(|| promises.iter().any(|words| lower.contains(words)).then_some(Topic::Tasks))
+}
+
 /// Words of headings, and what they announce. What is open or not decided goes first: "open decisions" are none.
 #[rustfmt::skip]
 const HEADINGS: &[(Topic, &str)] = &[
-    (Topic::Open, "open | questions | question | ideas | options | alternatives | risks | maybe | later | proposed | proposal | proposals | draft | rejected | \
-        background | example | examples | pending | considered | undecided | quote | transcript | offen | offene | fragen | ideen | optionen | alternativen | risiken | \
-        vorschläge | idées | propositions | risques | preguntas | ideas | opciones | propuestas | riesgos | abiertas | 问题 | 待定 | 建议 | 検討 | 質問"),
+    (Topic::Open, "open | questions | question | ideas | risks | maybe | later | proposed | proposal | proposals | draft | rejected | \
+        background | example | examples | pending | considered | undecided | quote | transcript | offen | offene | fragen | ideen | risiken | \
+        vorschläge | idées | propositions | risques | preguntas | propuestas | riesgos | abiertas | 问题 | 待定 | 建议 | 検討 | 質問"),
+    (Topic::Options, "options | alternatives | routes | ways | approaches | choices | possibilities | candidates | optionen | alternativen | möglichkeiten | opciones | possibilités"),
     (Topic::Done, "done | completed | finished | shipped | erledigt | fertig | fait | terminé | hecho | terminado | 已完成 | 完了"),
     (Topic::Decisions, "decisions | decided | decision | agreed | entscheidungen | beschlüsse | entscheidung | beschlossen | décisions | décision | decisiones | decisión | 决定 | 決定"),
-    (Topic::Constraints, "constraints | rules | requirements | requirement | constraint | must-haves | haves | anforderungen | regeln | vorgaben | contraintes | exigences | règles | \
+    (Topic::Constraints, "constraints | rules | requirements | requirement | constraint | must-haves | haves | negotiable | non-negotiable | non-negotiables | anforderungen | regeln | vorgaben | contraintes | exigences | règles | \
         requisitos | reglas | restricciones | 要求 | 约束 | 規則 | 要件"),
     (Topic::Tasks, "todo | todos | tasks | steps | actions | action | next | remaining | plan | do | aufgaben | schritte | maßnahmen | tâches | étapes | faire | tareas | pasos | \
         acciones | 待办 | 待办事项 | 接下来 | 任务 | タスク | 次"),
     (Topic::Goals, "goals | goal | objectives | objective | aims | ziele | ziel | objectifs | objectif | objetivos | objetivo | 目标 | 目標"),
-    (Topic::Facts, "facts | findings | learned | learnings | observations | results | know | known | erkenntnisse | fakten | ergebnisse | constats | faits | résultats | hechos | \
+    (Topic::Facts, "facts | findings | found | noticed | learned | learnings | observations | results | know | known | erkenntnisse | fakten | ergebnisse | constats | faits | résultats | hechos | \
         hallazgos | resultados | 发现 | 事实 | 結果"),
 ];
 

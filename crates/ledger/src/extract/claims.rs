@@ -19,6 +19,8 @@ pub(super) enum Claim {
         change: RuleChange,
     },
     Task(String),
+    /// The goal is reached.
+    Reached,
     /// Something is done; the text says what.
     Done(String),
     Fact {

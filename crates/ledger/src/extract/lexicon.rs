@@ -9,7 +9,7 @@ pub(super) const OPENERS: &str = "\
     on second thought | on second thoughts | scratch that | change of plan | change of plans | correction | \
     sorry | never mind | nevermind | rather | instead | agreed | confirmed | done deal | final answer | \
     oh | ah | see | look | important | one more thing | also please | as discussed | as agreed | in short | \
-    tl;dr | tldr | update | note | please note | remember | again | meanwhile | as well";
+    tl;dr | tldr | next | yes please | small change | one thing | heads-up | alright then | for the record | update | note | please note | remember | again | meanwhile | as well";
 
 /// What says that something said before is to be changed.
 pub(super) const REVISING: &str = "\
@@ -46,7 +46,16 @@ pub(super) const DOING: &str = "\
     change | convert | debug | design | finish | improve | handle | track down | verify | validate | \
     check in | tag | push | open | close | reproduce | replace | sync | schedule | rotate | provision | \
     translate | instrument | monitor | cover | tidy | drop | patch | revert | restore | seed | sketch | \
-    register | expose | ship | get";
+    register | expose | ship | get | look at | look up | compare | analyse | analyze | estimate | research | inspect | audit | trace | collect | \
+    gather | take care of | call | ask | send | contact | email | draft up | write up | put together | find out | train | import | export | mask | \
+    rehearse | record | start on | handle";
+
+/// Verbs with which a user sets how something is to be. What was set before is set anew.
+pub(super) const SETTING: &str = "\
+    raise | lower | increase | decrease | reduce | set | turn | allow | ignore | partition | repair | retry | batch | round | sort | group | order | compress | \
+    encode | escape | refuse | reject | accept | route | bundle | cut | double | halve | shorten | extend | enforce | prefix | hash | sign | stream | \
+    buffer | fall back | block | hide | show | display | notify | warn | trim | strip | archive | rebuild | mirror | inline | squash | name | call | \
+    make it | make them | bind | mount | sample | throttle | lock | poll | queue | deduplicate | merge only | log them | log it";
 
 /// Past forms that say that something was done.
 pub(super) const DID: &str = "\
@@ -59,13 +68,15 @@ pub(super) const DID: &str = "\
     designed | finished | improved | verified | validated | tagged | pushed | opened | closed | \
     reproduced | replaced | completed | shipped | resolved | done with | rotated | provisioned | \
     translated | instrumented | covered | patched | reverted | restored | seeded | sketched | registered | \
-    landed";
+    landed | ran | sent | called | asked | happened | trained | imported | exported | masked | connected | rehearsed | checked | \
+    provisioned | integrated | tidied | swapped | switched | put | recorded | collected | compared | analysed | analyzed";
 
 /// "X is …" that closes X.
 pub(super) const IS_DONE: &str = "\
     done | finished | complete | completed | merged | shipped | fixed | implemented | deployed | released | \
     resolved | in place | live | published | closed | written | ready | up and running | landed | \
-    migrated | added | removed | passing | green | working now | all green | in production";
+    migrated | added | removed | passing | green | working now | all green | in production | out | in | up | there | through | set up | gone | sent | deleted | installed | \
+    tested | documented | configured | created | imported | connected | implemented and";
 
 /// Verbs after "cannot" that make a rule rather than report a failure.
 pub(super) const RULING: &str = "\
@@ -83,7 +94,7 @@ pub(super) const IDLE_PROHIBITIONS: &str = "\
 /// "No …" that is no rule.
 pub(super) const IDLE_NO: &str = "\
     problem | problems | worries | idea | clue | thanks | need | rush | way | wonder | doubt | matter | \
-    one | luck | change | changes | news | comment | objections | objection | more questions | questions | \
+    exceptions | exception | one | luck | change | changes | news | comment | objections | objection | more questions | questions | \
     question | big deal | longer | errors | error | issues | issue | progress | response | answer | \
     output | results | it | that | we | i | you | not | this | such | let | use | do | thoughts | joke | \
     kidding | bueno | go | dice | sign | trace | difference | decision | reason | regressions | failures | \
@@ -126,6 +137,12 @@ pub(super) const FOUND: &str = "\
     i can confirm that | note that | confirmed that | verified that | we saw that | i see that | \
     the logs show that | the logs show | the profiler shows that | the profiler shows | you were right | \
     you are right";
+
+/// What people think of something, which is no fact about it.
+pub(super) const OPINIONS: &str = "\
+    fine | ok | okay | great | good | bad | nice | cool | awesome | perfect | hard | easy | scary | ugly | annoying | boring | fun | best | better | worse | \
+    worst | wrong | right | true | clear | obvious | interesting | important | too | very | really | quite | pretty | so | up | enough | worth | sad | \
+    crazy | silly | due | urgent | welcome | yours | mine | it | that | all | overkill | tempting | problematic | painful | lovely";
 
 /// Sentence openings that point at something else than the project.
 pub(super) const IDLE_STARTS: &str = "\

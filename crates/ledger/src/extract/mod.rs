@@ -12,6 +12,7 @@ mod claims;
 mod gloss;
 mod lexicon;
 mod mood;
+mod options;
 mod rules;
 mod scene;
 mod sentences;
@@ -63,8 +64,15 @@ pub fn extract(ledger: &Ledger, turn: &Turn<'_>) -> Vec<Extracted> {
     }
     let mut scene = Scene::of(ledger);
     let mut found = Vec::new();
-    for block in blocks::blocks(turn.text) {
+    for block in options::gather(turn.text, blocks::blocks(turn.text)) {
         let sentences = sentences::sentences(turn.text, &block);
+        if let (Some(alternatives), Some(first)) = (options::of(turn.text, &block), sentences.first()) {
+            let name = scene::Name { turn: turn.id, n: found.len() + 1 };
+            let claim = claims::Claim::Branch(alternatives);
+            let candidate = scene.candidate(claim, name, &first.range);
+            found.extend(candidate.map(|candidate| Extracted { candidate, sentence: first.text.clone() }));
+            continue;
+        }
         for (at, sentence) in sentences.iter().enumerate() {
             let is_doubted = sentences.get(at + 1).is_some_and(mood::Mood::doubts_what_came_before);
             for readings in rules::claims(sentence, &block, turn.role, is_doubted) {

@@ -51,7 +51,9 @@ impl Mood {
     /// Whether a short sentence after another takes that one back or doubts it.
     pub(super) fn doubts_what_came_before(sentence: &Sentence) -> bool {
         let plain = plain_text(&sentence.words);
-        let is_short = sentence.words.len() <= 7;
+        // Signs are written without spaces: a few words can be a long sentence.
+        let is_short =
+            sentence.words.len() <= 7 && (!sentence.foreign || sentence.text.chars().count() <= 24);
         let takes_back = has_any(&plain, AFTERTHOUGHTS);
         let starts_in_doubt =
             starts_with(&sentence.words, "or | maybe | perhaps | unless | only if | if | assuming | pending");
@@ -157,7 +159,7 @@ fn is_reported(words: &[Word]) -> bool {
 }
 
 const ADVERBS: &str = "\
-    also | just | always | once | already | still | has | have | had | apparently | really | did | does";
+    would | will | should | could | might | can | also | just | always | once | already | still | has | have | had | apparently | really | did | does";
 
 const REPORTING: &str = "\
     said | says | say | wrote | writes | suggested | suggests | suggest | recommended | recommends | \
@@ -208,7 +210,7 @@ const UNREAL: &str = "\
     as an example | e.g | pretend | in a perfect world | in an ideal world | in another life | \
     just kidding | jk | joking | kidding | almost | nearly | would love | would rather | \
     supposed to | meant to | instead of saying | as if | like saying | back then | back in | previously | \
-    years ago | last year | in my previous | in my last | lol | haha | famous last words";
+    the old team | in the old days | formerly | my old job | my last job | years ago | last year | in my previous | in my last | lol | haha | famous last words";
 
 const UNDECIDED: &str = "\
     not decided | have not decided | has not decided | undecided | not yet decided | to be decided | tbd | \

@@ -97,6 +97,7 @@ impl Scene {
                 fields.retain(|(name, _)| *name != "confidence");
                 Some((kind, fields))
             }
+            Claim::Reached => self.reach(),
             Claim::Done(about) => self.close(&about),
             Claim::Fact { summary, confidence, corrects, confirms } => {
                 Some(self.fact(summary, confidence, corrects, confirms, name))
@@ -255,6 +256,17 @@ impl Scene {
             let last = self.known.iter().rposition(Known::is_live_constraint)?;
             (self.known.len() - last <= 6).then_some(last)
         })
+    }
+
+    /// Closes the goal, if there is one and no other.
+    fn reach(&mut self) -> Option<Draft> {
+        let mut goals = self.known.iter_mut().filter(|known| known.kind == ItemKind::Goal && known.is_live());
+        let goal = goals.next()?;
+        if goals.next().is_some() {
+            return None;
+        }
+        goal.status = Status::Resolved;
+        Some(("goal_closed", vec![target_field(&goal.handle), ("resolution", "reached".into())]))
     }
 
     fn close(&mut self, about: &str) -> Option<Draft> {

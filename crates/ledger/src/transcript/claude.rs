@@ -30,6 +30,10 @@ pub(super) fn line(value: &Value, number: usize) -> Option<Line> {
     let role = match kind {
         "user" => Role::User,
         "assistant" => Role::Assistant,
+        // Every version brings new types of lines; only messages hold words.
+        _ if value.get("sessionId").is_some() && value.get("message").is_none() => {
+            return Some(Line::Other(format!("claude-code {kind}")));
+        }
         _ => return None,
     };
     let message = value.get("message").filter(|message| message.is_object())?;

@@ -14,6 +14,10 @@ pub(super) fn line(value: &Value, session: Option<&str>, number: usize) -> Optio
         (Some("session_meta"), Some(payload)) => session_line(payload),
         (Some("response_item"), Some(payload)) => Some(item(payload, session, number)),
         (Some(kind), Some(_)) if SILENT.contains(&kind) => Some(Line::Other(format!("codex {kind}"))),
+        // Every version brings new types of lines; only items hold words.
+        (Some(kind), Some(_)) if value.get("timestamp").is_some() => {
+            Some(Line::Other(format!("codex {kind}")))
+        }
         (Some("message"), None) if value["content"].is_array() => Some(item(value, session, number)),
         (Some(kind), None) if is_item(kind) => Some(Line::Other(format!("codex {kind}"))),
         (None, None) if value.get("record_type").is_some() => Some(Line::Other("codex state".into())),

@@ -51,6 +51,34 @@ fn reads_plain_turns_and_candidates() {
 }
 
 #[test]
+fn types_of_lines_that_are_not_known_yet_are_left_out_and_counted() {
+    let lines = concat!(
+        "{\"type\": \"pr-link\", \"sessionId\": \"s\", \"prNumber\": 7}\n",
+        "{\"type\": \"ai-title\", \"sessionId\": \"s\", \"aiTitle\": \"Never deploy on Fridays\"}\n",
+        "{\"type\": \"system\", \"subtype\": \"compact_boundary\", \"uuid\": \"u\", \"content\": \"Conversation compacted\"}\n",
+        "{\"type\": \"user\", \"uuid\": \"a\", \"isCompactSummary\": true, \"message\": {\"content\": \"We use Oracle.\"}}\n",
+        "{\"type\": \"user\", \"uuid\": \"b\", \"isSidechain\": true, \"message\": {\"content\": \"Look at the parser.\"}}\n",
+        "{\"type\": \"assistant\", \"uuid\": \"c\", \"message\": {\"content\": [{\"type\": \"thinking\", \"thinking\": \"x\"}, {\"type\": \"new_block\"}]}}\n",
+        "{\"timestamp\": \"2026-01-01\", \"ordinal\": 3, \"type\": \"world_state\", \"payload\": {\"text\": \"We use Oracle.\"}}\n",
+        "{\"timestamp\": \"2026-01-01\", \"type\": \"compacted\", \"payload\": {\"message\": \"We use Oracle.\", \"replacement_history\": []}}\n",
+        "{\"timestamp\": \"2026-01-01\", \"type\": \"response_item\", \"payload\": {\"type\": \"tool_search_call\"}}\n",
+    );
+    let transcript = read(lines.as_bytes());
+    assert_eq!(said(&transcript), [("b", Role::Assistant, "Look at the parser.")]);
+    assert_eq!(transcript.n_odd, 0, "{:?}", transcript.odd);
+    let n_left_out: usize = transcript.left_out.values().sum();
+    assert_eq!(n_left_out, 8, "{:?}", transcript.left_out);
+}
+
+#[test]
+fn a_huge_line_is_told_and_the_rest_is_read() {
+    let mut bytes = vec![b'x'; MAX_LINE_BYTES + 1];
+    bytes.extend(b"\n{\"id\": \"t1\", \"text\": \"Use Redis.\"}\n");
+    let transcript = read(&bytes);
+    assert_eq!((transcript.n_odd, transcript.odd[0].line, transcript.parts.len()), (1, 1, 1));
+}
+
+#[test]
 fn a_longer_version_of_a_file_keeps_its_ids() {
     let bytes = include_bytes!("../../tests/data/sessions/codex.jsonl");
     let whole = read(bytes);

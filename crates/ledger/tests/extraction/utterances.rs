@@ -104,7 +104,7 @@ fn what_is_extracted_is_accepted_and_extracting_twice_changes_nothing() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn no_text_panics_and_every_range_lies_in_it(

@@ -67,6 +67,9 @@ struct Start {
     strictness: Option<Strictness>,
     ttl_seconds: Option<u64>,
     lease_seconds: Option<u64>,
+    /// Items of the ledger that it implements
+    #[serde(default)]
+    implements: Vec<String>,
     /// Analyse first if no run describes the tree
     #[serde(default)]
     analyze: bool,
@@ -82,6 +85,7 @@ fn start(call: &Call, args: Start) -> Result<Value, Fault> {
         command_id: args.command_id,
         description: args.intent,
         expected_effects: args.expected_effects,
+        implements: args.implements,
         allowed_files: bytes(args.allowed_files),
         allowed_related: bytes(args.allowed_related),
         forbidden: bytes(args.forbidden),

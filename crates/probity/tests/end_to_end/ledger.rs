@@ -160,6 +160,34 @@ fn a_change_cites_its_decision_and_the_decision_shows_the_change() {
     repo.ask(&["ledger", "cite", "run-7", "nothing"]).refused_with("LEDGER.NO_SUCH_ITEM");
 }
 
+#[test]
+fn a_start_lists_the_constraints_of_its_scope_and_cites_what_it_implements() {
+    let repo = Repo::new();
+    let rule = |handle: &str, summary: &str, hard: bool| json!({ "kind": "constraint_added", "handle": handle, "summary": summary, "hard": hard });
+    let deltas = json!([
+        decision("db", "Use Postgres"),
+        rule("soft", "Prefer plain functions", false),
+        rule("here", "Never log tokens in src/a.py", true),
+        rule("elsewhere", "docs/x.md must stay short", true),
+    ]);
+    give(&repo, &["propose", "--said", "x"], &deltas.to_string());
+    let unknown = repo.ask(&["start", "src/a.py", "--intent", "a change", "--implements", "nothing"]);
+    unknown.refused_with("LEDGER.NO_SUCH_ITEM");
+    assert_eq!(repo.ask(&["intent", "list"]).json["intents"], json!([]), "a refused start leaves nothing");
+    let started =
+        repo.ask(&["start", "src/a.py", "--intent", "a change", "--implements", "db", "--agent", "ann"]);
+    assert_eq!(started.json["status"], "active", "{started:?}");
+    let listed: Vec<_> = started.json["constraints"].as_array().expect("constraints").iter().collect();
+    assert_eq!(
+        listed[0],
+        &json!({ "handle": "here", "summary": "Never log tokens in src/a.py", "hard": true, "because": "src/a.py" })
+    );
+    assert_eq!((listed.len(), &listed[1]["handle"]), (2, &json!("soft")), "{listed:?}");
+    assert_eq!(started.json["implements"], json!(["db"]));
+    let why = repo.ask(&["ledger", "explain", "db"]);
+    assert_eq!(why.json["changes"][0]["change"], started.json["intent_id"]);
+}
+
 /// The whole story: two agents' sessions, one in a stream of its own, a contradiction, its resolution, the context.
 #[test]
 fn two_agents_sessions_are_merged_with_a_contradiction_that_is_resolved() {

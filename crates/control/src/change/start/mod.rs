@@ -15,7 +15,7 @@ use super::request::{DetailLevel, StartRequest};
 use crate::analyze::Progress;
 use crate::registry::{Caller, Done, Shell, TreeFacts};
 use crate::runs::Runs;
-use crate::{Fault, Workspace, clock};
+use crate::{Fault, Workspace, clock, ledger};
 use contract::StrictnessProfile;
 use intent::registry::{Action, Change, Circumstances, Command, Declaration, Intent, Refusal};
 use intent::start::{ClaimState, DirtyScopePolicy, OnConflict, StartNextStep, StartStatus};
@@ -29,6 +29,8 @@ pub fn start(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<StartAnswer, Fault> {
     declare::check_words(request)?;
+    // What is cited must be there before anything is claimed (law 4).
+    ledger::check_items(workspace, &request.implements)?;
     let mut desk = Desk::open(workspace, caller)?;
     let command = command_id(request)?;
     let intent_id = IntentId::parse(command.as_str()).map_err(|error| Fault::Missing(error.to_string()))?;
@@ -66,7 +68,12 @@ pub fn start(
         on_conflict: request.on_conflict,
     };
     let command = Command { id: command, by: desk.owner.clone(), action };
-    desk.claim(&ask, &intent_id, &command)
+    let mut answer = desk.claim(&ask, &intent_id, &command)?;
+    if answer.claim != ClaimState::None && !request.implements.is_empty() {
+        let cited = ledger::cite(workspace, intent_id.as_str(), &request.implements, &desk.owner.label)?;
+        answer.implements = cited.into_iter().map(|citation| citation.item).collect();
+    }
+    Ok(answer)
 }
 
 /// What is asked for, with the ground that it is asked on.

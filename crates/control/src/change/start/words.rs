@@ -4,12 +4,13 @@ use super::{Ask, Desk};
 use crate::Fault;
 use crate::analyze;
 use crate::change::answer::{self, BlastSummary, Neighbours, StartAnswer};
-use crate::change::view::View;
+use crate::change::view::{LISTED, View};
 use crate::contract::{BaselineFile, Side};
+use crate::ledger;
 use crate::runs::Stored;
 use contract::StrictnessProfile;
 use intent::registry::Notice;
-use intent::start::{StartNextStep, StartStatus};
+use intent::start::{ClaimState, StartNextStep, StartStatus};
 use intent::{IntentId, IntentScope, StartDecision};
 use paths::RepoPath;
 use serde_json::{Value, json};
@@ -68,9 +69,24 @@ impl Desk<'_> {
                 Some(stored) => Some(self.budget(stored, ask.strictness)?),
                 None => None,
             },
+            constraints: if decision.claim == ClaimState::None {
+                Vec::new()
+            } else {
+                self.constraints(&scope)?
+            },
+            implements: Vec::new(),
             scope,
             notices,
         })
+    }
+
+    /// What the ledger says must be kept to in this scope; the first of it, because agents read it all.
+    fn constraints(&self, scope: &IntentScope) -> Result<Vec<ledger::Touching>, Fault> {
+        let literals = scope.entries().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect();
+        let claim = paths::Claim { literals, ..paths::Claim::default() };
+        let mut touching = ledger::constraints_touching(self.workspace, &claim)?;
+        touching.truncate(LISTED);
+        Ok(touching)
     }
 
     fn budget(&self, stored: &Stored, asked: Option<StrictnessProfile>) -> Result<Value, Fault> {

@@ -7,7 +7,7 @@ use super::{Gloss, finish, has, put, unread};
 pub(super) const SIGNS: &str = "\
     le | la | les | l' | d' | j' | n' | s' | c' | qu' | un | une | des | du | de | et | ou | est | sont | on | nous | je | tu | vous | il | elle | pour | dans | sur | \
     avec | pas | ne | que | qui | ce | cette | ces | au | aux | en | par | plus | sans | faut | doit | doivent | notre | nos | avant | après | si | oui | \
-    peut-être | a | ont | avons | mais | peut | pourrait | devrait | pouvons | devons | voulons";
+    peut-être | a | ont | avons | mais | peut | pourrait | devrait | pouvons | devons | voulons | peux-tu | pouvez-vous | pourrais-tu | pourriez-vous | préférez-vous | avez-vous";
 
 #[rustfmt::skip]
 pub(super) const PHRASES: &[Gloss] = &[
@@ -75,30 +75,28 @@ const WORK: &str = "\
     terminer | relire | générer";
 
 /// Takes "l'", "d'", "n'" and their like off the words that they are written with.
-pub(super) fn take_elisions_apart(words: &mut Vec<Word>) {
+pub(super) fn take_elisions_apart(text: &str, words: &mut Vec<Word>) {
     let mut apart = Vec::with_capacity(words.len());
     for word in words.drain(..) {
-        let elided = ["l'", "d'", "j'", "n'", "s'", "c'", "qu'", "m'"]
-            .into_iter()
-            .find(|start| word.lower.starts_with(start));
-        match elided.filter(|start| word.lower.len() > start.len() && word.place.len() >= word.lower.len()) {
-            Some(start) => {
-                // The apostrophe may be a longer one in the text.
-                let rest = word.lower[start.len()..].to_owned();
-                let cut = word.place.end - rest.len();
-                apart.push(Word {
-                    lower: start.to_owned(),
-                    place: word.place.start..cut,
-                    quoted: word.quoted,
-                    paused: false,
-                });
-                apart.push(Word { lower: rest, place: cut..word.place.end, ..word });
+        let elided = ELIDED.iter().find(|start| word.lower.starts_with(**start));
+        let rest = elided.and_then(|start| word.lower.get(start.len()..)).filter(|rest| !rest.is_empty());
+        // The apostrophe may be a longer one in the text, and lower case may have another length.
+        let cut = rest.and_then(|rest| word.place.end.checked_sub(rest.len()));
+        let is_sound = |cut: &usize| text.get(*cut..word.place.end).map(str::to_lowercase).as_deref() == rest;
+        match (elided, rest, cut.filter(is_sound)) {
+            (Some(start), Some(rest), Some(cut)) => {
+                let (quoted, place) = (word.quoted, word.place.start..cut);
+                apart.push(Word { lower: (*start).to_owned(), place, quoted, paused: false });
+                apart.push(Word { lower: rest.to_owned(), place: cut..word.place.end, ..word.clone() });
             }
-            None => apart.push(word),
+            _ => apart.push(word),
         }
     }
     *words = apart;
 }
+
+/// Little words that lose their vowel before another.
+const ELIDED: &[&str] = &["l'", "d'", "j'", "n'", "s'", "c'", "qu'", "m'"];
 
 pub(super) fn habits(words: &mut Vec<Word>) {
     for word in words.iter_mut() {
@@ -111,6 +109,7 @@ pub(super) fn habits(words: &mut Vec<Word>) {
         }
     }
     orders(words);
+    super::continue_work(words, WORK);
     perfect(words);
     finish(words, |word| {
         is_participle(word)
@@ -151,7 +150,7 @@ fn orders(words: &mut Vec<Word>) {
     if denies && is_verb {
         put(words, start, "do not");
     } else if is_imperative {
-        put(words, start, "please handle");
+        super::put_order(words, start);
     }
 }
 
@@ -181,6 +180,7 @@ fn is_participle(word: &str) -> bool {
     let bare = word.trim_end_matches('s').trim_end_matches('e');
     word.len() > 3
         && (bare.ends_with('é')
+            || word.ends_with("is")
             || bare.ends_with("is")
             || word.ends_with("it")
             || bare.ends_with('u')

@@ -133,9 +133,9 @@ fn orders(words: &mut Vec<Word>) {
         pair[1].lower == "please" && unread(&pair[0]).is_some_and(|word| is_among(WORK, word))
     };
     if is_order {
-        put(words, said, "please handle");
+        super::put_order(words, said);
     } else if asks_for || words.windows(2).any(is_inner) {
-        put(words, start, "please handle");
+        super::put_order(words, start);
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn gloss(text: &str, words: &mut Vec<Word>) -> bool {
         *words = signs::words(text);
         return true;
     }
-    french::take_elisions_apart(words);
+    french::take_elisions_apart(text, words);
     let Some(tongue) = tongue_of(words) else {
         return false;
     };
@@ -76,16 +76,21 @@ pub(super) fn is_little(word: &str) -> bool {
 
 /// The language whose little words are more than those of any other, English included.
 fn tongue_of(words: &[Word]) -> Option<&'static Tongue> {
+    let n_english = words.iter().filter(|word| is_among(ENGLISH, &word.lower)).count();
+    if n_english * 2 > words.len() {
+        return None;
+    }
+    let has_marks = words.iter().any(|word| !word.lower.is_ascii());
     let count = |signs: &str| words.iter().filter(|word| is_among(signs, &word.lower)).count();
     let is_own = |word: &&Word, signs: &str| is_among(signs, &word.lower) && !is_among(SHARED, &word.lower);
     let weight = |tongue: &'static Tongue| {
         let says_more = (0..words.len()).any(|at| has_phrase(&words[at..], tongue.phrases));
         let is_given_away = says_more || words.iter().any(|word| is_own(&word, tongue.signs));
         let n = count(tongue.signs) + usize::from(says_more);
-        (is_given_away || n > 2).then_some((n, tongue))
+        (is_given_away || n > 2 || n > 0 && has_marks).then_some((n, tongue))
     };
     let heaviest = TONGUES.iter().filter_map(weight).max_by_key(|(n, _)| *n);
-    let (_, tongue) = heaviest.filter(|(n, _)| *n > count(ENGLISH))?;
+    let (_, tongue) = heaviest.filter(|(n, _)| *n > n_english)?;
     Some(tongue)
 }
 
@@ -164,6 +169,23 @@ fn put(words: &mut Vec<Word>, at: usize, cue: &str) {
     words.splice(at..at, cues);
 }
 
+/// "I will … and configure …": further verbs of work after one that was promised or asked for.
+fn continue_work(words: &mut Vec<Word>, work: &str) {
+    let mut at = words.iter().position(|word| word.lower == "handle").map_or(words.len(), |first| first + 1);
+    while at + 1 < words.len() {
+        if words[at].lower == "and" && unread(&words[at + 1]).is_some_and(|word| is_among(work, word)) {
+            put(words, at + 1, "handle");
+        }
+        at += 1;
+    }
+}
+
+/// An order to do something, unless it already begins with "please".
+fn put_order(words: &mut Vec<Word>, at: usize) {
+    let is_asked = at > 0 && words[at - 1].lower == "please";
+    put(words, at, if is_asked { "handle" } else { "please handle" });
+}
+
 /// Where the part of the sentence begins that `at` is in: after the last pause before it.
 fn start_of_part(words: &[Word], at: usize) -> usize {
     words[..at].iter().rposition(|word| word.paused).map_or(0, |pause| pause + 1)
@@ -171,7 +193,9 @@ fn start_of_part(words: &[Word], at: usize) -> usize {
 
 /// Where the part of the sentence ends that `at` is in: after its last word.
 fn end_of_part(words: &[Word], at: usize) -> usize {
-    words[at..].iter().position(|word| word.paused).map_or(words.len(), |pause| at + pause + 1)
+    let pause = words[at..].iter().position(|word| word.paused).map_or(words.len(), |pause| at + pause + 1);
+    let is_joint = |word: &Word| matches!(word.lower.as_str(), "and" | "but");
+    words[at..pause].iter().position(is_joint).map_or(pause, |joint| at + joint)
 }
 
 /// Whether one of the words is one of a list.

@@ -61,6 +61,7 @@ pub(super) fn habits(words: &mut Vec<Word>) {
         }
     }
     orders(words);
+    super::continue_work(words, WORK);
     perfect(words);
     finish(words, |word| {
         is_participle(word)
@@ -86,7 +87,7 @@ fn orders(words: &mut Vec<Word>) {
             put(words, start, "do");
         }
     } else if !denied && is_imperative(&verb) {
-        put(words, start, "please handle");
+        super::put_order(words, start);
     }
 }
 

@@ -1,11 +1,11 @@
 //! Decisions, constraints and goals: what binds the work from now on.
 
 use super::super::claims::{Claim, RuleChange};
-use super::super::lexicon::{DECIDED, DECIDING, DOING, IDLE_NO, IDLE_PROHIBITIONS, RULING, STRONG};
+use super::super::lexicon::{DECIDED, DECIDING, DOING, IDLE_NO, IDLE_PROHIBITIONS, RULING, SETTING, STRONG};
 use super::super::mood::{has_any, plain_text};
 use super::super::sentences::Word;
 use super::super::{Role, strip_any};
-use super::{Reader, is_order, position_after};
+use super::{Reader, is_order, position_after, position_of};
 use crate::words::Mode;
 
 const DECIDED_NOT_TO: &str = "\
@@ -66,7 +66,9 @@ impl Reader<'_> {
         {
             return (rest.len() > 1).then(|| Claim::constraint(self.said(rest), true));
         }
-        let hard = is_hard_rule(words);
+        // An agent that says "right, no admin page" repeats what it was told.
+        let repeats = self.role == Role::Assistant && strip_any(words, "no").is_some();
+        let hard = !repeats && is_hard_rule(words);
         let soft = !hard && is_preference(words);
         let change = if self.revises() { RuleChange::Replaces } else { RuleChange::New };
         (hard || soft).then(|| Claim::Constraint { summary: self.said(words), hard, change })
@@ -88,6 +90,9 @@ impl Reader<'_> {
     }
 
     pub(super) fn goal(&self, words: &[Word]) -> Option<Claim> {
+        if let Some(rest) = named_goal(words).or_else(|| wanted_thing(words)) {
+            return Some(Claim::Goal(self.said(rest)));
+        }
         if let Some(rest) = strip_any(words, GOALS).filter(|rest| !rest.is_empty()) {
             return Some(Claim::Goal(self.said(rest)));
         }
@@ -113,6 +118,47 @@ impl Reader<'_> {
         is_making.is_some_and(|rest| !rest.is_empty()).then(|| Claim::Goal(self.said(ongoing)))
     }
 
+    /// "Redis is the way to go", "a plain log will do", "Ghent has to wait", "we agreed with support that …".
+    pub(super) fn settled(&self, words: &[Word]) -> Option<Claim> {
+        if let Some(at) =
+            position_of(words, SETTLING).filter(|at| (1..=6).contains(at) && self.role == Role::User)
+        {
+            return Some(self.decided(self.chosen(&words[..at]), words));
+        }
+        if let Some(at) =
+            position_of(words, "has to wait | have to wait | can wait").filter(|at| (1..=5).contains(at))
+        {
+            return Some(Claim::decision(self.said(&words[..words.len().min(at + 3)])));
+        }
+        if let Some(at) = position_of(words, "instead of | rather than")
+            .filter(|at| (1..=4).contains(at) && self.role == Role::User && is_order(words))
+        {
+            return Some(self.decided(self.chosen(&words[..at]), words));
+        }
+        if let Some(claim) = self.instead(words) {
+            return Some(claim);
+        }
+        let agreed = strip_any(
+            words,
+            "we have agreed | we agreed | we have decided | we decided | it was agreed | it was decided",
+        )?;
+        let that = agreed.iter().take(5).position(|word| word.lower == "that")?;
+        let rest = &agreed[that + 1..];
+        (rest.len() > 2).then(|| self.decided(self.said(rest), rest))
+    }
+
+    /// "Instead of Django we will use Rails".
+    fn instead(&self, words: &[Word]) -> Option<Claim> {
+        let rest = strip_any(words, "instead of | rather than")?;
+        let at = position_of(rest, "we will | let us | we are").filter(|at| (1..=5).contains(at))?;
+        match self.decision(&rest[at..])? {
+            Claim::Decision { summary, revises, .. } => {
+                Some(Claim::Decision { summary, revises, instead_of: Some(self.slice(&rest[..at])) })
+            }
+            _ => None,
+        }
+    }
+
     /// Under "Decisions" a prohibition is a decision, and so is whatever has no verb.
     pub(super) fn decision_in_a_list(&self, words: &[Word], text: String) -> Claim {
         match self.decision(words).or_else(|| self.prohibition(words)) {
@@ -127,7 +173,7 @@ impl Reader<'_> {
         if let Some(rest) = strip_any(own, DECIDED).filter(|rest| !rest.is_empty()) {
             return Some(self.decided(self.what_was_decided(words, own, rest), rest));
         }
-        let going = "going with | sticking with | let us go with | we will go with | i will go with | go with | let us go for";
+        let going = "going with | sticking with | we go with | we go for | let us go with | we will go with | i will go with | go with | let us go for";
         if let Some(rest) = strip_any(words, going).filter(|rest| !rest.is_empty()) {
             return Some(self.decided(self.chosen(rest), rest));
         }
@@ -146,12 +192,37 @@ impl Reader<'_> {
                 .filter(|(verb, _)| !is_vague(verb))
                 .map(|(_, object)| object)
         };
-        let object = strip_any(said, DECIDING).or_else(unknown)?;
+        let is_user = self.role != Role::Assistant;
+        if let Some(object) =
+            strip_any(said, SETTING).filter(|object| is_user && !object.is_empty() && is_order(object))
+        {
+            return Some(self.set_anew(said, object));
+        }
+        let is_policy = |object: &&[Word]| {
+            let is_all = strip_any(object, "everything | all | every | any | each | only").is_some();
+            is_all && is_user
+        };
+        let object = strip_any(said, DECIDING)
+            .or_else(|| strip_any(said, DOING).filter(is_policy))
+            .or_else(unknown)?;
         // As bare orders these are work, not choices.
-        let is_work =
-            willed.is_none() && strip_any(said, "make | split | log | drop | put | leave").is_some();
+        let is_work = willed.is_none()
+            && !self.revises()
+            && !is_policy(&object)
+            && strip_any(said, "make | split | log | drop | put | leave").is_some();
         (!object.is_empty() && !is_work && is_order(object) && !is_pronoun(object))
             .then(|| self.decided(self.said(said), object))
+    }
+
+    /// "Raise the limit to 20": takes the place of the decision that speaks of the same, if there is one.
+    fn set_anew(&self, said: &[Word], object: &[Word]) -> Claim {
+        let summary = self.said(said);
+        match self.decided(summary.clone(), object) {
+            Claim::Decision { revises, instead_of: None, .. } => {
+                Claim::Decision { instead_of: Some(summary.clone()), summary, revises }
+            }
+            claim => claim,
+        }
     }
 
     fn what_was_decided(&self, words: &[Word], own: &[Word], rest: &[Word]) -> String {
@@ -187,6 +258,45 @@ impl Reader<'_> {
     }
 }
 
+const SETTLING: &str = "\
+    is the way to go | will do | is fine with me | is fine by me | works for me | is good enough | is enough | is our choice | wins | it is then";
+
+/// What cannot be moved, said about a thing.
+const FIXED: &str = "\
+    out of scope | out of the question | not an option | no-go | not negotiable | not up for discussion | stays as it is | stay as they are | stays the same | \
+    stay the same | may never | may not | can never | shall not | shall never | untouched";
+
+/// "The goal for this week is to …", "our aim is …".
+fn named_goal(words: &[Word]) -> Option<&[Word]> {
+    let named = strip_any(words, "the | our | my | main | the main").unwrap_or(words);
+    let after = strip_any(named, "goal | aim | objective | target | purpose | mission")?;
+    let is = after.iter().take(7).position(|word| word.lower == "is")?;
+    let rest = &after[is + 1..];
+    let rest = strip_any(rest, "to").unwrap_or(rest);
+    let is_over = strip_any(rest, "met | reached | achieved | done | not | still | clear").is_some();
+    (!rest.is_empty() && !is_over).then_some(rest)
+}
+
+/// "We want a classifier that …", "I was asked to …", "migrating off the old host".
+fn wanted_thing(words: &[Word]) -> Option<&[Word]> {
+    let asked = strip_any(
+        words,
+        "i was asked to | we were asked to | we have been asked to | my job is to | our job is to",
+    );
+    let wanted = || {
+        let rest = strip_any(words, "we want | i want | we need")?;
+        let is_thing = strip_any(rest, "a | an").is_some() && rest.len() > 4;
+        let is_for = rest.iter().any(|word| matches!(word.lower.as_str(), "that" | "which" | "for" | "to"));
+        (is_thing && is_for).then_some(rest)
+    };
+    let doing = || {
+        strip_any(words, "moving off | moving to | moving away from | migrating | replacing | rewriting | building | porting")
+            .filter(|rest| (1..=10).contains(&rest.len()) && !has_any(&plain_text(rest), "is | are | was | takes | will"))
+            .map(|_| words)
+    };
+    asked.filter(|rest| rest.len() > 1).or_else(wanted).or_else(doing)
+}
+
 const BOUNDS: &str = "under | below | within | at most | above | at least | less than | to | no more than";
 
 fn is_hard_rule(words: &[Word]) -> bool {
@@ -201,7 +311,38 @@ fn is_hard_rule(words: &[Word]) -> bool {
         && has_any(&plain, BOUNDS)
         && words.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
     let is_always = strip_any(words, "always").is_some_and(|rest| rest.len() > 1);
-    is_strong || forbids || is_bounded || is_always
+    let is_fixed = has_any(&plain, FIXED) && words.len() > 3;
+    is_fixed || has_to(words) || binds_everyone(words) || is_strong || forbids || is_bounded || is_always
+}
+
+/// "The old links need to keep working": a thing has to, not a person.
+fn has_to(words: &[Word]) -> bool {
+    let at = position_of(words, "has to | have to | needs to | need to | is to stay | are to stay");
+    let is_person =
+        strip_any(words, "i | we | you | they | he | she | that | this | then | someone | somebody")
+            .is_some();
+    let is_ours = |at: usize| {
+        let near = &words[at.saturating_sub(2)..at];
+        near.iter().any(|word| super::super::is_among("i | we | you | they", &word.lower))
+    };
+    at.is_some_and(|at| (1..=8).contains(&at) && words.len() > at + 2 && !is_ours(at))
+        && !is_person
+        && !has_any(&plain_text(words), "wait | did not")
+}
+
+/// "Nobody deploys on Saturday", "each token works exactly once".
+fn binds_everyone(words: &[Word]) -> bool {
+    let is_nobody = strip_any(words, "nobody | no one").is_some_and(|rest| {
+        rest.len() > 1
+            && rest[0].lower.ends_with('s')
+            && !matches!(
+                rest[0].lower.as_str(),
+                "is" | "was" | "knows" | "cares" | "uses" | "pastes" | "likes" | "dares"
+            )
+    });
+    let is_each = strip_any(words, "each | every").is_some()
+        && has_any(&plain_text(words), "exactly | only | at most | at least | no more than");
+    is_nobody || is_each
 }
 
 /// "No runtime dependencies": a ban without a verb.

@@ -1,10 +1,10 @@
 //! How things are: what was found out, and plain statements about the project.
 
 use super::super::claims::Claim;
-use super::super::lexicon::{FOUND, IDLE_STARTS, IDLE_SUBJECTS, STATING};
+use super::super::lexicon::{FOUND, IDLE_STARTS, IDLE_SUBJECTS, OPINIONS, STATING};
 use super::super::sentences::Word;
 use super::super::{is_among, strip_any};
-use super::Reader;
+use super::{Reader, position_after};
 use crate::words::Confidence;
 
 const CONFIRMING: &str = "\
@@ -14,15 +14,24 @@ const CONFIRMING: &str = "\
 const PROGRESS: &str = "done | finished | ready | complete | completed | merged | progress | yet";
 
 /// What we do or what happened to us.
-const PRACTICE: &str =
-    "we use | we already use | we run | we already run | we lost | we hit | we saw | we had";
+const PRACTICE: &str = "we use | we already use | we run | we already run | we lost | we hit | we saw | we had | we currently | we do not currently | we only have | we still use";
+
+/// What was found out, said after when or where it was.
+const TOLD: &str = "i saw that | i found that | i noticed that | i see that | we saw that | we found that";
 
 impl Reader<'_> {
     pub(super) fn fact(&self, words: &[Word]) -> Option<Claim> {
-        let found = strip_any(words, FOUND).filter(|rest| rest.len() >= 3 && !is_phrase(rest));
-        let is_practice = strip_any(words, PRACTICE).is_some_and(|rest| rest.len() > 1);
-        let said = found
-            .or(Some(words).filter(|words| is_practice || self.is_statement(words) || is_measured(words)))?;
+        let told = || {
+            let near = &words[..words.len().min(9)];
+            position_after(near, TOLD).map(|at| &words[at..])
+        };
+        let found = strip_any(words, FOUND).or_else(told).filter(|rest| rest.len() >= 3 && !is_phrase(rest));
+        let is_lack = strip_any(words, "we do not").is_some()
+            && self.has("at the moment | currently | right now | today");
+        let is_practice = is_lack || strip_any(words, PRACTICE).is_some_and(|rest| rest.len() > 1);
+        let said = found.or(Some(words).filter(|words| {
+            is_practice || !is_opinion(words) && (self.is_statement(words) || is_measured(words))
+        }))?;
         let corrects = self.revises() || self.has("turns out | in fact");
         let confirms = self.has(CONFIRMING);
         let is_sure =
@@ -41,7 +50,8 @@ impl Reader<'_> {
         let is_idle = is_among(IDLE_SUBJECTS, &subject.lower) || is_among(IDLE_STARTS, &words[0].lower);
         let reports_progress = words.last().is_some_and(|word| is_among(PROGRESS, &word.lower));
         let verb = words.iter().take(8).skip(first + 1).position(|word| is_among(STATING, &word.lower));
-        let has_verb = verb.is_some_and(|at| first + at + 2 < words.len());
+        let has_verb =
+            verb.is_some_and(|at| first + at + 2 < words.len()) || is_ours && has_verb_by_form(words);
         has_verb && !is_idle && !reports_progress && (is_ours || self.is_about_a_name(words))
     }
 
@@ -57,6 +67,32 @@ impl Reader<'_> {
     }
 }
 
+/// "That is fine", "backups are hard": what somebody thinks of it.
+fn is_opinion(words: &[Word]) -> bool {
+    let is =
+        words.iter().take(6).position(|word| matches!(word.lower.as_str(), "is" | "are" | "was" | "were"));
+    let has_figure = words.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
+    is.and_then(|is| words.get(is + 1)).is_some_and(|word| is_among(OPINIONS, &word.lower)) && !has_figure
+}
+
+/// "The model confuses …": a singular and then a word in -s, with something behind it.
+fn has_verb_by_form(words: &[Word]) -> bool {
+    let is_verb = |pair: &[Word]| {
+        let (noun, verb) = (&pair[0].lower, &pair[1].lower);
+        let only_seems = is_among("looks | seems | sounds | feels | appears", verb);
+        !only_seems
+            && verb.len() > 3
+            && verb.ends_with('s')
+            && !verb.ends_with("ss")
+            && !noun.ends_with('s')
+            && !noun.ends_with("ed")
+            && noun.len() > 2
+            && !pair[0].paused
+    };
+    let end = words.len().saturating_sub(1).min(6);
+    words.len() > 4 && words[1..end.max(1)].windows(2).any(is_verb)
+}
+
 /// "I verified that against the list" goes on with a phrase, not with what was found.
 fn is_phrase(words: &[Word]) -> bool {
     is_among("against | with | in | on | by | at | for | from | to | and | as", &words[0].lower)
@@ -64,7 +100,10 @@ fn is_phrase(words: &[Word]) -> bool {
 
 /// "The outage lasted 42 minutes": a statement with a figure in it.
 fn is_measured(words: &[Word]) -> bool {
-    let has_figure = words.iter().skip(2).any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
-    let is_statement = is_among("the | our | all | it | on | in | each | every | with", &words[0].lower);
-    has_figure && is_statement && words.len() >= 5
+    let is_figure = |word: &Word| word.lower.starts_with(|c: char| c.is_ascii_digit());
+    let is_ours = is_among("the | our | all | it | on | in | each | every | with", &words[0].lower);
+    let has_verb = words.iter().skip(1).take(6).any(|word| is_among(STATING, &word.lower));
+    let states = has_verb && !is_among(IDLE_STARTS, &words[0].lower);
+    is_ours && words.len() >= 5 && words.iter().skip(2).any(is_figure)
+        || states && words.len() >= 4 && words.iter().any(is_figure)
 }

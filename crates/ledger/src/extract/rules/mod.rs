@@ -14,7 +14,7 @@ mod work;
 
 use super::blocks::{Block, Form, Topic};
 use super::claims::Claim;
-use super::lexicon::{DID, DOING, REVISING};
+use super::lexicon::{DID, DOING, OPENERS, REVISING};
 use super::mood::{Mood, has_any, plain_text};
 use super::sentences::{Sentence, Word};
 use super::{Role, strip_any, strip_openers};
@@ -25,6 +25,15 @@ pub(super) fn claims(sentence: &Sentence, block: &Block, role: Role, is_doubted:
     let mut mood = Mood::of(sentence);
     mood.hedged |= is_doubted;
     let reader = Reader { sentence, mood, role };
+    // What announces a list says nothing itself, unless that something is done.
+    if block.form == Form::Paragraph && sentence.text.ends_with([':', '：']) {
+        let is_done = |claim: &Claim| matches!(claim, Claim::Done(_));
+        let done = |clause| reader.clause(clause).into_iter().filter(is_done).collect();
+        return clauses(&sentence.words).into_iter().map(done).collect();
+    }
+    if let Some(listed) = reader.listed() {
+        return listed.into_iter().map(|claim| vec![claim]).collect();
+    }
     if let Form::Box { done } = block.form {
         let text = reader.said(&sentence.words);
         return vec![vec![if done { Claim::Done(text) } else { Claim::Task(text) }]];
@@ -35,16 +44,14 @@ pub(super) fn claims(sentence: &Sentence, block: &Block, role: Role, is_doubted:
     clauses(&sentence.words).into_iter().map(|clause| reader.clause(clause)).collect()
 }
 
-const RULE_LABELS: &str =
-    "constraint | hard constraint | rule | hard rule | requirement | hard requirement | non-negotiable";
+const RULE_LABELS: &str = "constraint | scope | limit | must have | must haves | hard requirements | requirements | constraints | rules | hard rules | hard constraint | rule | hard rule | requirement | hard requirement | non-negotiable";
 
-const TASK_LABELS: &str =
-    "todo | task | next step | next | next up | action item | follow-up | action | still to do";
+const TASK_LABELS: &str = "todo | to do | todos | tasks | task | next step | next | next up | action item | follow-up | action | still to do";
 
 /// Where a clause with a claim of its own begins.
 const CLAUSE_STARTS: &str = "\
     let us | we will | i will | do not | never | always | please | we must | we need to | we are | we use | \
-    make sure | it must | they must | use | add | fix | write | then we will | we can not | it turns out";
+    make sure | no | it must | they must | use | add | fix | write | then we will | we can not | it turns out";
 
 /// A part of a sentence that may have a claim of its own.
 #[derive(Clone, Copy)]
@@ -77,11 +84,45 @@ fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
             cuts.push((at, continues && !is_new));
         }
     }
+    cuts.extend(cuts_of_reports(words).chain(cuts_of_rules(words)));
+    cuts.sort_unstable();
+    cuts.dedup_by_key(|cut| cut.0);
     let ends = cuts.iter().skip(1).map(|cut| cut.0).chain([words.len()]);
     cuts.iter()
         .zip(ends)
         .map(|(&(start, continues), end)| Clause { words: &words[start..end], continues })
         .collect()
+}
+
+/// Where another thing is reported done: "the node is up, k3s is installed".
+fn cuts_of_reports(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
+    (2..words.len().saturating_sub(1)).filter_map(|at| {
+        let is_joint = words[at - 1].paused || words[at].lower == "and";
+        let start = if words[at].lower == "and" { at + 1 } else { at };
+        let before = words[..at].iter().rposition(|word| word.paused).map_or(0, |pause| pause + 1);
+        let (left, right) = (&words[before.min(at)..at], &words[start..]);
+        let left = if left.is_empty() { &words[..at] } else { left };
+        let right = right.iter().position(|word| word.paused).map_or(right, |pause| &right[..=pause]);
+        (is_joint && work::looks_done(left) && (work::looks_done(right) || right.len() > 3))
+            .then_some((at, false))
+    })
+}
+
+/// Where another rule begins: "it must be fast, and the data has to stay here". A condition holds for all of it.
+fn cuts_of_rules(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
+    const RULING: &str = "must | has to | have to | needs to | need to | may not | we can not";
+    let is_plain = !has_any(&plain_text(words), "if | unless | when | whether");
+    (2..words.len()).filter_map(move |at| {
+        let is_joint = words[at].lower == "and" || words[at - 1].paused;
+        let right = if words[at].lower == "and" { &words[at + 1..] } else { &words[at..] };
+        let right = right.iter().position(|word| word.paused).map_or(right, |pause| &right[..=pause]);
+        let rules = position_of(right, RULING).is_some_and(|place| (1..=7).contains(&place));
+        let states = has_any(
+            &plain_text(&words[..at]),
+            "must | has to | have to | needs to | is | are | will | can not",
+        );
+        (is_plain && is_joint && rules && states).then_some((at, false))
+    })
 }
 
 /// What begins a sentence that may name several pieces of work.
@@ -100,7 +141,7 @@ impl Reader<'_> {
     fn under(&self, topic: Topic) -> Option<Claim> {
         let words = strip_openers(&self.sentence.words);
         let text = self.said(words);
-        if topic == Topic::Open {
+        if matches!(topic, Topic::Open | Topic::Options) {
             return self.branch(words);
         }
         if self.mood.guesses() {
@@ -120,7 +161,7 @@ impl Reader<'_> {
             Topic::Tasks => Claim::Task(text),
             Topic::Done => Claim::Done(text),
             Topic::Facts => Claim::fact(text, Confidence::Medium),
-            Topic::Open => return None,
+            Topic::Open | Topic::Options => return None,
         })
     }
 
@@ -128,7 +169,10 @@ impl Reader<'_> {
     fn clause(&self, clause: Clause<'_>) -> Vec<Claim> {
         let all = clause.words;
         let words = strip_openers(all);
-        if words.is_empty() {
+        if words.is_empty()
+            || strip_any(words, OPENERS).is_some_and(<[Word]>::is_empty)
+                && self.withdrawal(all, words).is_none()
+        {
             return Vec::new();
         }
         if let Some(branch) = self.branch(words) {
@@ -144,9 +188,11 @@ impl Reader<'_> {
             return vec![labelled];
         }
         // The first ones speak about an item that must be known; where none is, the sentence says something else.
-        let about_known = [self.withdrawal(all, words), self.reopening(words), self.done(words)];
+        let about_known =
+            [self.withdrawal(all, words), self.reopening(words), self.reached(words), self.done(words)];
         let on_its_own = self
             .prohibition(words)
+            .or_else(|| self.settled(words))
             .or_else(|| self.constraint(words))
             .or_else(|| self.goal(words))
             .or_else(|| self.task_asked_for(words))
@@ -155,6 +201,31 @@ impl Reader<'_> {
             .or_else(|| self.fact(words))
             .or_else(|| self.answer(words));
         about_known.into_iter().flatten().chain(on_its_own).collect()
+    }
+
+    /// "Must haves: no data loss, at most 10 minutes of downtime": one claim for each.
+    fn listed(&self) -> Option<Vec<Claim>> {
+        let words = strip_openers(&self.sentence.words);
+        let label = words.iter().take(8).position(|word| word.paused)?;
+        let (head, rest) = words.split_at(label + 1);
+        let first = rest.first()?;
+        let is_label = self.sentence.text[..first.place.start].trim_end_matches([' ', '*']).ends_with(':');
+        let plain = plain_text(head);
+        let says = |labels: &str| strip_any(head, labels).is_some_and(<[Word]>::is_empty);
+        let is_rule = says(RULE_LABELS)
+            || has_any(&plain, "not negotiable | non-negotiable | the rules are | the requirements are");
+        let is_wish = says("nice to have | nice to haves | preferences");
+        if !is_label || !(is_rule || is_wish) || !self.mood.asserts() {
+            return None;
+        }
+        let mut claims = Vec::new();
+        for part in rest.split_inclusive(|word| word.paused) {
+            let part = strip_any(part, "and").unwrap_or(part);
+            if !part.is_empty() {
+                claims.push(Claim::constraint(self.said(part), is_rule));
+            }
+        }
+        Some(claims)
     }
 
     /// "Decision: …", "TODO: …": the label says what it is.

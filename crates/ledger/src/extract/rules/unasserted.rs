@@ -3,7 +3,7 @@
 use super::super::claims::Claim;
 use super::super::lexicon::DOING;
 use super::super::sentences::Word;
-use super::super::{Role, strip_any};
+use super::super::{Role, is_among, strip_any};
 use super::{Reader, position_after};
 use crate::words::Confidence;
 
@@ -14,6 +14,17 @@ const BETWEEN: &str = "\
 const ASKED_CHOICES: &str = "\
     should we use | should we go with | should we | do we use | do we want | shall we use | should it be | do we go with | \
     should i use | are we using | is it | do you want to | do you want | do we want to | would you prefer | do you prefer";
+
+/// What one is asked to say, not to do.
+const TALKING: &str = "\
+    explain | tell | say | see | imagine | remember | believe | confirm | clarify | give | think | recommend | suggest | guess | live | be | have | do | not | \
+    help | understand | agree | handle it | take | like | prefer | mind | hear | know | read | elaborate | name | use | consider | even";
+
+/// How somebody begins to suggest something.
+const SUGGESTING: &str = "\
+    i would suggest that we | i would suggest | i would propose that we | i would propose | i suggest that we | i suggest | i propose that we | i propose | \
+    my suggestion would be | my suggestion is | my proposal is | my proposal would be | i would recommend | i recommend | i would go with | i would use | \
+    i would go for | we can probably | so we can probably | so we could | we could";
 
 const HEDGED_STARTS: &str = "\
     maybe | perhaps | probably | possibly | i think that | i think | i guess | i suspect that | i suspect | \
@@ -36,10 +47,22 @@ impl Reader<'_> {
             words,
             "what if we | what if | how about we | how about | what about | could it be that | could it be | is it possible that",
         );
-        if let Some(idea) = idea.filter(|idea| idea.len() > 1 && !self.mood.reported && !self.mood.unreal) {
+        if let Some(idea) = idea.filter(|idea| {
+            (idea.len() > 1 || idea.first().is_some_and(|word| word.lower.len() > 4))
+                && !self.mood.reported
+                && !self.mood.unreal
+        }) {
             return Some(Claim::Hypothesis { summary: self.said(idea), confidence: Confidence::Low });
         }
-        if !self.mood.guesses() || words.len() < 3 || strip_any(words, CHATTER).is_some() {
+        if let Some(idea) =
+            strip_any(words, SUGGESTING).filter(|idea| !idea.is_empty() && self.mood.guesses())
+        {
+            return Some(Claim::Hypothesis { summary: self.said(idea), confidence: Confidence::Low });
+        }
+        if !self.mood.guesses()
+            || words.len() < 3 && !self.sentence.foreign
+            || strip_any(words, CHATTER).is_some()
+        {
             return None;
         }
         let is_likely = self.has("probably | likely | i believe | we believe | presumably | should");
@@ -51,7 +74,8 @@ impl Reader<'_> {
     pub(super) fn is_rule_with_condition(&self) -> bool {
         let mood = self.mood;
         let is_otherwise_open = mood.asks || mood.hedged || mood.reported || mood.unreal || mood.undecided;
-        mood.conditional && !is_otherwise_open && self.has("must | never | always")
+        let is_rule = self.has("never | always") || self.has("must") && !self.sentence.foreign;
+        mood.conditional && !is_otherwise_open && is_rule
     }
 
     fn conditional_rule(&self, words: &[Word]) -> Option<Claim> {
@@ -69,9 +93,10 @@ impl Reader<'_> {
     /// "Can you add tests?" asks for something to be done.
     fn request(&self, words: &[Word]) -> Option<Claim> {
         let rest = strip_any(words, "can you | could you | would you | will you")?;
-        let rest = strip_any(rest, "please | also").unwrap_or(rest);
-        let is_task =
-            self.role == Role::User && strip_any(rest, DOING).is_some_and(|object| !object.is_empty());
+        let rest = strip_any(rest, "please | also | maybe also | quickly").unwrap_or(rest);
+        let is_work = strip_any(rest, DOING).is_some_and(|object| !object.is_empty());
+        let only_talks = rest.first().is_none_or(|verb| is_among(TALKING, &verb.lower));
+        let is_task = self.role == Role::User && (is_work || !only_talks && rest.len() > 2);
         let is_plain = !(self.mood.conditional || self.mood.reported || self.mood.unreal);
         let is_asked_back = self.has("maybe | perhaps | tell me | explain");
         (is_task && is_plain && !is_asked_back).then(|| Claim::Task(self.said(rest)))
@@ -90,6 +115,9 @@ impl Reader<'_> {
         if let Some(rest) = strip_any(words, options) {
             return self.alternatives(rest, "or").or_else(|| self.alternatives(rest, "and"));
         }
+        if let Some(rest) = announced_options(words) {
+            return self.alternatives(rest, "or").or_else(|| self.alternatives(rest, "and"));
+        }
         let is_open = mood.asks || mood.undecided || mood.hedged;
         if let Some(at) = position_after(words, "either") {
             return self.alternatives(&words[at..], "or").filter(|_| is_open || at == 1);
@@ -98,10 +126,18 @@ impl Reader<'_> {
         if has_versus && words.len() <= 14 {
             return self.alternatives(words, "vs").or_else(|| self.alternatives(words, "versus"));
         }
+        if self.has("no strong opinion | do not care | no preference | can not decide | what do you suggest")
+        {
+            return self.alternatives(words, "or");
+        }
         match position_after(words, ASKED_CHOICES) {
             Some(at) if mood.asks => self.alternatives(&words[at..], "or"),
             None if mood.asks && words.len() <= 6 => {
                 self.alternatives(words, "or").filter(|_| !is_yes_or_no(words))
+            }
+            None if mood.asks => {
+                let asked = after_question(words)?;
+                self.alternatives(asked, "or").filter(|_| !is_yes_or_no(words))
             }
             _ => None,
         }
@@ -120,6 +156,25 @@ impl Reader<'_> {
         let (one, other) = (self.slice(left), self.slice(right));
         (is_short(left) && is_short(right) && one != other).then(|| Claim::Branch(vec![one, other]))
     }
+}
+
+/// "I see two ways to move it: replication or a dump".
+fn announced_options(words: &[Word]) -> Option<&[Word]> {
+    let colon = words.iter().position(|word| word.paused)?;
+    let (head, rest) = words.split_at(colon + 1);
+    let says = |list: &str| head.iter().any(|word| is_among(list, &word.lower));
+    let counts = says("two | three | options | some");
+    (counts && says("options | ways | routes | possibilities | approaches | choices | alternatives"))
+        .then_some(rest)
+}
+
+/// What a question that begins with its verb asks about: "should they expire after 15 or after 60 minutes?".
+fn after_question(words: &[Word]) -> Option<&[Word]> {
+    let start = words
+        .iter()
+        .take(4)
+        .position(|word| is_among("should | shall | do | does | would | is | are | will", &word.lower))?;
+    words.get(start + 3..).filter(|rest| rest.len() >= 3)
 }
 
 /// The words after a hedge at the front.

@@ -14,7 +14,7 @@ const ASKED_FOR: &str = "\
 
 const WITHDRAWN: &str = "\
     forget about | forget | scrap | never mind | cancel | we no longer need | we do not need | \
-    we no longer use | abandon | we are abandoning | let us forget about | let us scrap | let us drop | \
+    we no longer use | i do not need | i no longer need | no need for | abandon | we are abandoning | let us forget about | let us scrap | let us drop | \
     let us cancel | let us abandon | drop the idea of | we can drop | we are dropping | \
     drop the requirement | drop the plan | drop the task";
 
@@ -35,8 +35,13 @@ const NOT_DONE: &str = "delayed | blocked | failed | needed | required | expecte
 impl Reader<'_> {
     pub(super) fn task_asked_for(&self, words: &[Word]) -> Option<Claim> {
         let rest = strip_any(words, ASKED_FOR)?;
+        let begun = strip_any(rest, "start by | begin by | start with | begin with")
+            .filter(|rest| rest.first().is_some_and(|verb| verb.lower.ends_with("ing")));
+        if let Some(rest) = begun.filter(|rest| rest.len() > 1) {
+            return Some(Claim::Task(self.said(rest)));
+        }
         let is_task = strip_any(rest, DOING).is_some_and(|object| !object.is_empty());
-        (is_task && !self.has("let me know | let me check | let me see"))
+        (is_task && !self.has("let me know | let me check | let me see | let me look"))
             .then(|| Claim::Task(self.said(rest)))
     }
 
@@ -62,7 +67,9 @@ impl Reader<'_> {
             return Some(Claim::Withdraw(String::new()));
         }
         if let Some(rest) = strip_any(words, WITHDRAWN).or_else(|| strip(all, "never mind")) {
-            return (!rest.is_empty()).then(|| Claim::Withdraw(self.said(rest)));
+            // What follows a pause is the reason.
+            let about = rest.iter().position(|word| word.paused).map_or(rest, |pause| &rest[..=pause]);
+            return (!about.is_empty()).then(|| Claim::Withdraw(self.said(about)));
         }
         let at = position_of(words, OBSOLETE)?;
         (at > 0).then(|| Claim::Withdraw(self.slice(&words[..at])))
@@ -93,7 +100,17 @@ impl Reader<'_> {
         if let Some((_, subject)) = words.split_last().filter(|_| is_working && words.len() > 1) {
             return Some(Claim::Done(self.slice(subject)));
         }
-        self.did(words).or_else(|| self.is_done(words))
+        self.did(words).or_else(|| self.is_done(words)).or_else(|| self.was_done(words))
+    }
+
+    /// "Masking done", "counters moved to Redis", "redirects: implemented and tested": nothing but the participle.
+    fn was_done(&self, words: &[Word]) -> Option<Claim> {
+        let at = (1..words.len().min(7)).find(|&at| {
+            strip_any(&words[at..], DID).is_some()
+                || matches!(words[at].lower.as_str(), "done" | "works" | "passes")
+        })?;
+        let has_other_verb = words[..at].iter().any(|word| is_among("is | are | was | were | has | have | had | i | we | you | he | she | they | to | be | who | that", &word.lower));
+        (!has_other_verb && words.len() <= 16).then(|| Claim::Done(self.slice(words)))
     }
 
     /// "I've added tests", "Fixed the login bug".
@@ -103,6 +120,12 @@ impl Reader<'_> {
         let object = strip_any(said, DID)?;
         let is_noun = strip_any(object, "to | by | from | that").is_some();
         (!object.is_empty() && !is_noun).then(|| Claim::Done(self.said(said)))
+    }
+
+    /// "The goal is met", "that is it for the project".
+    pub(super) fn reached(&self, words: &[Word]) -> Option<Claim> {
+        let is_over = self.has("goal is met | goal is reached | goal is achieved | goal reached | goal achieved | goal met | reached the goal | reached our goal | met the goal | met our goal | it for the project | project is done | project is finished | project is complete");
+        (is_over && !self.has(NOT_QUITE) && !words.is_empty()).then_some(Claim::Reached)
     }
 
     /// "The parser is done", "tests are green".
@@ -123,4 +146,17 @@ impl Reader<'_> {
         }
         (is_near && ends).then(|| Claim::Done(self.slice(&words[..at])))
     }
+}
+
+/// Whether a part of a sentence says that something is done.
+pub(super) fn looks_done(words: &[Word]) -> bool {
+    let Some(at) = words.iter().position(|word| matches!(word.lower.as_str(), "is" | "are" | "was" | "were"))
+    else {
+        return words.len() > 1
+            && words.last().is_some_and(|word| matches!(word.lower.as_str(), "works" | "passes" | "done"));
+    };
+    let rest = &words[at + 1..];
+    let is_participle =
+        matches!(rest, [word] if word.lower.ends_with("ed") && !is_among(NOT_DONE, &word.lower));
+    at > 0 && (is_participle || strip_any(rest, IS_DONE).is_some_and(<[Word]>::is_empty))
 }

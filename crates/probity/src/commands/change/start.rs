@@ -45,6 +45,10 @@ pub(crate) struct StartArgs {
     #[arg(long = "effect", value_name = "TEXT")]
     effects: Vec<String>,
 
+    /// An item of the ledger that it implements: its handle or id
+    #[arg(long = "implements", value_name = "ITEM")]
+    implements: Vec<String>,
+
     /// What a conflict with another's claim means
     #[arg(long, value_enum, default_value_t = Conflict::Block)]
     on_conflict: Conflict,
@@ -159,6 +163,7 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<Answer, Fa
         command_id: args.command_id,
         description: args.intent,
         expected_effects: args.effects,
+        implements: args.implements,
         allowed_files: bytes(args.files.into_iter().chain(args.allowed_files).collect()),
         allowed_related: bytes(args.related),
         forbidden: bytes(args.forbid),
@@ -233,6 +238,14 @@ fn show_start(answer: &StartAnswer) {
     let dirty = answer.workspace_hygiene.as_ref().map(|hygiene| &hygiene["dirty_in_allowed"]);
     for path in dirty.and_then(Value::as_array).into_iter().flatten() {
         ui::row("dirty", shown_path(path));
+    }
+    for constraint in &answer.constraints {
+        let hard = if constraint.hard { "hard" } else { "soft" };
+        let more = ui::dim(format_args!("{hard}, {}", constraint.handle));
+        ui::row("keep to", format_args!("{} {more}", constraint.summary));
+    }
+    if !answer.implements.is_empty() {
+        ui::row("implements", answer.implements.join(", "));
     }
     for warning in &answer.warnings {
         let entry = warning.entry.as_ref().map_or_else(String::new, |entry| format!("`{entry}`: "));

@@ -1,0 +1,52 @@
+//! Lists of alternatives: under "Options" several items are one open choice.
+
+use super::blocks::{Block, Form, Topic};
+
+/// How long an alternative may be, and how many there may be.
+const MAX_WORDS: usize = 8;
+const MAX_OPTIONS: usize = 8;
+
+/// Puts items that follow each other under a heading for options into one block, a line for each.
+pub(super) fn gather(text: &str, blocks: Vec<Block>) -> Vec<Block> {
+    let mut gathered: Vec<Block> = Vec::new();
+    for block in blocks {
+        let is_option = |block: &Block| block.topic == Some(Topic::Options) && block.form == Form::Item;
+        match gathered.last_mut().filter(|last| is_option(last) && is_option(&block)) {
+            Some(last) if head(text, last).is_some() => last.lines.extend(block.lines.into_iter().take(1)),
+            _ => gathered.push(block),
+        }
+    }
+    gathered
+}
+
+/// The alternatives that a gathered block lists.
+pub(super) fn of(text: &str, block: &Block) -> Option<Vec<String>> {
+    if block.topic != Some(Topic::Options)
+        || block.form != Form::Item
+        || !(2..=MAX_OPTIONS).contains(&block.lines.len())
+    {
+        return None;
+    }
+    let mut options: Vec<String> = Vec::new();
+    for line in &block.lines {
+        let option = short(&text[line.clone()])?;
+        if options.contains(&option) {
+            return None;
+        }
+        options.push(option);
+    }
+    Some(options)
+}
+
+fn head(text: &str, block: &Block) -> Option<String> {
+    block.lines.first().and_then(|line| short(&text[line.clone()]))
+}
+
+/// What an option is called: the words before it is explained.
+fn short(line: &str) -> Option<String> {
+    let ends = [": ", " - ", " — ", " – ", " (", ", ", ". "];
+    let end = ends.iter().filter_map(|mark| line.find(mark)).min().unwrap_or(line.len());
+    let name = line[..end].trim_matches(|c: char| !(c.is_alphanumeric() || c == '+' || c == '#')).to_owned();
+    let is_short = (1..=MAX_WORDS).contains(&name.split_whitespace().count());
+    (is_short && !line.ends_with('?')).then_some(name)
+}
