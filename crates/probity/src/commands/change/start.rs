@@ -241,7 +241,7 @@ fn show_start(answer: &StartAnswer) {
     }
     for constraint in &answer.constraints {
         let hard = if constraint.hard { "hard" } else { "soft" };
-        let more = ui::dim(format_args!("{hard}, {}", constraint.handle));
+        let more = ui::dim(format!("{hard}, {}", constraint.handle));
         ui::row("keep to", format_args!("{} {more}", constraint.summary));
     }
     if !answer.implements.is_empty() {
