@@ -9,8 +9,8 @@ use paths::RepoPath;
 use std::collections::BTreeMap;
 
 /// A file of each language, so that the engine chooses as it does for a tree.
-const NAMES: [&str; 13] = [
-    "a.c", "a.cpp", "a.cs", "a.go", "A.java", "a.js", "a.kt", "a.php", "a.py", "a.rb", "a.rs", "a.ts", "a.tsx",
+const NAMES: [&str; 14] = [
+    "a.sh", "a.c", "a.cpp", "a.cs", "a.go", "A.java", "a.js", "a.kt", "a.php", "a.py", "a.rb", "a.rs", "a.ts", "a.tsx",
 ];
 
 fuzz_target!(|bytes: &[u8]| {

@@ -42,6 +42,7 @@ fn parse(path: &Path, language: Language) -> bool {
 
 fn grammar(language: Language) -> tree_sitter::Language {
     match language {
+        Language::Bash => tree_sitter_bash::LANGUAGE.into(),
         Language::C => tree_sitter_c::LANGUAGE.into(),
         Language::Cpp => tree_sitter_cpp::LANGUAGE.into(),
         Language::CSharp => tree_sitter_c_sharp::LANGUAGE.into(),

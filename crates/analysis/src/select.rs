@@ -60,11 +60,11 @@ pub(crate) fn is_vendored(path: &RepoPath, settings: &Settings) -> bool {
 
 /// Extensions of languages that people program in and that are not read.
 const UNREAD: &[&str] = &[
-    "adb", "ads", "asm", "astro", "bash", "clj", "cljs", "cob", "coffee", "cr", "cu", "d", "dart", "el",
-    "elm", "erl", "ex", "exs", "f", "f90", "f95", "fish", "fs", "fsx", "gd", "gleam", "groovy", "hcl", "hrl",
-    "hs", "ipynb", "jl", "lisp", "lua", "m", "ml", "mli", "mm", "nim", "nix", "pas", "pl", "pm", "proto",
-    "ps1", "psm1", "pyx", "pxd", "r", "R", "res", "rkt", "S", "s", "scala", "scm", "sh", "sol", "sql", "sv",
-    "svelte", "swift", "tcl", "tf", "v", "vb", "vhd", "vim", "vue", "wat", "zig", "zsh",
+    "adb", "ads", "asm", "astro", "clj", "cljs", "cob", "coffee", "cr", "cu", "d", "dart", "el", "elm",
+    "erl", "ex", "exs", "f", "f90", "f95", "fish", "fs", "fsx", "gd", "gleam", "groovy", "hcl", "hrl", "hs",
+    "ipynb", "jl", "lisp", "lua", "m", "ml", "mli", "mm", "nim", "nix", "pas", "pl", "pm", "proto", "ps1",
+    "psm1", "pyx", "pxd", "r", "R", "res", "rkt", "S", "s", "scala", "scm", "sol", "sql", "sv", "svelte",
+    "swift", "tcl", "tf", "v", "vb", "vhd", "vim", "vue", "wat", "zig", "zsh",
 ];
 
 const DOCUMENTS: &[&str] = &["md", "rst", "txt", "adoc", "textile"];

@@ -204,7 +204,9 @@ impl Resolvers {
             Language::Go => self.go.target(import),
             // PHP names both: classes of packages, and files.
             Language::Php if import.module.starts_with('.') => self.relative.target(tree, from, import),
-            Language::C | Language::Cpp | Language::Ruby => self.relative.target(tree, from, import),
+            Language::Bash | Language::C | Language::Cpp | Language::Ruby => {
+                self.relative.target(tree, from, import)
+            }
             Language::Java | Language::Kotlin | Language::CSharp | Language::Php => {
                 self.packages.target(tree, from, import)
             }

@@ -1,4 +1,4 @@
-//! Languages that name files: C and C++ (`#include "…"`), Ruby (`require_relative`), PHP (`include`).
+//! Languages that name files: Bash (`source`), C and C++ (`#include "…"`), Ruby (`require_relative`), PHP (`include`).
 
 use super::{Target, Tree, climb, folder, join};
 use crate::facts::{Import, count};
@@ -31,6 +31,11 @@ impl Files {
         let Some(path) = climb(&here, &name) else { return Target::External };
         match tree.file(path.as_bytes()) {
             Some(found) => Target::Files(vec![found]),
+            // A script names files from where it is started, which nobody can tell: often the root.
+            None if file.language == Language::Bash => {
+                let at_root = climb("", &name).and_then(|path| tree.file(path.as_bytes()));
+                at_root.map_or(Target::External, |found| Target::Files(vec![found]))
+            }
             None if matches!(file.language, Language::C | Language::Cpp) => self.anywhere(tree, &name),
             None if tree.exists(&path) => Target::External,
             None => Target::Missing,

@@ -3,6 +3,7 @@
 //! A language is one [`Spec`]: data, plus one small function that reads its import statements. The engine that
 //! visits trees knows no language. `docs/adding-a-language.md` says how to add one.
 
+mod bash;
 mod c;
 mod cpp;
 mod csharp;
@@ -27,6 +28,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
+    /// Bash and other shells of its family
+    Bash,
     /// C
     C,
     /// C++
@@ -57,7 +60,8 @@ pub enum Language {
 
 impl Language {
     /// Every language, in the order of their names.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
+        Self::Bash,
         Self::C,
         Self::Cpp,
         Self::CSharp,
@@ -88,6 +92,7 @@ impl Language {
 
     pub(crate) fn spec(self) -> &'static Spec {
         match self {
+            Self::Bash => &bash::SPEC,
             Self::C => &c::SPEC,
             Self::Cpp => &cpp::SPEC,
             Self::CSharp => &csharp::SPEC,

@@ -114,7 +114,7 @@ impl<'tree> Visitor<'tree> {
 /// Whether a case is the one for everything else, by how it begins.
 fn is_default(case: &[u8]) -> bool {
     let head = case.trim_ascii_start();
-    if head.starts_with(b"default") || head.starts_with(b"else") {
+    if [&b"default"[..], b"else", b"*)"].iter().any(|word| head.starts_with(word)) {
         return true;
     }
     let pattern = head.strip_prefix(b"case").unwrap_or(head).trim_ascii_start();

@@ -10,7 +10,7 @@ macro_rules! samples {
     };
 }
 
-const SAMPLES: [(&str, &str); 12] = samples![
+const SAMPLES: [(&str, &str); 13] = samples![
     "Base.cs",
     "Base.java",
     "base.c",
@@ -22,6 +22,7 @@ const SAMPLES: [(&str, &str); 12] = samples![
     "base.py",
     "base.rb",
     "base.rs",
+    "base.sh",
     "base.ts",
 ];
 

@@ -9,7 +9,7 @@ macro_rules! fixtures {
     };
 }
 
-const FIXTURES: [(&str, &str); 13] = fixtures![
+const FIXTURES: [(&str, &str); 14] = fixtures![
     "Sample.java",
     "sample.c",
     "sample.cpp",
@@ -21,6 +21,7 @@ const FIXTURES: [(&str, &str); 13] = fixtures![
     "sample.py",
     "sample.rb",
     "sample.rs",
+    "sample.sh",
     "sample.ts",
     "sample.tsx",
 ];

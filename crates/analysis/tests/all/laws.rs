@@ -5,7 +5,7 @@ use probity_analysis::{FileFacts, Input, Language, Settings, Source, analyse, re
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-const FLOW: [(&str, &str); 13] = [
+const FLOW: [(&str, &str); 14] = [
     ("Sample.java", include_str!("../fixtures/flow/Sample.java")),
     ("sample.c", include_str!("../fixtures/flow/sample.c")),
     ("sample.cpp", include_str!("../fixtures/flow/sample.cpp")),
@@ -17,6 +17,7 @@ const FLOW: [(&str, &str); 13] = [
     ("sample.py", include_str!("../fixtures/flow/sample.py")),
     ("sample.rb", include_str!("../fixtures/flow/sample.rb")),
     ("sample.rs", include_str!("../fixtures/flow/sample.rs")),
+    ("sample.sh", include_str!("../fixtures/flow/sample.sh")),
     ("sample.ts", include_str!("../fixtures/flow/sample.ts")),
     ("sample.tsx", include_str!("../fixtures/flow/sample.tsx")),
 ];

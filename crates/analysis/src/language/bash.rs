@@ -1,0 +1,67 @@
+//! Bash and other shells of its family.
+
+use super::{Role, Spec, Visibility, text};
+use crate::facts::{Access, Import};
+use tree_sitter::Node;
+
+pub(super) static SPEC: Spec = Spec {
+    name: "bash",
+    extensions: &["bash", "sh"],
+    grammar: || tree_sitter_bash::LANGUAGE.into(),
+    roles: &[
+        (Role::Function, &["function_definition"]),
+        (Role::If, &["if_statement"]),
+        (Role::Elif, &["elif_clause"]),
+        (Role::Else, &["else_clause"]),
+        (Role::Loop, &["for_statement", "c_style_for_statement", "while_statement"]),
+        (Role::Switch, &["case_statement"]),
+        (Role::Case, &["case_item"]),
+        (Role::Ternary, &["ternary_expression"]),
+        // Conditions and patterns stand beside the commands that hang on them: they are statements, too.
+        (
+            Role::Block,
+            &[
+                "program",
+                "compound_statement",
+                "subshell",
+                "do_group",
+                "if_statement",
+                "elif_clause",
+                "else_clause",
+                "case_item",
+            ],
+        ),
+        (Role::Import, &["command"]),
+        (Role::Comment, &["comment"]),
+        (Role::Call, &["command"]),
+        (Role::Binding, &["variable_assignment"]),
+        (Role::Binary, &["list", "binary_expression"]),
+        (Role::Name, &["variable_name", "special_variable_name"]),
+        (Role::MemberName, &["command_name"]),
+        (Role::Text, &["string_content", "raw_string", "ansi_c_string", "heredoc_content", "regex", "word"]),
+        (Role::Number, &["number"]),
+    ],
+    operators: &["&&", "||"],
+    own: &[],
+    bare_fields: false,
+    // Whoever sources a script may call what it defines.
+    visibility: Visibility::Words(Access::Public),
+    entry_points: &["main"],
+    constructors: &[],
+    imports,
+    // A script is text that expands to commands; no grammar reads all of it.
+    strict_grammar: false,
+};
+
+/// `source file` and `. file`, where the file is written out.
+fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
+    let name = node.child_by_field_name("name").map(|name| text(name, source));
+    if !matches!(name.as_deref(), Some("source" | ".")) {
+        return;
+    }
+    let Some(argument) = node.child_by_field_name("argument") else { return };
+    let module = super::unquoted(argument, source);
+    if !module.contains('$') {
+        found.push(Import::load(node, module));
+    }
+}
