@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Changes whenever the form of the facts or of the records does.
-const MAGIC: &[u8; 8] = b"prbfact2";
+pub(crate) const MAGIC: &[u8; 8] = b"prbfact2";
 const CHECKSUM: usize = 16;
 const HEADER: usize = 4 + CHECKSUM + 32;
 
