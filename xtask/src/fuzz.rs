@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: every fuzz target for a while, with nothing but a nightly compiler installed.
+//! `cargo xtask fuzz`: every fuzz target for a while, with nothing but the compiler of the project installed.
 
 use crate::{Chore, root};
 use std::fs;
@@ -22,7 +22,7 @@ pub fn fuzz(seconds: &str) -> Chore {
         eprintln!("── fuzz: {name}, {seconds} s");
         let mut command = Command::new("cargo");
         // Naming the target keeps the flags away from build scripts, which are no fuzz targets.
-        command.args(["+nightly", "run", "--release", "--quiet", "--target", &host, "--bin", &name, "--"]);
+        command.args(["run", "--release", "--quiet", "--target", &host, "--bin", &name, "--"]);
         command.arg(&corpus).arg(format!("-max_total_time={seconds}"));
         let status = command
             .current_dir(&folder)
@@ -39,9 +39,9 @@ pub fn fuzz(seconds: &str) -> Chore {
 
 /// The triple of this machine.
 fn host() -> Result<String, String> {
-    let told = Command::new("rustc").args(["+nightly", "-vV"]).env_remove("RUSTC").output();
+    let told = Command::new("rustc").arg("-vV").env_remove("RUSTC").output();
     let told = told.map_err(|error| format!("rustc: {error}"))?;
     let text = String::from_utf8_lossy(&told.stdout).into_owned();
     let line = text.lines().find_map(|line| line.strip_prefix("host: "));
-    line.map(str::to_owned).ok_or_else(|| "no nightly compiler: `rustup toolchain install nightly`".into())
+    line.map(str::to_owned).ok_or_else(|| "rustc does not name its host".into())
 }

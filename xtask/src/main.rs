@@ -35,7 +35,7 @@ const USAGE: &str = "usage: cargo xtask <chore>
   simulate [seeds]   run the registry of intents under so many random schedules (10,000)
   race    let four processes contend for one path, 10,000 claims (long)
   kill registry  kill processes that claim and release, 600 times (long)
-  fuzz    run every fuzz target for 60 s, or as many as are given (needs a nightly compiler)
+  fuzz    run every fuzz target for 60 s, or as many as are given
 ";
 
 /// What a chore ends with: nothing to say, or what went wrong.
