@@ -3,6 +3,7 @@
 //! Only ratios taken back to back mean anything on a machine that does other work too; `BENCHMARKS.md` keeps the figures
 //! with command and machine.
 
+use crate::measure::median;
 use crate::{Chore, build, cargo};
 use std::fs;
 use std::path::Path;
@@ -86,7 +87,7 @@ fn measure_runs(binary: &Path, place: &Path) -> Chore {
         let mut run = Command::new(binary);
         governed.push(time(run.args(["run", "--scope", "src/**", "--", "true"]).current_dir(place))?);
     }
-    let (alone, governed) = (median(alone), median(governed));
+    let (alone, governed) = (median(alone).unwrap_or_default(), median(governed).unwrap_or_default());
     println!("`true` alone                              {:>8.1} ms", alone.as_secs_f64() * 1e3);
     println!("`probity run -- true`, 1,000 files        {:>8.1} ms", governed.as_secs_f64() * 1e3);
     println!("more                                      {:>8.1} ms", (governed - alone).as_secs_f64() * 1e3);
@@ -103,9 +104,4 @@ pub fn time(command: &mut Command) -> Result<Duration, String> {
     let status =
         command.stdout(Stdio::null()).stderr(Stdio::null()).status().map_err(|error| error.to_string())?;
     if status.success() { Ok(began.elapsed()) } else { Err(format!("{command:?} failed")) }
-}
-
-pub fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
 }

@@ -4,8 +4,9 @@
 //! The repository has 10,000 files. 1,000 other agents hold one file each and have edited it: 1,000 live intents, 1,000
 //! dirty files. Nothing is analysed while the clock runs.
 
-use crate::bench::{median, shell, time};
+use crate::bench::{shell, time};
 use crate::mcp::Server;
+use crate::measure::median;
 use crate::peers::codeclone_mcp;
 use crate::{Chore, build, cargo};
 use serde_json::{Value, json};
@@ -241,7 +242,7 @@ fn shell_with(root: &Path, script: &str, arguments: &[&str]) -> Chore {
 }
 
 fn show(name: &str, times: &Times, own: Option<&Times>) {
-    let median_of = |times: &[Duration]| median(times.to_vec()).as_secs_f64() * 1e3;
+    let median_of = |times: &[Duration]| median(times.to_vec()).unwrap_or_default().as_secs_f64() * 1e3;
     let (start, finish) = (median_of(&times.start), median_of(&times.finish));
     println!("{name:<34} start {start:>8.1} ms   finish {finish:>8.1} ms");
     if let Some(own) = own {
@@ -275,7 +276,7 @@ fn measure_edit(binary: &Path, tree: &Path, place: &Path) -> Chore {
         shell(&root, "rm -rf .git/probity")?;
         own.push(governed(binary, &["mcp"], "own", &root, path)?);
     }
-    let own = median(own);
+    let own = median(own).unwrap_or_default();
     println!("a governed edit of one line in {}", tree.display());
     println!("probity                {:>8.2} s", own.as_secs_f64());
     let Some(peer) = codeclone_mcp() else { return Ok(()) };

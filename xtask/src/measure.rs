@@ -71,7 +71,7 @@ fn run(command: &[String], folder: &Path, what: &str) -> Result<(u64, u64), Stri
 }
 
 /// The middle of some figures.
-pub fn median(mut figures: Vec<u64>) -> Option<u64> {
+pub fn median<T: Ord + Copy>(mut figures: Vec<T>) -> Option<T> {
     figures.sort_unstable();
     figures.get(figures.len() / 2).copied()
 }

@@ -125,12 +125,15 @@ pub enum FileClass {
     Other,
 }
 
+/// The file of a tree that holds its accepted findings.
+pub const BASELINE_FILE: &str = "probity.baseline.json";
+
 /// Classifies one path; the first class that fits.
 pub fn classify(path: &[u8]) -> FileClass {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
     let folders = path.strip_suffix(name).unwrap_or_default();
-    if name == b"probity.baseline.json" || folders.split(|&byte| byte == b'/').any(|part| part == b".probity")
-    {
+    let is_in_state = folders.split(|&byte| byte == b'/').any(|part| part == b".probity");
+    if name == BASELINE_FILE.as_bytes() || is_in_state {
         FileClass::State
     } else if let Some(language) = extension(name).and_then(language_of) {
         FileClass::Source(language)

@@ -33,12 +33,11 @@ pub fn reason(word: &str) -> Result<Option<Reason>, Fault> {
         return Ok(Some(reason));
     }
     let family = |reason: Reason| reason.code().split_once('.').map(|(family, _)| family);
-    let near = plan::nearest(&code, Reason::all().map(Reason::code));
+    let hint = plan::did_you_mean(&code, Reason::all().map(Reason::code));
     let has_family = code.split_once('.').is_some_and(|(it, _)| Reason::all().any(|r| family(r) == Some(it)));
-    if word != code || code.contains('/') || !(has_family || near.is_some()) {
+    if word != code || code.contains('/') || (!has_family && hint.is_empty()) {
         return Ok(None);
     }
-    let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     Err(Fault::Missing(format!("there is no reason code `{word}`{hint}")))
 }
 

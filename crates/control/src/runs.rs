@@ -342,13 +342,14 @@ fn names(dir: &Path) -> Result<Vec<String>, Fault> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use analysis::{Input, Settings, Source, analyse};
     use paths::RepoPath;
     use std::collections::BTreeMap;
 
-    fn run(text: &str) -> Run {
+    /// The run of a tree with one file.
+    pub(crate) fn run(text: &str) -> Run {
         let path = RepoPath::parse(b"a.py").expect("a path");
         let sources = BTreeMap::from([(path, Source::Bytes(text.as_bytes()))]);
         analyse(&Input { sources, ..Input::default() }, &Settings::default()).run

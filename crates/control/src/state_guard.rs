@@ -367,17 +367,10 @@ mod tests {
         assert!(!touched(|state| fs::write(state.registry_cache(), "planted").expect("writes")).is_empty());
     }
 
-    fn analysed(text: &str) -> analysis::Run {
-        let path = paths::RepoPath::parse(b"a.py").expect("a path");
-        let sources = BTreeMap::from([(path, analysis::Source::Bytes(text.as_bytes()))]);
-        let input = analysis::Input { sources, ..analysis::Input::default() };
-        analysis::analyse(&input, &analysis::Settings::default()).run
-    }
-
     #[test]
     fn analyses_may_go_on_meanwhile_and_no_run_becomes_another() {
         let stored = |state: &State, text: &str| {
-            let run = Runs::of(state).save(analysed(text)).expect("saves").run;
+            let run = Runs::of(state).save(crate::runs::tests::run(text)).expect("saves").run;
             state.runs().join(run.id.0.to_hex())
         };
         assert!(touched(|state| drop(stored(state, "a = 1\n"))).is_empty(), "a new run");

@@ -116,7 +116,7 @@ fn from_toml(text: &str) -> Result<Policy, String> {
 
 fn from_json(text: &str) -> Result<Policy, String> {
     let value = canon::json::parse(text.as_bytes()).map_err(|error| {
-        let (line, column) = plan::place(text, error.at);
+        let (line, column) = plan::line_and_column(text, error.at);
         format!("line {line}, column {column}: {error}")
     })?;
     Policy::from_json(&value).map_err(|error| error.to_string())

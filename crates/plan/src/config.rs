@@ -77,10 +77,17 @@ fn named((id, form): (String, ProfileForm)) -> Profile {
     Profile { id, tier: form.tier, pack_cap: form.pack_cap, signature: form.signature }
 }
 
+/// The line and the column of a byte of a text, both from 1; the column in characters.
+pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
 impl ConfigError {
     fn new(text: &str, error: &toml::de::Error) -> Self {
         let at = error.span().map_or(0, |span| span.start);
-        let (line, column) = crate::place(text, at);
+        let (line, column) = line_and_column(text, at);
         Self { line, column, message: error.message().to_owned(), suggestion: suggestion(error.message()) }
     }
 

@@ -29,13 +29,13 @@ pub use amend::{AmendPolicy, Amendment, AmendmentError, Moment, Permission, amen
 pub use analysis::{AnalysisGates, AnalysisRules};
 pub use change::ChangeRules;
 pub use compute::{Request, compute};
-pub use config::ConfigError;
+pub use config::{ConfigError, line_and_column};
 pub use document::PolicyFormError;
 pub use forms::duration_ms;
 pub use globs::Globs;
 pub use outputs::{Proposal, propose_build_outputs};
-pub use plan::{PackCap, Plan, PlanError, PlannedGate, place};
+pub use plan::{PackCap, Plan, PlanError, PlannedGate};
 pub use policy::{Gate, Pack, Policy, Profile, RefsRule, SignatureRule, Workspace};
 pub use seal::{Enforcement, GateSettings, Seal, SealContents, SealDamaged};
 pub use seal_check::{GateStatus, Observed, SealCheck, seal_check};
-pub use suggest::{did_you_mean, nearest};
+pub use suggest::did_you_mean;

@@ -75,13 +75,6 @@ impl Plan {
     }
 }
 
-/// The line and the column of a byte of a text, both from 1; the column in characters.
-pub fn place(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
-}
-
 fn meant(asked: &str, known: &[String]) -> String {
     crate::did_you_mean(asked, known.iter().map(String::as_str))
 }
@@ -176,7 +169,7 @@ impl PlanError {
         let word = std::str::from_utf8(self.word()?).ok()?;
         let quoted = ['"', '\''].map(|quote| format!("{quote}{word}{quote}"));
         let at = quoted.iter().filter_map(|quoted| text.rfind(quoted.as_str())).max()?;
-        Some(place(text, at))
+        Some(crate::line_and_column(text, at))
     }
 
     /// The stable code.

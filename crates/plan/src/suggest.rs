@@ -1,7 +1,7 @@
 //! "Did you mean …?": the nearest of a few known words.
 
 /// The known word nearest to `word`, if one is near enough to be meant.
-pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let enough = |candidate: &str| (word.len().max(candidate.len()) / 3).max(1);
     known
         .into_iter()

@@ -5,13 +5,14 @@
 
 #![allow(clippy::print_stdout, clippy::float_arithmetic, reason = "it prints times and memory")]
 
+mod made;
+
 use probity_tree::{ObjectFormat, Options, Snapshot, cache, delta};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-const FILES_PER_DIR: usize = 100;
 const ROUNDS: usize = 3;
 
 fn main() {
@@ -29,7 +30,7 @@ fn main() {
     );
     for n_files in sizes {
         let home = tempfile::tempdir().expect("a temporary directory");
-        make_tree(&home.path().join("tree"), n_files);
+        made::files(&home.path().join("tree"), n_files, 30);
         // Writing the tree back to the disk must not run beside the looks, and what was written a moment ago is always
         // read again.
         Command::new("sync").status().expect("sync runs");
@@ -83,16 +84,4 @@ fn peak_mb() -> u64 {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some megabytes")]
 fn whole(number: f64) -> u64 {
     number as u64
-}
-
-fn make_tree(root: &Path, n_files: usize) {
-    for n in 0..n_files {
-        let dir = n / FILES_PER_DIR;
-        let dir = root.join(format!("part{}/module{:02}", dir / 32, dir % 32));
-        if n % FILES_PER_DIR == 0 {
-            fs::create_dir_all(&dir).expect("a directory");
-        }
-        let line = format!("line of file {n}\n");
-        fs::write(dir.join(format!("file_{n:07}.rs")), line.repeat(1 + n * 7 % 30)).expect("a file");
-    }
 }

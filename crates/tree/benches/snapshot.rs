@@ -6,6 +6,8 @@
 
 #![allow(clippy::print_stdout, clippy::float_arithmetic, reason = "it prints times and their ratios")]
 
+mod made;
+
 use probity_tree::{ObjectFormat, Options, Snapshot, cache, delta};
 use std::fs;
 use std::io::Read;
@@ -15,7 +17,6 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 5;
-const FILES_PER_DIR: usize = 100;
 
 type Step<'a> = (&'static str, Box<dyn Fn() + 'a>);
 
@@ -126,17 +127,9 @@ fn read_some(dirs: &Mutex<(Vec<PathBuf>, usize)>) {
     }
 }
 
-/// Files of up to `max_lines` lines, a hundred in a directory, in three levels, known to git.
+/// A tree of files that git knows.
 fn make_tree(root: &Path, n_files: usize, max_lines: usize) {
-    for n in 0..n_files {
-        let dir = n / FILES_PER_DIR;
-        let dir = root.join(format!("part{}/module{:02}", dir / 32, dir % 32));
-        if n % FILES_PER_DIR == 0 {
-            fs::create_dir_all(&dir).expect("a directory");
-        }
-        let line = format!("line of file {n}\n");
-        fs::write(dir.join(format!("file_{n:07}.rs")), line.repeat(1 + n * 7 % max_lines)).expect("a file");
-    }
+    made::files(root, n_files, max_lines);
     git(root, &["init", "-q", "."]);
     git(root, &["-c", "core.looseCompression=0", "-c", "gc.auto=0", "add", "."]);
     let author = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"];

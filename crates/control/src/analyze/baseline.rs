@@ -2,9 +2,7 @@
 
 use crate::{Fault, Workspace, clock};
 use analysis::{Baseline, Novelty, Run};
-
-/// The name of the baseline at the root.
-pub const BASELINE_FILE: &str = "probity.baseline.json";
+pub use contract::BASELINE_FILE;
 
 /// What the baseline of a tree says about a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -79,7 +79,7 @@ pub fn run(
         ..GateAnswers::default()
     };
     if results.iter().any(|result| result.status != GateStatus::Skip) {
-        let after = Observer::new(workspace).content(None)?;
+        let after = Observer::new(workspace).content(Some(&look.snapshot))?;
         answers.tree_run = Some(analyze::run_id_under(policy, &after)?);
         let exempt = exempt(policy, plan)?;
         let delta = tree::delta(&look.snapshot, &after).into_iter().map(|change| change.path);

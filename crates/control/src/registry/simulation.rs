@@ -6,6 +6,7 @@
 //! simulate` uses many). Mutants of the loop and of what it rests on must each be caught: that is what shows that the
 //! checks can fail.
 
+use super::tests::owner;
 use super::*;
 use intent::registry::{Base, Change, Declaration};
 use intent::start::{DirtyScopePolicy, OnConflict};
@@ -140,17 +141,6 @@ impl Log for ReachedLog {
     }
     fn watch(&self, seq: u64, wait: Duration) -> Result<u64, StoreError> {
         self.log.watch(seq, wait)
-    }
-}
-
-fn owner(name: &str, pid: u32) -> Owner {
-    Owner {
-        host: "h".into(),
-        boot_id: Some("b".into()),
-        pid,
-        token: Some(name.into()),
-        label: name.into(),
-        ..Owner::default()
     }
 }
 

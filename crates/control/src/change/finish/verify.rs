@@ -15,9 +15,6 @@ use paths::RepoPath;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// The file of a tree that holds its accepted findings.
-const BASELINE: &[u8] = b"probity.baseline.json";
-
 impl Finisher<'_> {
     /// Runs the gates of the policy for what was changed.
     pub(super) fn gates(
@@ -38,7 +35,7 @@ impl Finisher<'_> {
 
     /// The baseline at the start: as it is now, if it has not moved; else what the commit of the start has.
     fn baseline_then(&self, scene: &Scene) -> Option<BaselineFile> {
-        let path = RepoPath::parse(BASELINE).expect("a plain name is a path");
+        let path = RepoPath::parse(analyze::BASELINE_FILE.as_bytes()).expect("a plain name is a path");
         if scene.since.dirt.get(&path).is_none_or(|dirt| dirt.as_at_start) {
             return baseline_now(self.workspace, scene, &path);
         }
@@ -63,7 +60,7 @@ impl Finisher<'_> {
         check: &ScopeCheck,
         gates: GateAnswers,
     ) -> Result<judge::Answer, Fault> {
-        let path = RepoPath::parse(BASELINE).expect("a plain name is a path");
+        let path = RepoPath::parse(analyze::BASELINE_FILE.as_bytes()).expect("a plain name is a path");
         let after = scene.after.clone().map(|Stored { run, report_digest }| Side {
             run,
             report_digest,

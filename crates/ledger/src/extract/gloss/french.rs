@@ -99,15 +99,7 @@ pub(super) fn take_elisions_apart(text: &str, words: &mut Vec<Word>) {
 const ELIDED: &[&str] = &["l'", "d'", "j'", "n'", "s'", "c'", "qu'", "m'"];
 
 pub(super) fn habits(words: &mut Vec<Word>) {
-    for word in words.iter_mut() {
-        let is_conditional = unread(word).is_some_and(|word| {
-            word.len() > 5
-                && ["rait", "raient", "rais", "rions", "riez"].iter().any(|end| word.ends_with(end))
-        });
-        if is_conditional {
-            word.lower = "would".into();
-        }
-    }
+    super::conditionals(words, &["rait", "raient", "rais", "rions", "riez"]);
     orders(words);
     super::continue_work(words, WORK);
     perfect(words);

@@ -169,6 +169,17 @@ fn put(words: &mut Vec<Word>, at: usize, cue: &str) {
     words.splice(at..at, cues);
 }
 
+/// Verbs that no cue was found for and that end like a conditional: what they say would be, is not.
+fn conditionals(words: &mut [Word], endings: &[&str]) {
+    for word in words {
+        let is_conditional = unread(word)
+            .is_some_and(|word| word.len() > 5 && endings.iter().any(|ending| word.ends_with(ending)));
+        if is_conditional {
+            word.lower = "would".into();
+        }
+    }
+}
+
 /// "I will … and configure …": further verbs of work after one that was promised or asked for.
 fn continue_work(words: &mut Vec<Word>, work: &str) {
     let mut at = words.iter().position(|word| word.lower == "handle").map_or(words.len(), |first| first + 1);

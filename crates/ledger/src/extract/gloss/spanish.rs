@@ -52,14 +52,7 @@ const WORK: &str = "\
     publicar | renombrar | medir | preparar | limpiar | enviar | redactar | mover | reemplazar | activar | desactivar | integrar | convertir | terminar | generar | arreglar | actualizar | quitar | poner | hacer";
 
 pub(super) fn habits(words: &mut Vec<Word>) {
-    for word in words.iter_mut() {
-        let is_conditional = unread(word).is_some_and(|word| {
-            word.len() > 5 && ["ría", "rían", "ríamos", "rías"].iter().any(|end| word.ends_with(end))
-        });
-        if is_conditional {
-            word.lower = "would".into();
-        }
-    }
+    super::conditionals(words, &["ría", "rían", "ríamos", "rías"]);
     orders(words);
     super::continue_work(words, WORK);
     perfect(words);
