@@ -1,7 +1,7 @@
 //! Stored analyses: named by their content, kept while someone needs them, cleared away otherwise.
 //!
 //! ```text
-//! runs/<run id>          a line of JSON about the run, then the run itself, compressed
+//! runs/<run id>          a line of JSON about the run, then the run itself, compressed file by file
 //! runs/pins/<run id>/    who needs the run: one file for each holder, with its name
 //! runs/lock              held while runs are pinned or cleared away
 //! ```
@@ -9,10 +9,12 @@
 //! What is read back is held against the digest in its first line. Saving a run again makes it the newest.
 
 mod form;
+mod pack;
 
 use crate::{Fault, Workspace, clock};
-use analysis::{Run, RunId};
+use analysis::{Comparison, Run, RunId};
 use canon::Digest;
+use pack::Opened;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,19 +29,36 @@ pub const KEPT: usize = 100;
 /// The least digits of a run id that name a run.
 const MIN_PREFIX: usize = 4;
 
-/// No stored run is larger than this when it is unpacked.
-const MAX_RUN_BYTES: usize = 2 << 30;
-
-/// Fast, and small enough: a run is text that repeats itself.
-const COMPRESSION: i32 = 1;
-
 /// A run that is stored.
 #[derive(Debug, Clone)]
 pub struct Stored {
     /// The run.
     pub run: Run,
-    /// The digest of its bytes.
+    /// The digest of what was stored.
     pub report_digest: Digest,
+}
+
+/// Two stored runs as far as they may differ: findings, units and interfaces of files where all of that is the same in
+/// both are left out. Comparing them gives what comparing the whole runs gives, but for the number of what is unchanged.
+#[derive(Debug, Clone)]
+pub struct Differing {
+    /// The earlier run.
+    pub before: Stored,
+    /// The later run.
+    pub after: Stored,
+    /// How many findings were left out of each.
+    pub n_alike: u32,
+}
+
+impl Differing {
+    /// What the whole runs say together.
+    pub fn compare(&self) -> Comparison {
+        let mut comparison = analysis::compare(&self.before.run, &self.after.run);
+        if comparison.incomparable_because.is_empty() {
+            comparison.unchanged += self.n_alike;
+        }
+        comparison
+    }
 }
 
 /// What a list tells of a run.
@@ -66,7 +85,7 @@ impl Listed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
-    /// The digest of the run's bytes.
+    /// The digest of the run's head, which names the digests of its parts.
     pub report_digest: Digest,
     /// How many bytes it has when it is unpacked.
     pub size_bytes: u64,
@@ -122,21 +141,7 @@ impl Runs {
 
     /// Keeps a run, and clears away the oldest ones that nobody needs.
     pub fn save(&self, run: Run) -> Result<Stored, Fault> {
-        let bytes = bytes(&run);
-        let (analysed, ..) = run.file_counts();
-        let (report_digest, packed) =
-            rayon::join(|| Digest::of(&bytes), || zstd::bulk::compress(&bytes, COMPRESSION));
-        let about = About {
-            report_digest,
-            size_bytes: bytes.len() as u64,
-            analyser: run.analyser.clone(),
-            health_milli: run.health.score_milli,
-            n_files: analysed,
-            n_findings: run.findings.len(),
-        };
-        let mut file = serde_json::to_vec(&about).expect("text keys and whole numbers only");
-        file.push(b'\n');
-        file.extend(packed.map_err(Fault::system("cannot compress the run"))?);
+        let (about, file) = pack::pack(&run).map_err(Fault::system("cannot compress the run"))?;
         durable::write_unsynced(&self.path(run.id), &file)?;
         // The clock that stamps files is some milliseconds late: two runs in a row would have no order.
         self.touch(run.id);
@@ -155,9 +160,13 @@ impl Runs {
         self.path(id).is_file()
     }
 
-    /// Two runs by name, read at the same time: most of the work is unpacking, and each has a core of its own.
-    pub fn load_both(&self, one: &str, other: &str) -> (Result<Stored, Fault>, Result<Stored, Fault>) {
-        rayon::join(|| self.load(one), || self.load(other))
+    /// Two runs by name, as far as they may differ. The fault of a run that is not there is told for the earlier one first.
+    pub fn load_differing(&self, before: &str, after: &str) -> Result<Differing, Fault> {
+        let (before, after) = (self.find(before)?, self.find(after)?);
+        let (old, new) = (self.bytes(before)?, self.bytes(after)?);
+        let (old, new) = rayon::join(|| self.opened(before, &old), || self.opened(after, &new));
+        let (before, after, n_alike) = pack::differing(&old?, &new?).ok_or_else(|| self.damaged(after))?;
+        Ok(Differing { before, after, n_alike })
     }
 
     /// The run with this very id, if it is there and whole. It is the newest from now on.
@@ -263,12 +272,23 @@ impl Runs {
     }
 
     fn read(&self, id: RunId) -> Result<Option<Stored>, Fault> {
-        let path = self.path(id);
-        let Some(file) = durable::read(&path)? else { return Ok(None) };
-        let damaged =
-            || StoreError::Damaged { path: path.clone(), why: "it is not the run that was stored".into() };
-        let stored = unpack(&file).filter(|stored| stored.run.id == id);
-        Ok(Some(stored.ok_or_else(damaged)?))
+        let Some(file) = durable::read(&self.path(id))? else { return Ok(None) };
+        let stored = self.opened(id, &file)?.whole();
+        stored.map(Some).ok_or_else(|| self.damaged(id))
+    }
+
+    fn bytes(&self, id: RunId) -> Result<Vec<u8>, Fault> {
+        let gone = || Fault::NoSuchAnalysis(format!("run {} is not stored any more", id.short()));
+        durable::read(&self.path(id))?.ok_or_else(gone)
+    }
+
+    fn opened<'f>(&self, id: RunId, file: &'f [u8]) -> Result<Opened<'f>, Fault> {
+        Opened::new(id, file).ok_or_else(|| self.damaged(id))
+    }
+
+    fn damaged(&self, id: RunId) -> Fault {
+        let why = "it is not the run that was stored".into();
+        StoreError::Damaged { path: self.path(id), why }.into()
     }
 
     /// All runs with the time when they were last saved, the newest first.
@@ -295,21 +315,6 @@ impl Runs {
     fn pins(&self, id: RunId) -> PathBuf {
         self.dir.join("pins").join(id.0.to_hex())
     }
-}
-
-/// The bytes of a run: what its report digest is of.
-pub fn bytes(run: &Run) -> Vec<u8> {
-    form::write(run)
-}
-
-fn unpack(file: &[u8]) -> Option<Stored> {
-    let line = file.iter().position(|&byte| byte == b'\n')?;
-    let about: About = serde_json::from_slice(&file[..line]).ok()?;
-    let size = usize::try_from(about.size_bytes).ok().filter(|&size| size <= MAX_RUN_BYTES)?;
-    let bytes = zstd::bulk::decompress(&file[line + 1..], size).ok()?;
-    let is_whole = Digest::of(&bytes) == about.report_digest;
-    let run = is_whole.then(|| form::read(&bytes))??;
-    Some(Stored { run, report_digest: about.report_digest })
 }
 
 /// The first line of a stored run.

@@ -1,7 +1,7 @@
 //! Resources: runs, receipts and evidence that an agent, or the person behind it, may want to read in full.
 
 use control::contract::receipts::Receipts;
-use control::runs::{self, Runs};
+use control::runs::Runs;
 use control::{Fault, Workspace, bundles};
 use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use std::path::Path;
@@ -37,7 +37,7 @@ fn run_ids(workspace: &Workspace) -> Result<Vec<String>, Fault> {
 
 fn run(workspace: &Workspace, name: &str) -> Result<String, Fault> {
     let stored = Runs::open(workspace).load(name)?;
-    Ok(String::from_utf8_lossy(&runs::bytes(&stored.run)).into_owned())
+    Ok(serde_json::to_string(&stored.run).expect("a run has text keys and whole numbers only"))
 }
 
 fn receipt_ids(workspace: &Workspace) -> Result<Vec<String>, Fault> {

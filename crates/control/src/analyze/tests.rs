@@ -44,7 +44,7 @@ fn two_checkouts_in_different_folders_give_identical_bytes() {
     write(&other.root, "target/CACHEDIR.TAG", "");
     write(&other.root, "target/out.py", "def f(): pass\n");
     let (first, second) = (warm(&one), analyzed(&other, AnalyzeOptions { n_threads: Some(1), cold: true }));
-    assert_eq!(crate::runs::bytes(&first.run), crate::runs::bytes(&second.run));
+    assert_eq!(first.run, second.run);
     assert_eq!(first.report_digest, second.report_digest);
     assert_eq!(second.left_out.iter().map(ToString::to_string).collect::<Vec<_>>(), ["target"]);
 }
@@ -57,14 +57,14 @@ fn an_edit_of_one_file_parses_one_file_and_gives_what_a_cold_run_gives() {
     assert_eq!((first.n_parsed, first.is_known), (4, false));
     let again = warm(&workspace);
     assert_eq!((again.n_parsed, again.is_known), (0, true));
-    assert_eq!(crate::runs::bytes(&again.run), crate::runs::bytes(&first.run));
+    assert_eq!(again.run, first.run);
     write(&workspace.root, "pkg/a.py", "def add(x, y, z):\n    return x + y + z\n");
     let edited = warm(&workspace);
     assert_eq!((edited.n_parsed, edited.is_known), (1, false));
     assert_ne!(edited.run.id, first.run.id);
     let cold = analyzed(&workspace, AnalyzeOptions { cold: true, ..AnalyzeOptions::default() });
     assert_eq!(cold.n_parsed, 4);
-    assert_eq!(crate::runs::bytes(&cold.run), crate::runs::bytes(&edited.run));
+    assert_eq!(cold.run, edited.run);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn damaged_caches_and_runs_change_nothing() {
     }
     let again = warm(&workspace);
     assert!(!again.is_known);
-    assert_eq!(crate::runs::bytes(&again.run), crate::runs::bytes(&first.run));
+    assert_eq!(again.run, first.run);
     assert_eq!(warm(&workspace).report_digest, first.report_digest);
 }
 

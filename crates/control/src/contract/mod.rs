@@ -31,7 +31,8 @@ use std::collections::BTreeSet;
 /// A run of one side of a change.
 #[derive(Debug, Clone)]
 pub struct Side {
-    /// The run.
+    /// The run. Where neither claims nor structural gates are to be checked, it may lack what both sides have alike
+    /// ([`crate::runs::Differing`]).
     pub run: Run,
     /// The digest of its report.
     pub report_digest: Digest,

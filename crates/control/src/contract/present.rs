@@ -7,8 +7,9 @@ use super::policy_gates::{self, GateAnswers, GateChoice};
 use super::{Answer, BaselineFile, Request, Side, verify};
 use crate::analyze::{self, AnalyzeOptions, BASELINE_FILE, Progress};
 use crate::change::Look;
-use crate::runs::{Runs, Stored};
+use crate::runs::{Differing, Runs, Stored};
 use crate::{Fault, Workspace, before, workspace};
+use analysis::GateRules;
 use canon::{Digest, Reason};
 use contract::claims::Claim;
 use contract::receipt::DeltaEntry;
@@ -52,6 +53,8 @@ pub struct Options {
     pub severity_floor: Option<Severity>,
     /// Which gates of the policy are run.
     pub gates: GateChoice,
+    /// Whether all findings are asked for afterwards, as [`Verified::sarif`] does, and not only the new ones.
+    pub all_findings: bool,
 }
 
 /// A verdict on the tree as it is now.
@@ -61,7 +64,7 @@ pub struct Verified {
     pub answer: Answer,
     /// The run before.
     pub before: Option<Side>,
-    /// The run after, for forms that show all of it.
+    /// The run after; all of it only where [`Options::all_findings`] asks for it.
     pub after: Option<Side>,
     /// What the gates that failed wrote last: the gate, and its words.
     pub last_words: Vec<(String, String)>,
@@ -211,10 +214,7 @@ impl<'a> Ground<'a> {
     /// The runs of both sides; `None` for one that is not known.
     fn sides(&self, options: &Options, progress: Watch<'_>) -> Result<(Option<Side>, Option<Side>), Fault> {
         let (before, after) = match (&options.against, &options.after) {
-            (Some(Against::Run(before)), Some(after)) => {
-                let (before, after) = Runs::open(self.workspace).load_both(before, after);
-                (known(before)?, known(after)?)
-            }
+            (Some(Against::Run(before)), Some(after)) => self.stored(before, after, options)?,
             (Some(Against::Run(before)), None) => (known(self.load(before))?, Some(self.analysed(progress)?)),
             (_, Some(after)) => (self.committed(progress)?, known(self.load(after))?),
             (_, None) => {
@@ -229,6 +229,24 @@ impl<'a> Ground<'a> {
             None => now.clone(),
         };
         Ok((before.map(|it| side(it, then)), after.map(|it| side(it, now))))
+    }
+
+    /// Two stored runs: all of them only if somebody asks for more than what differs.
+    fn stored(
+        &self,
+        before: &str,
+        after: &str,
+        options: &Options,
+    ) -> Result<(Option<Stored>, Option<Stored>), Fault> {
+        let asks_claims = !options.claims.is_empty() || options.text.is_some();
+        let has_limits = analyze::gate_rules(&self.policy)? != GateRules::default();
+        if !(options.all_findings || asks_claims || has_limits)
+            && let Some(Differing { before, after, .. }) =
+                known(Runs::open(self.workspace).load_differing(before, after))?
+        {
+            return Ok((Some(before), Some(after)));
+        }
+        Ok((known(self.load(before))?, known(self.load(after))?))
     }
 
     fn load(&self, name: &str) -> Result<Stored, Fault> {
@@ -303,7 +321,7 @@ fn rules(policy: &Policy, options: &Options) -> Rules {
 }
 
 /// A stored run; `None` if there is none of that name.
-fn known(loaded: Result<Stored, Fault>) -> Result<Option<Stored>, Fault> {
+fn known<T>(loaded: Result<T, Fault>) -> Result<Option<T>, Fault> {
     match loaded {
         Ok(stored) => Ok(Some(stored)),
         Err(Fault::NoSuchAnalysis(_)) => Ok(None),

@@ -1,8 +1,11 @@
 //! The bytes of a run: compact, quick to read, and the same for the same run.
 //!
-//! Paths are written once and named by their number. Small parts that seldom matter for speed (settings, health, joined
-//! reports) are JSON, so that they may gain fields with defaults; the rest is written field by field, and any change of it
-//! changes [`MAGIC`].
+//! A run is a head and parts. A part holds what was found and measured in one file, and nothing in it depends on other
+//! files; the head holds everything else, and the digest of every part. So the digest of the head is the digest of the
+//! run, and two runs can be held against each other part by part without reading those that are the same in both.
+//!
+//! Small things that seldom matter for speed (settings, health, joined reports) are JSON, so that they may gain fields
+//! with defaults; the rest is written field by field, and any change of it changes [`MAGIC`].
 
 use analysis::{
     Access, ApiItem, CloneType, Confidence, Dependency, Family, Finding, FindingId, Health, Joined, Language,
@@ -10,31 +13,50 @@ use analysis::{
 };
 use canon::Digest;
 use paths::RepoPath;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What the bytes begin with: the form, and its version.
-const MAGIC: &[u8; 8] = b"prbrun\x001";
+/// What the head begins with: the form, and its version.
+const MAGIC: &[u8; 8] = b"prbrun\x002";
 
+/// The path of the part of findings that have no place.
+const NOWHERE: &[u8] = b"";
+
+/// A run as it is stored.
+pub(super) struct Written {
+    pub(super) head: Vec<u8>,
+    /// In the order of the head.
+    pub(super) parts: Vec<Vec<u8>>,
+}
+
+/// Everything but the parts.
 #[derive(Serialize, Deserialize)]
-struct WireRun<'a> {
+pub(super) struct Head<'a> {
     id: [u8; 32],
     analyser: &'a str,
     /// Settings, health and joined reports.
     small: &'a [u8],
     #[serde(borrow)]
-    paths: Vec<&'a [u8]>,
-    files: Vec<WireFile>,
+    files: Vec<WireFile<'a>>,
     governance: Vec<(&'a str, [u8; 32])>,
-    #[serde(borrow)]
-    findings: Vec<WireFinding<'a>>,
-    #[serde(borrow)]
-    units: Vec<WireUnit<'a>>,
     dependencies: Vec<Dependency>,
     cycles: Vec<Vec<u32>>,
     siblings: Vec<(u32, u32)>,
+    /// In the order of their paths.
     #[serde(borrow)]
-    api: Vec<WireApi<'a>>,
+    pub(super) parts: Vec<PartRef<'a>>,
+    /// How the findings of the run follow each other: so many of that part, in the order in which the part has them.
+    order: Vec<(u32, u32)>,
+}
+
+/// A part as the head knows it.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct PartRef<'a> {
+    pub(super) path: &'a [u8],
+    pub(super) digest: [u8; 32],
+    pub(super) size: u32,
+    pub(super) n_findings: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -45,14 +67,28 @@ struct Small {
 }
 
 #[derive(Serialize, Deserialize)]
-struct WireFile {
-    path: u32,
+struct WireFile<'a> {
+    path: &'a [u8],
     content: [u8; 32],
     language: Option<Language>,
     n_lines: u32,
     n_tokens: u32,
     notes: Vec<Note>,
     health_milli: Option<u32>,
+}
+
+/// What was found and measured in one file.
+#[derive(Serialize, Deserialize)]
+struct WirePart<'a> {
+    /// Other files that its findings speak of.
+    #[serde(borrow)]
+    others: Vec<&'a [u8]>,
+    #[serde(borrow)]
+    findings: Vec<WireFinding<'a>>,
+    #[serde(borrow)]
+    units: Vec<WireUnit<'a>>,
+    #[serde(borrow)]
+    api: Vec<WireApi<'a>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -62,6 +98,7 @@ struct WireFinding<'a> {
     severity: Severity,
     confidence: Confidence,
     message: &'a str,
+    /// File 0 is the file of the part, the others follow.
     #[serde(borrow)]
     locations: Vec<(u32, Range, &'a str)>,
     content: [u8; 32],
@@ -72,7 +109,6 @@ struct WireFinding<'a> {
 
 #[derive(Serialize, Deserialize)]
 struct WireUnit<'a> {
-    file: u32,
     symbol: &'a str,
     kind: UnitKind,
     access: Access,
@@ -84,59 +120,89 @@ struct WireUnit<'a> {
 
 #[derive(Serialize, Deserialize)]
 struct WireApi<'a> {
-    path: u32,
     symbol: &'a str,
     kind: UnitKind,
     parameters: Vec<Parameter>,
 }
 
-/// The numbers of the paths of a run.
-struct Numbers<'a>(BTreeMap<&'a RepoPath, u32>);
+/// What belongs into one part.
+#[derive(Default)]
+struct Share<'a> {
+    findings: Vec<&'a [Finding]>,
+    units: Vec<&'a [Measured]>,
+    api: Vec<&'a [ApiItem]>,
+}
 
-impl<'a> Numbers<'a> {
-    fn of(run: &'a Run) -> Self {
-        let files = run.files.iter().map(|file| &file.path);
-        let places = run.findings.iter().flat_map(|finding| &finding.locations).map(|place| &place.path);
-        let api = run.api.iter().map(|item| &item.path);
-        let mut numbers: BTreeMap<&RepoPath, u32> =
-            files.chain(places).chain(api).map(|path| (path, 0)).collect();
-        for (at, number) in numbers.values_mut().enumerate() {
-            *number = u32::try_from(at).expect("a run has fewer than 2³² paths");
-        }
-        Self(numbers)
-    }
-
-    fn get(&self, path: &RepoPath) -> u32 {
-        self.0[path]
-    }
+/// The file that a finding is about.
+fn home(finding: &Finding) -> &[u8] {
+    finding.locations.first().map_or(NOWHERE, |place| place.path.as_bytes())
 }
 
 /// Writes a run.
-pub(super) fn write(run: &Run) -> Vec<u8> {
-    let numbers = Numbers::of(run);
+pub(super) fn write(run: &Run) -> Written {
+    let mut shares: BTreeMap<&[u8], Share<'_>> = BTreeMap::new();
+    let chunks: Vec<&[Finding]> = run.findings.chunk_by(|one, other| home(one) == home(other)).collect();
+    for chunk in &chunks {
+        shares.entry(home(&chunk[0])).or_default().findings.push(chunk);
+    }
+    for chunk in run.units.chunk_by(|one, other| one.file == other.file) {
+        let file = &run.files[chunk[0].file as usize];
+        shares.entry(file.path.as_bytes()).or_default().units.push(chunk);
+    }
+    for chunk in run.api.chunk_by(|one, other| one.path == other.path) {
+        shares.entry(chunk[0].path.as_bytes()).or_default().api.push(chunk);
+    }
+    let numbers: BTreeMap<&[u8], u32> = shares.keys().copied().zip(0..).collect();
+    let order = chunks.iter().map(|chunk| (numbers[home(&chunk[0])], count(chunk.len()))).collect();
+    let shares: Vec<(&[u8], Share<'_>)> = shares.into_iter().collect();
+    let written = shares.par_iter().map(|(path, share)| write_part(path, share));
+    let (refs, parts): (Vec<PartRef<'_>>, Vec<Vec<u8>>) = written.unzip();
+    Written { head: write_head(run, refs, order), parts }
+}
+
+fn write_part<'a>(path: &'a [u8], share: &Share<'_>) -> (PartRef<'a>, Vec<u8>) {
+    let findings = || share.findings.iter().copied().flatten();
+    let paths = findings().flat_map(|finding| &finding.locations).map(|place| place.path.as_bytes());
+    let numbers: BTreeMap<&[u8], u32> = paths.filter(|other| *other != path).map(|path| (path, 0)).collect();
+    let numbers: BTreeMap<&[u8], u32> = numbers.into_keys().zip(1..).collect();
+    let part = WirePart {
+        others: numbers.keys().copied().collect(),
+        findings: findings().map(|finding| wire_finding(finding, &numbers)).collect(),
+        units: share.units.iter().copied().flatten().map(wire_unit).collect(),
+        api: share.api.iter().copied().flatten().map(wire_api).collect(),
+    };
+    let n_findings = count(part.findings.len());
+    let bytes = postcard::to_stdvec(&part).expect("a growing list of bytes takes everything");
+    let digest = *Digest::of(&bytes).as_bytes();
+    (PartRef { path, digest, size: count(bytes.len()), n_findings }, bytes)
+}
+
+fn write_head(run: &Run, parts: Vec<PartRef<'_>>, order: Vec<(u32, u32)>) -> Vec<u8> {
     let small =
         Small { settings: run.settings.clone(), health: run.health.clone(), joined: run.joined.clone() };
     let small = serde_json::to_vec(&small).expect("they have text keys and whole numbers only");
-    let wire = WireRun {
+    let head = Head {
         id: *run.id.0.as_bytes(),
         analyser: &run.analyser,
         small: &small,
-        paths: numbers.0.keys().map(|path| path.as_bytes()).collect(),
-        files: run.files.iter().map(|file| wire_file(file, &numbers)).collect(),
+        files: run.files.iter().map(wire_file).collect(),
         governance: run.governance.iter().map(|(name, digest)| (name.as_str(), *digest.as_bytes())).collect(),
-        findings: run.findings.iter().map(|finding| wire_finding(finding, &numbers)).collect(),
-        units: run.units.iter().map(wire_unit).collect(),
         dependencies: run.dependencies.clone(),
         cycles: run.cycles.clone(),
         siblings: run.siblings.clone(),
-        api: run.api.iter().map(|item| wire_api(item, &numbers)).collect(),
+        parts,
+        order,
     };
-    postcard::to_extend(&wire, MAGIC.to_vec()).expect("a growing list of bytes takes everything")
+    postcard::to_extend(&head, MAGIC.to_vec()).expect("a growing list of bytes takes everything")
 }
 
-fn wire_file(file: &RunFile, numbers: &Numbers<'_>) -> WireFile {
+fn count(n: usize) -> u32 {
+    u32::try_from(n).expect("a run has fewer than 2³² of anything, and a file has no 4 GB of findings")
+}
+
+fn wire_file(file: &RunFile) -> WireFile<'_> {
     WireFile {
-        path: numbers.get(&file.path),
+        path: file.path.as_bytes(),
         content: *file.content.as_bytes(),
         language: file.language,
         n_lines: file.n_lines,
@@ -146,8 +212,9 @@ fn wire_file(file: &RunFile, numbers: &Numbers<'_>) -> WireFile {
     }
 }
 
-fn wire_finding<'a>(finding: &'a Finding, numbers: &Numbers<'_>) -> WireFinding<'a> {
-    let place = |place: &'a Location| (numbers.get(&place.path), place.range, place.symbol.as_str());
+fn wire_finding<'a>(finding: &'a Finding, numbers: &BTreeMap<&[u8], u32>) -> WireFinding<'a> {
+    let number = |path: &RepoPath| numbers.get(path.as_bytes()).copied().unwrap_or(0);
+    let place = |place: &'a Location| (number(&place.path), place.range, place.symbol.as_str());
     WireFinding {
         id: finding.id.as_str(),
         family: finding.family,
@@ -164,7 +231,6 @@ fn wire_finding<'a>(finding: &'a Finding, numbers: &Numbers<'_>) -> WireFinding<
 
 fn wire_unit(unit: &Measured) -> WireUnit<'_> {
     WireUnit {
-        file: unit.file,
         symbol: &unit.symbol,
         kind: unit.kind,
         access: unit.access,
@@ -175,53 +241,122 @@ fn wire_unit(unit: &Measured) -> WireUnit<'_> {
     }
 }
 
-fn wire_api<'a>(item: &'a ApiItem, numbers: &Numbers<'_>) -> WireApi<'a> {
-    WireApi {
-        path: numbers.get(&item.path),
-        symbol: &item.symbol,
-        kind: item.kind,
-        parameters: item.parameters.clone(),
+fn wire_api(item: &ApiItem) -> WireApi<'_> {
+    WireApi { symbol: &item.symbol, kind: item.kind, parameters: item.parameters.clone() }
+}
+
+/// A part that was read.
+pub(super) struct Part {
+    findings: Vec<Finding>,
+    units: Vec<Measured>,
+    api: Vec<ApiItem>,
+}
+
+impl Part {
+    /// Every file that its findings speak of.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &RepoPath> {
+        self.findings.iter().flat_map(|finding| &finding.locations).map(|place| &place.path)
     }
 }
 
-/// Reads a run; `None` if the bytes are none. Nothing in them can make a later step fail: every number is checked.
-pub(super) fn read(bytes: &[u8]) -> Option<Run> {
-    let (wire, rest): (WireRun<'_>, _) = postcard::take_from_bytes(bytes.strip_prefix(MAGIC)?).ok()?;
-    let small: Small = serde_json::from_slice(wire.small).ok().filter(|_| rest.is_empty())?;
-    let paths: Vec<RepoPath> =
-        wire.paths.iter().map(|path| RepoPath::parse(path).ok()).collect::<Option<_>>()?;
-    let path = |number: u32| paths.get(number as usize).cloned();
-    let n_files = u32::try_from(wire.files.len()).ok()?;
-    let is_file = |number: &u32| *number < n_files;
-    let files_exist = wire.units.iter().all(|unit| is_file(&unit.file))
-        && wire.dependencies.iter().all(|edge| is_file(&edge.from) && is_file(&edge.to))
-        && wire.cycles.iter().flatten().all(is_file)
-        && wire.siblings.iter().all(|(one, other)| is_file(one) && is_file(other));
-    let run = Run {
-        id: RunId(Digest::from_bytes(wire.id)),
-        analyser: wire.analyser.to_owned(),
-        settings: small.settings,
-        files: wire.files.into_iter().map(|file| read_file(file, &path)).collect::<Option<_>>()?,
-        governance: wire
-            .governance
-            .into_iter()
-            .map(|(name, digest)| (name.to_owned(), Digest::from_bytes(digest)))
-            .collect(),
-        health: small.health,
-        findings: wire.findings.into_iter().map(|it| read_finding(it, &path)).collect::<Option<_>>()?,
-        units: wire.units.iter().map(read_unit).collect(),
-        dependencies: wire.dependencies,
-        cycles: wire.cycles,
-        siblings: wire.siblings,
-        api: wire.api.into_iter().map(|it| read_api(it, &path)).collect::<Option<_>>()?,
-        joined: small.joined,
-    };
-    files_exist.then_some(run)
+impl<'a> Head<'a> {
+    /// Reads a head; `None` if the bytes are none. Nothing in it can make a later step fail: every number is checked.
+    pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
+        let (head, rest): (Self, _) = postcard::take_from_bytes(bytes.strip_prefix(MAGIC)?).ok()?;
+        let n_files = u32::try_from(head.files.len()).ok()?;
+        let is_file = |number: &u32| *number < n_files;
+        let files_exist = head.dependencies.iter().all(|edge| is_file(&edge.from) && is_file(&edge.to))
+            && head.cycles.iter().flatten().all(is_file)
+            && head.siblings.iter().all(|(one, other)| is_file(one) && is_file(other));
+        let in_order = head.files.is_sorted_by(|one, other| one.path < other.path)
+            && head.parts.is_sorted_by(|one, other| one.path < other.path);
+        (rest.is_empty() && files_exist && in_order && head.order_fits()).then_some(head)
+    }
+
+    pub(super) const fn id(&self) -> RunId {
+        RunId(Digest::from_bytes(self.id))
+    }
+
+    /// Whether the order speaks of every finding of every part once.
+    fn order_fits(&self) -> bool {
+        let mut left: Vec<u32> = self.parts.iter().map(|part| part.n_findings).collect();
+        let takes = |&(part, n): &(u32, u32)| {
+            let rest = left.get_mut(part as usize).and_then(|left| Some((left.checked_sub(n)?, left)));
+            rest.map(|(rest, left)| *left = rest).is_some()
+        };
+        self.order.iter().all(takes) && left.iter().all(|left| *left == 0)
+    }
+
+    /// Reads the part with this number. Its bytes must be those that the head knows.
+    pub(super) fn read_part(&self, number: usize, bytes: &[u8]) -> Option<Part> {
+        let known = &self.parts[number];
+        if *Digest::of(bytes).as_bytes() != known.digest {
+            return None;
+        }
+        let (wire, rest): (WirePart<'_>, _) = postcard::take_from_bytes(bytes).ok()?;
+        if !rest.is_empty() || wire.findings.len() != known.n_findings as usize {
+            return None;
+        }
+        let own = RepoPath::parse(known.path).ok();
+        let others = wire.others.iter().map(|path| RepoPath::parse(path).ok());
+        let paths: Vec<Option<RepoPath>> = std::iter::once(own.clone()).chain(others).collect();
+        let path = |number: u32| paths.get(number as usize)?.clone();
+        let file = self.files.binary_search_by(|file| file.path.cmp(known.path)).ok();
+        if file.is_none() && !wire.units.is_empty() {
+            return None;
+        }
+        let file = file.map_or(0, count);
+        Some(Part {
+            findings: wire.findings.into_iter().map(|it| read_finding(it, &path)).collect::<Option<_>>()?,
+            units: wire.units.iter().map(|unit| read_unit(unit, file)).collect(),
+            api: wire
+                .api
+                .into_iter()
+                .map(|item| Some(read_api(item, own.clone()?)))
+                .collect::<Option<_>>()?,
+        })
+    }
+
+    /// The run with those parts that were read, in the order of their numbers; what other parts hold is left out.
+    pub(super) fn run(self, parts: Vec<Option<Part>>) -> Option<Run> {
+        let small: Small = serde_json::from_slice(self.small).ok()?;
+        let (mut units, mut api, mut findings) = (Vec::new(), Vec::new(), Vec::new());
+        let mut found: Vec<std::vec::IntoIter<Finding>> = Vec::with_capacity(parts.len());
+        for part in parts {
+            let (mut part_units, mut part_api, part_findings) =
+                part.map_or_else(Default::default, |part| (part.units, part.api, part.findings));
+            units.append(&mut part_units);
+            api.append(&mut part_api);
+            found.push(part_findings.into_iter());
+        }
+        for (part, n) in self.order {
+            findings.extend(found[part as usize].by_ref().take(n as usize));
+        }
+        Some(Run {
+            id: RunId(Digest::from_bytes(self.id)),
+            analyser: self.analyser.to_owned(),
+            settings: small.settings,
+            files: self.files.into_iter().map(read_file).collect::<Option<_>>()?,
+            governance: self
+                .governance
+                .into_iter()
+                .map(|(name, digest)| (name.to_owned(), Digest::from_bytes(digest)))
+                .collect(),
+            health: small.health,
+            findings,
+            units,
+            dependencies: self.dependencies,
+            cycles: self.cycles,
+            siblings: self.siblings,
+            api,
+            joined: small.joined,
+        })
+    }
 }
 
-fn read_file(file: WireFile, path: &impl Fn(u32) -> Option<RepoPath>) -> Option<RunFile> {
+fn read_file(file: WireFile<'_>) -> Option<RunFile> {
     Some(RunFile {
-        path: path(file.path)?,
+        path: RepoPath::parse(file.path).ok()?,
         content: Digest::from_bytes(file.content),
         language: file.language,
         n_lines: file.n_lines,
@@ -249,10 +384,10 @@ fn read_finding(finding: WireFinding<'_>, path: &impl Fn(u32) -> Option<RepoPath
     })
 }
 
-fn read_unit(unit: &WireUnit<'_>) -> Measured {
+fn read_unit(unit: &WireUnit<'_>, file: u32) -> Measured {
     let [cyclomatic, cognitive, nesting, line, lines, parameters] = unit.measures;
     Measured {
-        file: unit.file,
+        file,
         symbol: unit.symbol.to_owned(),
         kind: unit.kind,
         access: unit.access,
@@ -268,50 +403,6 @@ fn read_unit(unit: &WireUnit<'_>) -> Measured {
     }
 }
 
-fn read_api(item: WireApi<'_>, path: &impl Fn(u32) -> Option<RepoPath>) -> Option<ApiItem> {
-    Some(ApiItem {
-        path: path(item.path)?,
-        symbol: item.symbol.to_owned(),
-        kind: item.kind,
-        parameters: item.parameters,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use analysis::{Input, Source, analyse};
-
-    const TEXT: &str = "class A:\n    def f(self, x):\n        return self.x\n\n    def g(self):\n        return 1\n\n\n\
-        def _dead(rows):\n    return [row for row in rows if row]\n\n\nfrom . import missing\n";
-
-    /// A run with findings, units, an interface and names that are no text.
-    fn run() -> Run {
-        let path = |name: &[u8]| RepoPath::parse(name).expect("a path");
-        let files = [path(b"pkg/a.py"), path(b"pkg/\xff.py"), path(b"pkg/__init__.py")];
-        let sources = files.map(|path| (path, Source::Bytes(TEXT.as_bytes())));
-        let input = Input { sources: sources.into(), ..Input::default() };
-        analyse(&input, &Settings::default()).run
-    }
-
-    #[test]
-    fn a_run_comes_back_as_it_was() {
-        let run = run();
-        assert!(!run.findings.is_empty() && !run.units.is_empty() && !run.api.is_empty());
-        assert_eq!(read(&write(&run)), Some(run));
-    }
-
-    #[test]
-    fn no_bytes_make_reading_fail_otherwise_than_by_saying_so() {
-        let bytes = write(&run());
-        for at in 0..bytes.len() {
-            let mut changed = bytes.clone();
-            changed[at] ^= 0x41;
-            // Whatever comes back can be compared: no number in it leads nowhere.
-            if let Some(run) = read(&changed) {
-                analysis::compare(&run, &run);
-            }
-            assert_eq!(read(&bytes[..at]), None, "cut at {at}");
-        }
-    }
+fn read_api(item: WireApi<'_>, path: RepoPath) -> ApiItem {
+    ApiItem { path, symbol: item.symbol.to_owned(), kind: item.kind, parameters: item.parameters }
 }

@@ -88,10 +88,9 @@ struct Compare {
 
 fn compare_runs(call: &Call, Compare { root, before, after }: Compare) -> Result<Value, Fault> {
     let runs = Runs::open(&call.workspace(root.as_deref())?);
-    let before = runs.load(&before)?.run;
-    let after = runs.load(after.as_deref().unwrap_or("last"))?.run;
-    let comparison = analysis::compare(&before, &after);
-    Ok(super::named("runs-compare", documents::comparison(&before, &after, &comparison)))
+    let differing = runs.load_differing(&before, after.as_deref().unwrap_or("last"))?;
+    let (before, after) = (&differing.before.run, &differing.after.run);
+    Ok(super::named("runs-compare", documents::comparison(before, after, &differing.compare())))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -223,6 +223,7 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<Answer, Fault>
         report_digest: arguments.report_digest,
         strictness: arguments.strictness.map(Into::into),
         severity_floor: arguments.severity_floor.map(Into::into),
+        all_findings: arguments.sarif.is_some(),
         ..options(arguments.ground)?
     };
     let verified = watched(|watch| present::verify_tree(workspace, &options, watch))?;

@@ -56,11 +56,12 @@ pub(crate) fn runs(workspace: &Workspace, command: RunsCommand) -> Result<Answer
             Ok(Answer::new("analysis-run", Outcome::Ok, document))
         }
         RunsCommand::Compare { before, after } => {
-            let (before, after) = (runs.load(&before)?.run, runs.load(&after)?.run);
-            let comparison = analysis::compare(&before, &after);
+            let differing = runs.load_differing(&before, &after)?;
+            let (before, after) = (&differing.before.run, &differing.after.run);
+            let comparison = differing.compare();
             ui::print(format_args!("{} → {}", ui::code(before.id.short()), ui::code(after.id.short())));
             words::comparison(&comparison);
-            let document = documents::comparison(&before, &after, &comparison);
+            let document = documents::comparison(before, after, &comparison);
             Ok(Answer::new("runs-compare", Outcome::Ok, document))
         }
         RunsCommand::Gc { keep } => {
