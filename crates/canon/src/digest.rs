@@ -37,7 +37,9 @@ impl Digest {
 
     /// The 64 hex digits without the prefix, as in file names.
     pub fn to_hex(&self) -> String {
-        hex::encode(self.0)
+        let mut digits = vec![0; 64];
+        hex::encode_to_slice(self.0, &mut digits).expect("32 bytes have 64 digits");
+        String::from_utf8(digits).expect("hex digits are ASCII")
     }
 }
 
@@ -59,7 +61,8 @@ impl Hasher {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sha256:{}", self.to_hex())
+        f.write_str("sha256:")?;
+        f.write_str(&self.to_hex())
     }
 }
 

@@ -331,7 +331,7 @@ fn canonical(
 ) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     let id = |id: Option<CommitId>, out: &mut Vec<u8>| match id {
-        Some(id) => write::string(&id.to_string(), out),
+        Some(id) => write::string(&id.digest().to_hex(), out),
         None => out.extend_from_slice(b"null"),
     };
     out.extend_from_slice(b"{\"author\":");

@@ -8,6 +8,7 @@ use crate::commit::{Commit, CommitId, Kind};
 use crate::history::{Commits, HistoryError, Node, Seq};
 use crate::op::DocumentId;
 use crate::state::{Reader, State};
+use canon::Index;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -17,7 +18,8 @@ pub const SNAPSHOT_DISTANCE: u32 = 256;
 /// Commits in memory.
 #[derive(Debug, Default)]
 pub struct MemoryCommits {
-    numbers: BTreeMap<CommitId, Seq>,
+    /// By the beginning of the id, which is a hash already.
+    numbers: Index,
     entries: Vec<Entry>,
     writers: BTreeMap<DocumentId, Vec<Seq>>,
     heads: BTreeSet<Seq>,
@@ -26,6 +28,7 @@ pub struct MemoryCommits {
 
 #[derive(Debug)]
 struct Entry {
+    id: CommitId,
     commit: Arc<Commit>,
     node: Node,
     /// Mutations since the last snapshot along the parents.
@@ -77,13 +80,13 @@ impl MemoryCommits {
     /// Adds a commit and keeps the state of its head current. A commit that is there already is left alone.
     pub fn append(&mut self, commit: Commit) -> Result<CommitId, AppendError> {
         let id = commit.id();
-        if self.numbers.contains_key(&id) {
+        if self.number_of(&id).is_some() {
             return Ok(id);
         }
         let node = check_append(self, &commit)?;
         let seq = self.end();
         let distance = self.distance_of(node);
-        self.numbers.insert(id, seq);
+        self.numbers.insert(start_of(&id), seq.0);
         for document in commit.documents() {
             match self.writers.get_mut(document) {
                 Some(writers) => writers.push(seq),
@@ -91,7 +94,7 @@ impl MemoryCommits {
             }
         }
         let commit = Arc::new(commit);
-        self.entries.push(Entry { commit: commit.clone(), node, distance });
+        self.entries.push(Entry { id, commit: commit.clone(), node, distance });
         let state = self.advance(seq, node, &commit)?;
         self.states.insert(seq, state);
         self.heads.insert(seq);
@@ -133,20 +136,24 @@ impl MemoryCommits {
         if self.entry(seq).distance == 0 { self.states.get(&seq).cloned() } else { self.states.remove(&seq) }
     }
 
+    fn number_of(&self, id: &CommitId) -> Option<Seq> {
+        self.numbers.find(start_of(id), |number| self.entry(Seq(number)).id == *id).map(Seq)
+    }
+
     fn entry(&self, seq: Seq) -> &Entry {
         &self.entries[seq.0 as usize]
     }
 
     /// The commits that no other commit builds on, in ascending order of their ids.
     pub fn heads(&self) -> Vec<CommitId> {
-        let mut heads: Vec<CommitId> = self.heads.iter().map(|seq| self.entry(*seq).commit.id()).collect();
+        let mut heads: Vec<CommitId> = self.heads.iter().map(|seq| self.entry(*seq).id).collect();
         heads.sort_unstable();
         heads
     }
 
     /// A commit, if it is there.
     pub fn get(&self, id: &CommitId) -> Option<&Commit> {
-        self.numbers.get(id).map(|seq| &*self.entry(*seq).commit)
+        self.number_of(id).map(|seq| &*self.entry(seq).commit)
     }
 
     /// Every commit, each after those that it names.
@@ -165,9 +172,15 @@ impl MemoryCommits {
     }
 }
 
+/// The first bytes of an id.
+fn start_of(id: &CommitId) -> u64 {
+    let [start, ..] = id.digest().as_bytes().as_chunks().0 else { return 0 };
+    u64::from_le_bytes(*start)
+}
+
 impl Commits for MemoryCommits {
     fn find(&self, id: &CommitId) -> Result<Option<Seq>, HistoryError> {
-        Ok(self.numbers.get(id).copied())
+        Ok(self.number_of(id))
     }
 
     fn end(&self) -> Seq {
@@ -190,6 +203,10 @@ impl Commits for MemoryCommits {
 
     fn snapshot(&self, seq: Seq) -> Result<Option<State>, HistoryError> {
         Ok(self.states.get(&seq).cloned())
+    }
+
+    fn id(&self, seq: Seq) -> Result<CommitId, HistoryError> {
+        Ok(self.entry(seq).id)
     }
 
     fn has_snapshot(&self, seq: Seq) -> Result<bool, HistoryError> {

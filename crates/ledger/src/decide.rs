@@ -3,8 +3,9 @@
 //! [`Ledger::decide`] looks for the first reason to refuse, in the order that the vectors' README fixes, and changes
 //! nothing. What it returns is a [`Plan`] that cannot fail.
 
+use crate::ahead::Ahead;
 use crate::candidate::{Change, Content, Delta, Proposal};
-use crate::identity::{Meaning, Normaliser, normal_form};
+use crate::identity::{Meaning, Normaliser, Statement, normal_form};
 use crate::ledger::{Extra, Ledger, Rewording};
 use crate::outcome::RejectCode;
 use crate::record::ItemId;
@@ -79,6 +80,7 @@ pub(crate) struct Successor<'a> {
 pub(crate) struct Desk {
     pub(crate) normaliser: Normaliser,
     pub(crate) sources: Vec<Known>,
+    pub(crate) ahead: Vec<Ahead>,
 }
 
 impl Ledger {
@@ -87,6 +89,7 @@ impl Ledger {
         &self,
         author: &str,
         proposal: &'a Proposal<'a>,
+        ahead: Ahead,
         desk: &mut Desk,
     ) -> Result<Plan<'a>, RejectCode> {
         if let Some(item) = self.check_key(proposal)? {
@@ -97,9 +100,11 @@ impl Ledger {
         }
         self.check_sources(proposal, &mut desk.sources)?;
         match proposal.delta.as_ref().map_err(|_| RejectCode::InvalidField)? {
-            Delta::Create { handle, content } => self.decide_create(handle, content, &mut desk.normaliser),
+            Delta::Create { handle, content } => {
+                self.decide_create(handle, content, ahead, &mut desk.normaliser)
+            }
             Delta::Change { target, change } => {
-                self.decide_change(author, target, change, &mut desk.normaliser)
+                self.decide_change(author, target, change, ahead, &mut desk.normaliser)
             }
         }
     }
@@ -133,6 +138,7 @@ impl Ledger {
         &self,
         handle: &'a str,
         content: &'a Content<'a>,
+        ahead: Ahead,
         normaliser: &mut Normaliser,
     ) -> Result<Plan<'a>, RejectCode> {
         let kind = content.item_kind();
@@ -147,14 +153,13 @@ impl Ledger {
             self.check_taken(item, kind)?;
         }
         let summary = summary_of(content);
-        normaliser.read(&summary);
+        let says_it = |item| normal_form(self.summary(item)) == normal_form(&summary);
         if let Some(item) = taken {
-            let is_same = normal_form(self.summary(item)) == normaliser.normal();
-            return if is_same { Ok(restate(item, None)) } else { Err(RejectCode::HandleConflict) };
+            return if says_it(item) { Ok(restate(item, None)) } else { Err(RejectCode::HandleConflict) };
         }
-        let meaning = normaliser.meaning(kind);
-        let says_it =
-            |item| self.record(item).kind == kind && normal_form(self.summary(item)) == normaliser.normal();
+        let statement = ahead.statement.unwrap_or_else(|| normaliser.statement(&summary));
+        let meaning = statement.meaning(kind);
+        let says_it = |item| self.record(item).kind == kind && says_it(item);
         Ok(match self.statements.find(meaning, &self.items, says_it) {
             Some(item) => restate(item, Some(handle)),
             None => Plan::Create { kind, handle, content, summary, meaning },
@@ -177,6 +182,7 @@ impl Ledger {
         author: &str,
         target: &str,
         change: &'a Change<'a>,
+        ahead: Ahead,
         normaliser: &mut Normaliser,
     ) -> Result<Plan<'a>, RejectCode> {
         let item = self.named(target).ok_or(RejectCode::TargetNotFound)?;
@@ -184,7 +190,7 @@ impl Ledger {
         if self.record(item).hardened.is_some() && !self.policy.may_change_hard_constraints(author) {
             return Err(RejectCode::NotAuthorised);
         }
-        let plan = self.plan_change(item, change, normaliser)?;
+        let plan = self.plan_change(item, change, ahead, normaliser)?;
         match change.successor_handle() {
             Some(handle) if self.named(handle).is_some() => Err(RejectCode::HandleConflict),
             _ => Ok(plan),
@@ -210,15 +216,18 @@ impl Ledger {
         &self,
         item: ItemId,
         change: &'a Change<'a>,
+        ahead: Ahead,
         normaliser: &mut Normaliser,
     ) -> Result<Plan<'a>, RejectCode> {
         let now = self.record(item);
         Ok(match *change {
             Change::ReviseDecision { summary, confidence } => {
-                self.plan_rewording(item, summary, confidence.unwrap_or(now.confidence), None, normaliser)
+                let statement = ahead.statement.unwrap_or_else(|| normaliser.statement(summary));
+                self.plan_rewording(item, summary, statement, confidence.unwrap_or(now.confidence), None)
             }
             Change::ReviseConstraint { summary, mode } => {
-                self.plan_rewording(item, summary, now.confidence, mode, normaliser)
+                let statement = ahead.statement.unwrap_or_else(|| normaliser.statement(summary));
+                self.plan_rewording(item, summary, statement, now.confidence, mode)
             }
             Change::Confidence { confidence } if confidence == now.confidence => Plan::Repeat { item },
             Change::Confidence { confidence } => Plan::Alter { item, how: Alteration::Reweigh(confidence) },
@@ -239,12 +248,11 @@ impl Ledger {
         &self,
         item: ItemId,
         summary: &'a str,
+        statement: Statement,
         confidence: Confidence,
         mode: Option<Mode>,
-        normaliser: &mut Normaliser,
     ) -> Plan<'a> {
-        normaliser.read(summary);
-        let meaning = normaliser.meaning(self.record(item).kind);
+        let meaning = statement.meaning(self.record(item).kind);
         // The old text is only fetched when its meaning is the same: most revisions say something else.
         let is_same_text = meaning == self.record(item).meaning && summary == self.summary(item);
         if !is_same_text {
@@ -296,12 +304,11 @@ impl Ledger {
             }
             _ => return Err(RejectCode::InvalidTransition),
         };
-        normaliser.read(&summary);
-        let says_the_same = || normal_form(self.summary(item)) == normaliser.normal();
+        let says_the_same = || normal_form(self.summary(item)) == normal_form(&summary);
         if matches!(change, Change::CorrectFact { .. }) && says_the_same() {
             return Err(RejectCode::InvalidField);
         }
-        let meaning = normaliser.meaning(kind);
+        let meaning = normaliser.statement(&summary).meaning(kind);
         Ok(Successor { kind, handle, summary, meaning, confidence, old_status, reason })
     }
 

@@ -1,11 +1,8 @@
-//! Finding ids by hash: an open-addressing table of ids, and names on top of it.
-//!
-//! Why not a `BTreeMap`: at a million entries each look-up walks some twenty cache lines, and reconciling one delta
-//! takes several look-ups. Why not `HashMap`: its order is random. This table has no order at all: it is asked, never
-//! iterated, so nothing that leaves the crate can depend on it. The hash is the `SipHash` of the standard library with
-//! its fixed key; hashes are never stored or shown.
+//! Names found by hash. The hash is the `SipHash` of the standard library with its fixed key; hashes are never stored or
+//! shown.
 
 use crate::texts::count;
+use canon::Index;
 use std::hash::{DefaultHasher, Hasher};
 
 /// Hashes bytes, for [`Index`] only.
@@ -13,114 +10,6 @@ pub(crate) fn hash_of(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(bytes);
     hasher.finish()
-}
-
-/// A set of `(hash, id)` that answers which ids have a hash.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Index {
-    /// The low half of the hash above the id plus one; zero is a free slot. The length is a power of two.
-    slots: Vec<u64>,
-    len: usize,
-}
-
-const MIN_SLOTS: usize = 16;
-
-impl Index {
-    /// The first id with this hash that `is_it` accepts.
-    pub(crate) fn find(&self, hash: u64, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
-        let tag = tag_of(hash);
-        let mut at = self.home(tag)?;
-        loop {
-            let slot = self.slots[at];
-            if slot == 0 {
-                return None;
-            }
-            if tag_in(slot) == tag && is_it(id_in(slot)) {
-                return Some(id_in(slot));
-            }
-            at = (at + 1) & (self.slots.len() - 1);
-        }
-    }
-
-    /// Adds an id.
-    pub(crate) fn insert(&mut self, hash: u64, id: u32) {
-        // Half full at most: asking for what is not there, as most inputs do, then looks at two slots and not at ten.
-        if (self.len + 1) * 2 > self.slots.len() {
-            self.grow();
-        }
-        self.place(slot_for(hash, id));
-        self.len += 1;
-    }
-
-    /// Takes an id out again.
-    pub(crate) fn remove(&mut self, hash: u64, id: u32) {
-        let Some(mut hole) = self.slot_of(hash, id) else {
-            return;
-        };
-        let mask = self.slots.len() - 1;
-        // Later entries move up so that no search stops at the hole before it reaches them.
-        let mut at = (hole + 1) & mask;
-        while self.slots[at] != 0 {
-            let start = tag_in(self.slots[at]) as usize & mask;
-            if (at.wrapping_sub(start) & mask) >= (at.wrapping_sub(hole) & mask) {
-                self.slots[hole] = self.slots[at];
-                hole = at;
-            }
-            at = (at + 1) & mask;
-        }
-        self.slots[hole] = 0;
-        self.len -= 1;
-    }
-
-    fn slot_of(&self, hash: u64, id: u32) -> Option<usize> {
-        let wanted = slot_for(hash, id);
-        let mut at = self.home(tag_of(hash))?;
-        while self.slots[at] != 0 {
-            if self.slots[at] == wanted {
-                return Some(at);
-            }
-            at = (at + 1) & (self.slots.len() - 1);
-        }
-        None
-    }
-
-    fn home(&self, tag: u32) -> Option<usize> {
-        (!self.slots.is_empty()).then(|| tag as usize & (self.slots.len() - 1))
-    }
-
-    fn place(&mut self, slot: u64) {
-        let mask = self.slots.len() - 1;
-        let mut at = tag_in(slot) as usize & mask;
-        while self.slots[at] != 0 {
-            at = (at + 1) & mask;
-        }
-        self.slots[at] = slot;
-    }
-
-    fn grow(&mut self) {
-        let slots = (self.slots.len() * 2).max(MIN_SLOTS);
-        let old = std::mem::replace(&mut self.slots, vec![0; slots]);
-        for slot in old.into_iter().filter(|&slot| slot != 0) {
-            self.place(slot);
-        }
-    }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "a tag is the low half of a hash")]
-fn tag_of(hash: u64) -> u32 {
-    hash as u32
-}
-
-fn slot_for(hash: u64, id: u32) -> u64 {
-    (u64::from(tag_of(hash)) << 32) | (u64::from(id) + 1)
-}
-
-fn tag_in(slot: u64) -> u32 {
-    tag_of(slot >> 32)
-}
-
-fn id_in(slot: u64) -> u32 {
-    tag_of(slot) - 1
 }
 
 /// Names with ids in the order of their arrival, and a value for each. The value lies beside the place of the name, so
@@ -166,6 +55,16 @@ impl<T> Names<T> {
         self.index.find(hash_of(name.as_bytes()), |id| self.name(id) == name)
     }
 
+    /// Reads where a search for a hash begins.
+    pub(crate) fn peek(&self, hash: u64) -> u64 {
+        self.index.peek(hash)
+    }
+
+    /// What most likely stands under the name with this hash.
+    pub(crate) fn guess(&self, hash: u64) -> Option<&T> {
+        self.index.find(hash, |_| true).map(|id| self.value(id))
+    }
+
     /// Adds a name that is not there yet.
     pub(crate) fn add(&mut self, name: &str, value: T) -> u32 {
         let id = self.len();
@@ -188,31 +87,6 @@ impl<T> Names<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeSet;
-
-    proptest! {
-        /// Few hashes, many ids: long chains, wrap-around, holes.
-        #[test]
-        fn behaves_like_a_set(steps in prop::collection::vec((any::<bool>(), 0u64..6, 0u32..40), 0..200)) {
-            let mut index = Index::default();
-            let mut model = BTreeSet::new();
-            for (is_insert, hash, id) in steps {
-                if is_insert && model.insert((hash, id)) {
-                    index.insert(hash, id);
-                } else if !is_insert {
-                    model.remove(&(hash, id));
-                    index.remove(hash, id);
-                }
-            }
-            for hash in 0..6 {
-                for id in 0..40 {
-                    let found = index.find(hash, |found| found == id);
-                    prop_assert_eq!(found.is_some(), model.contains(&(hash, id)));
-                }
-            }
-        }
-    }
 
     #[test]
     fn names_that_were_truncated_are_gone() {

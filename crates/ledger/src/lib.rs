@@ -19,8 +19,9 @@
 //! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
 //!
 //! Inside: `ledger` holds the state and its primitives, `record`, `texts`, `sources`, `statements` and `index` how it
-//! is kept, `decide` and `reconcile` the rules.
+//! is kept, `decide` and `reconcile` the rules, `ahead` what makes them fast.
 
+mod ahead;
 mod book;
 pub mod candidate;
 pub mod extract;

@@ -4,9 +4,9 @@
 //! others, which are rare, stand in an ordered set. Nothing depends on which of them is the leader.
 
 use crate::identity::{Meaning, Polarity};
-use crate::index::Index;
 use crate::record::{ItemId, Record};
 use crate::texts::count;
+use canon::Index;
 use std::collections::BTreeSet;
 
 /// How many different statements with one neutral form are looked through for an opposite.
@@ -27,6 +27,11 @@ impl Statements {
         } else {
             self.leaders.insert(meaning.neutral, count(item.at()));
         }
+    }
+
+    /// Reads where a search for a neutral statement begins.
+    pub(crate) fn peek(&self, neutral: u64) -> u64 {
+        self.leaders.peek(neutral)
     }
 
     /// Takes an item out: it is final, or about to say something else.

@@ -307,6 +307,9 @@ fn main() {
     if is_wanted("durable") {
         durable(folder.path());
     }
+    if wanted.contains(&"threads") {
+        println!("{WRITERS} threads: {:.0}/s", many_writers(folder.path(), "threads.db"));
+    }
     if is_wanted("reads") {
         println!("100,000 commits:");
         reads(folder.path(), 100_000);

@@ -43,6 +43,14 @@ pub(crate) struct Normaliser {
     negations: u32,
 }
 
+/// What a text states, whatever its kind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Statement {
+    plain: u64,
+    pub(crate) neutral: u64,
+    negations: u32,
+}
+
 /// The hashes of a statement: enough to find what says the same, or the opposite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Meaning {
@@ -78,8 +86,8 @@ impl Polarity {
 }
 
 impl Normaliser {
-    /// Reads a summary; [`Self::normal`] is its normal form from then on.
-    pub(crate) fn read(&mut self, summary: &str) {
+    /// Reads a summary: its normal form, its form without negations, and how many there are.
+    fn read(&mut self, summary: &str) {
         if summary.is_ascii() || is_nfc_quick(summary.chars()) == IsNormalized::Yes {
             self.tokens.split(summary);
         } else {
@@ -96,18 +104,22 @@ impl Normaliser {
         self.negations = rules::write_neutral(&self.tokens, &mut self.neutral);
     }
 
-    pub(crate) fn normal(&self) -> &str {
-        &self.normal
-    }
-
-    /// The hashes of what was read, as a statement of `kind`.
-    pub(crate) fn meaning(&self, kind: ItemKind) -> Meaning {
+    /// Reads a summary and hashes what it states.
+    pub(crate) fn statement(&mut self, summary: &str) -> Statement {
+        self.read(summary);
         let plain = hash_of(self.normal.as_bytes());
         let neutral = if self.negations == 0 { plain } else { hash_of(self.neutral.as_bytes()) };
+        Statement { plain, neutral, negations: self.negations }
+    }
+}
+
+impl Statement {
+    /// The hashes of the statement as one of `kind`.
+    pub(crate) fn meaning(self, kind: ItemKind) -> Meaning {
         let polarity = u64::from(self.negations.min(2));
         // An odd multiplier keeps the kinds apart without hashing the text again.
-        let full = plain.wrapping_add((kind as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        Meaning { neutral, full: full & !3 | polarity }
+        let full = self.plain.wrapping_add((kind as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        Meaning { neutral: self.neutral, full: full & !3 | polarity }
     }
 }
 

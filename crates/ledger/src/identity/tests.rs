@@ -495,11 +495,7 @@ fn meaning_that_differs_is_never_one_statement() {
 
 #[test]
 fn a_statement_and_its_denial_share_their_neutral_form() {
-    let read = |text: &str| {
-        let mut normaliser = Normaliser::default();
-        normaliser.read(text);
-        normaliser.meaning(ItemKind::Decision)
-    };
+    let read = |text: &str| Normaliser::default().statement(text).meaning(ItemKind::Decision);
     for (a, b) in [
         ("Use Redis", "Do not use Redis"),
         ("Use Redis", "Don't use Redis."),

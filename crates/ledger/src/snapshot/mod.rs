@@ -40,8 +40,7 @@ fn preamble() -> Vec<u8> {
     put_text(&mut out, env!("CARGO_PKG_VERSION"));
     let mut normaliser = Normaliser::default();
     for sample in SAMPLES {
-        normaliser.read(sample);
-        let meaning = normaliser.meaning(ItemKind::Decision);
+        let meaning = normaliser.statement(sample).meaning(ItemKind::Decision);
         put(&mut out, meaning.neutral);
         put(&mut out, meaning.full);
     }

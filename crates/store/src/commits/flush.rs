@@ -8,7 +8,7 @@
 use super::lock;
 use crate::{StoreError, durable};
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -26,9 +26,22 @@ pub(super) struct Flush {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Added(u64);
 
+/// The two numbers as they stand in the file, one after the other.
+#[derive(Debug, Clone, Copy)]
+struct Numbers {
+    added: u64,
+    flushed: u64,
+}
+
 /// Where in the file the two numbers are.
 const ADDED: u64 = 0;
 const FLUSHED: u64 = 8;
+
+/// How long the log is made for whoever goes on writing: as long as it gets before it is folded into the database, and
+/// begins anew. Flushing what lies within a file costs half of flushing what makes it longer.
+const LOG_BYTES: u64 = 4 * 1024 * 1024 + 128 * 1024;
+/// What the log is made longer by at once.
+const ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 
 impl Flush {
     /// Prepares for the database at `path`.
@@ -42,12 +55,26 @@ impl Flush {
         Ok(Self { path: log.into(), numbers, log: Mutex::new(None) })
     }
 
+    /// Makes room in the log for whoever goes on writing. Only whoever is writing to the database may do so.
+    ///
+    /// SQLite takes what follows the last write in the log for nothing unless it has the marks of a write, and zeros
+    /// have not.
+    pub(super) fn make_room(&self) -> io::Result<()> {
+        let log = OpenOptions::new().append(true).custom_flags(durable::NO_TRICKS).open(&self.path)?;
+        let mut length = log.metadata()?.len();
+        while length < LOG_BYTES {
+            (&log).write_all(&ZEROS)?;
+            length += ZEROS.len() as u64;
+        }
+        Ok(())
+    }
+
     /// Counts a write that has just been added to the log. Only whoever has the turn to write may do so.
     pub(super) fn added(&self) -> io::Result<Added> {
         // Greater than both, so that nothing that was flushed before can be taken for it.
-        let last = self.number(ADDED)?.max(self.number(FLUSHED)?);
-        let number =
-            last.checked_add(1).ok_or_else(|| io::Error::other("the numbers of writes are damaged"))?;
+        let Numbers { added, flushed } = self.numbers()?;
+        let number = added.max(flushed).checked_add(1);
+        let number = number.ok_or_else(|| io::Error::other("the numbers of writes are damaged"))?;
         self.numbers.write_all_at(&number.to_le_bytes(), ADDED)?;
         Ok(Added(number))
     }
@@ -55,7 +82,7 @@ impl Flush {
     /// Returns when the write is on disk.
     pub(super) fn until(&self, write: Added) -> io::Result<()> {
         let mut log = lock(&self.log);
-        if self.is_flushed(write)? {
+        if self.numbers()?.flushed >= write.0 {
             return Ok(());
         }
         // The system frees the lock at the latest when its holder ends.
@@ -65,16 +92,12 @@ impl Flush {
         flushed.and(unlocked)
     }
 
-    fn is_flushed(&self, write: Added) -> io::Result<bool> {
-        Ok(self.number(FLUSHED)? >= write.0)
-    }
-
     fn flush(&self, log: &mut Option<File>, write: Added) -> io::Result<()> {
-        if self.is_flushed(write)? {
+        // Everything that was counted before the flush begins is in the log, and so goes with it.
+        let Numbers { added, flushed } = self.numbers()?;
+        if flushed >= write.0 {
             return Ok(());
         }
-        // Everything that was counted before the flush begins is in the log, and so goes with it.
-        let added = self.number(ADDED)?;
         // As long as the database is open here, its log stays the same file.
         let file = match log.take() {
             Some(file) => file,
@@ -85,13 +108,11 @@ impl Flush {
         self.numbers.write_all_at(&added.to_le_bytes(), FLUSHED)
     }
 
-    /// One of the numbers; none is nought.
-    fn number(&self, at: u64) -> io::Result<u64> {
-        let mut bytes = [0; 8];
-        match self.numbers.read_exact_at(&mut bytes, at) {
-            Ok(()) => Ok(u64::from_le_bytes(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
-            Err(error) => Err(error),
-        }
+    /// Both numbers; what is not there is nought.
+    fn numbers(&self) -> io::Result<Numbers> {
+        let mut bytes = [[0; 8]; 2];
+        self.numbers.read_at(bytes.as_flattened_mut(), 0)?;
+        let [added, flushed] = bytes.map(u64::from_le_bytes);
+        Ok(Numbers { added, flushed })
     }
 }

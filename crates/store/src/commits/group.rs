@@ -1,65 +1,112 @@
 //! Threads that append at the same time share one transaction.
 //!
-//! Whoever finds nobody writing writes for all who wait. While that is flushed, the next one writes. What is refused is
-//! refused alone; a fault of the store is everybody's.
+//! Whoever finds nobody writing writes for all who wait, and then lets the first who came meanwhile write: so the next
+//! transaction is made while the last one is flushed. What is refused is refused alone; a fault of the store is
+//! everybody's. Each caller is told by itself: nobody wakes to find that there is nothing for it.
 
 use super::flush::Added;
 use super::{CommitStore, CommitsError, lock};
 use commit::{Commit, CommitId};
-use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// The commits that wait, and the answers that were not fetched yet.
+/// The commits that wait for whoever writes.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
-    state: Mutex<State>,
-    changed: Condvar,
-}
+pub(super) struct Queue(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    next: u64,
     is_writing: bool,
-    waiting: Vec<(u64, Commit)>,
-    answers: BTreeMap<u64, Result<CommitId, CommitsError>>,
+    waiting: Vec<Waiting>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    commit: Commit,
+    caller: Caller,
+}
+
+/// Where a caller listens. It gets at most two words, so that none of them waits for it to listen.
+type Caller = SyncSender<Word>;
+
+#[derive(Debug)]
+enum Word {
+    /// Nobody writes: write for all who wait.
+    Write,
+    /// What became of the commit.
+    Answer(Answer),
+}
+
+/// The right to write for all who wait; dropping it passes it on.
+struct Lead<'q>(&'q Queue);
+
+impl Queue {
+    /// Puts a commit in the queue; whoever finds nobody writing has to.
+    fn join(&self, waiting: Waiting) -> Option<Lead<'_>> {
+        let mut state = lock(&self.0);
+        state.waiting.push(waiting);
+        let was_writing = std::mem::replace(&mut state.is_writing, true);
+        (!was_writing).then(|| Lead(self))
+    }
+}
+
+impl Lead<'_> {
+    fn take_waiting(&self) -> Vec<Waiting> {
+        std::mem::take(&mut lock(&self.0.0).waiting)
+    }
+}
+
+impl Drop for Lead<'_> {
+    fn drop(&mut self) {
+        let mut state = lock(&self.0.0);
+        state.is_writing = state.waiting.iter().any(|next| next.caller.send(Word::Write).is_ok());
+    }
 }
 
 impl CommitStore {
     /// Adds a commit, and answers when it is on disk. A commit that is there already is left alone.
     pub fn append(&self, commit: Commit) -> Result<CommitId, CommitsError> {
-        let mut state = lock(&self.queue.state);
-        let ticket = state.next;
-        state.next += 1;
-        state.waiting.push((ticket, commit));
+        let (caller, words) = sync_channel(2);
+        if let Some(lead) = self.queue.join(Waiting { commit, caller }) {
+            self.write_batch(lead);
+        }
+        self.listen(&words)
+    }
+
+    fn listen(&self, words: &Receiver<Word>) -> Result<CommitId, CommitsError> {
         loop {
-            if let Some(answer) = state.answers.remove(&ticket) {
-                return answer;
+            match words.recv() {
+                Ok(Word::Write) => self.write_batch(Lead(&self.queue)),
+                Ok(Word::Answer(answer)) => return answer,
+                // Whoever wrote for this caller did not come to an end.
+                Err(_) => return Err(CommitsError::Unknown),
             }
-            if state.is_writing {
-                state = self.queue.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            }
-            state.is_writing = true;
-            let batch = std::mem::take(&mut state.waiting);
-            drop(state);
-            let tickets: Vec<u64> = batch.iter().map(|(ticket, _)| *ticket).collect();
-            let added = self.add_batch(batch);
-            lock(&self.queue.state).is_writing = false;
-            self.queue.changed.notify_all();
-            let written = added.and_then(|(answers, added)| self.flush(added).map(|()| answers));
-            state = lock(&self.queue.state);
-            state.answers.extend(written.unwrap_or_else(|fault| self.fault_of_all(tickets, fault)));
-            self.queue.changed.notify_all();
         }
     }
 
-    fn add_batch(&self, batch: Vec<(u64, Commit)>) -> Result<(Vec<Answer>, Added), CommitsError> {
+    /// Writes for all who wait, and tells them.
+    fn write_batch(&self, lead: Lead<'_>) {
+        // Those who were told a moment ago are likely to come again: they go first.
+        std::thread::yield_now();
+        let (commits, callers): (Vec<Commit>, Vec<Caller>) =
+            lead.take_waiting().into_iter().map(|waiting| (waiting.commit, waiting.caller)).unzip();
+        let added = self.add_batch(commits);
+        drop(lead);
+        let written = added.and_then(|(answers, added)| self.flush(added).map(|()| answers));
+        let answers = written.unwrap_or_else(|fault| self.fault_of_all(callers.len(), fault));
+        for (caller, answer) in callers.into_iter().zip(answers) {
+            // A caller that is gone wants no answer.
+            let _ = caller.send(Word::Answer(answer));
+        }
+    }
+
+    fn add_batch(&self, batch: Vec<Commit>) -> Result<(Vec<Answer>, Added), CommitsError> {
         self.add(|writing| {
             let mut answers = Vec::with_capacity(batch.len());
-            for (ticket, commit) in batch {
+            for commit in batch {
                 match writing.append(commit) {
                     Err(fault) if !is_refusal(&fault) => return Err(fault),
-                    answer => answers.push((ticket, answer)),
+                    answer => answers.push(answer),
                 }
             }
             Ok(answers)
@@ -67,20 +114,20 @@ impl CommitStore {
     }
 
     /// Faults cannot be copied: one gets the fault itself, the others its words.
-    fn fault_of_all(&self, tickets: Vec<u64>, fault: CommitsError) -> Vec<Answer> {
+    fn fault_of_all(&self, n_callers: usize, fault: CommitsError) -> Vec<Answer> {
         let why = fault.to_string();
-        let mut faults = vec![fault];
-        let fault = |ticket| {
+        let is_unknown = matches!(fault, CommitsError::Unknown);
+        let words = || {
             let (path, why) = (self.path.clone(), why.clone());
-            let words = || CommitsError::Store(crate::StoreError::Engine { path, why });
-            (ticket, Err(faults.pop().unwrap_or_else(words)))
+            if is_unknown { CommitsError::Unknown } else { crate::StoreError::Engine { path, why }.into() }
         };
-        tickets.into_iter().map(fault).collect()
+        let others = std::iter::repeat_with(words).take(n_callers.saturating_sub(1));
+        std::iter::once(fault).chain(others).map(Err).collect()
     }
 }
 
-/// What became of the commit with a ticket.
-type Answer = (u64, Result<CommitId, CommitsError>);
+/// What became of a commit.
+type Answer = Result<CommitId, CommitsError>;
 
 /// Whether a commit alone was refused, before anything of it was written.
 fn is_refusal(error: &CommitsError) -> bool {

@@ -66,6 +66,9 @@ use tail::SharedTail;
 /// How often a writer asks for its turn before it waits for it.
 const MAX_TRIES: usize = 200;
 
+/// After how many writes one is taken to go on writing.
+const FEW_WRITES: u32 = 64;
+
 /// Why a commit store did not do what was asked. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitsError {
@@ -139,13 +142,19 @@ impl From<AppendError> for CommitsError {
 pub struct CommitStore {
     path: PathBuf,
     schema: Schema,
-    writer: Mutex<Connection>,
+    writer: Mutex<Writer>,
     reader: Mutex<Connection>,
     turns: File,
     recent: Recent,
     tail: SharedTail,
     flush: Flush,
     queue: Queue,
+}
+
+#[derive(Debug)]
+struct Writer {
+    connection: Connection,
+    n_writes: u32,
 }
 
 impl CommitStore {
@@ -181,7 +190,7 @@ impl CommitStore {
         Ok(Self {
             path: path.to_owned(),
             schema,
-            writer: Mutex::new(writer),
+            writer: Mutex::new(Writer { connection: writer, n_writes: 0 }),
             reader: Mutex::new(reader),
             turns: turns.map_err(StoreError::io(&lock))?,
             recent: Recent::default(),
@@ -241,10 +250,15 @@ impl CommitStore {
         &self,
         write: impl FnOnce(&mut Writing<'_>) -> Result<T, CommitsError>,
     ) -> Result<(T, Added), CommitsError> {
-        let mut connection = lock(&self.writer);
+        let mut writer = lock(&self.writer);
         let _turn = self.turn()?;
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(self.engine())?;
+        writer.n_writes = writer.n_writes.saturating_add(1);
+        let goes_on = writer.n_writes == FEW_WRITES;
+        let transaction = writer.connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        let transaction = transaction.map_err(self.engine())?;
+        if goes_on {
+            self.flush.make_room().map_err(StoreError::io(&self.path))?;
+        }
         let mut writing = Writing::new(View::new(self, &transaction)?)?;
         let answer = write(&mut writing)?;
         let (indexed, fresh, commits) = writing.into_fresh();
@@ -301,9 +315,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn tune(connection: &Connection) -> rusqlite::Result<()> {
     // Flushing the log flushes nothing where there is none. For a store of ours this changes nothing.
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-    // The indexes of a long history do not fit into the small default, and a longer log is folded in less often.
+    // The indexes of a long history do not fit into the small default.
     connection.pragma_update(None, "cache_size", -16_000)?;
-    connection.pragma_update_and_check(None, "wal_autocheckpoint", 4000, |_| Ok(()))?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(())
 }
