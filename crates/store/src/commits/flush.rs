@@ -41,7 +41,7 @@ const FLUSHED: u64 = 8;
 /// begins anew. Flushing what lies within a file costs half of flushing what makes it longer.
 const LOG_BYTES: u64 = 4 * 1024 * 1024 + 128 * 1024;
 /// What the log is made longer by at once.
-const ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
+static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 
 impl Flush {
     /// Prepares for the database at `path`.

@@ -17,6 +17,8 @@ pub(super) struct Queue(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     is_writing: bool,
+    /// Whether the last transaction was for several.
+    is_shared: bool,
     waiting: Vec<Waiting>,
 }
 
@@ -52,7 +54,13 @@ impl Queue {
 
 impl Lead<'_> {
     fn take_waiting(&self) -> Vec<Waiting> {
-        std::mem::take(&mut lock(&self.0.0).waiting)
+        if lock(&self.0.0).is_shared {
+            // Those who were told a moment ago are likely to come again: they go first.
+            std::thread::yield_now();
+        }
+        let mut state = lock(&self.0.0);
+        state.is_shared = state.waiting.len() > 1;
+        std::mem::take(&mut state.waiting)
     }
 }
 
@@ -86,8 +94,6 @@ impl CommitStore {
 
     /// Writes for all who wait, and tells them.
     fn write_batch(&self, lead: Lead<'_>) {
-        // Those who were told a moment ago are likely to come again: they go first.
-        std::thread::yield_now();
         let (commits, callers): (Vec<Commit>, Vec<Caller>) =
             lead.take_waiting().into_iter().map(|waiting| (waiting.commit, waiting.caller)).unzip();
         let added = self.add_batch(commits);

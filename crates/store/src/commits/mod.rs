@@ -57,7 +57,7 @@ use commit::{AppendError, BadRefName, CommitId, HistoryError, Misfit, Schema, Sc
 use flush::{Added, Flush};
 use group::Queue;
 use recent::Recent;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -228,8 +228,8 @@ impl CommitStore {
     /// Reads: everything that the closure sees is of one instant.
     pub fn read<T>(&self, read: impl FnOnce(&View<'_>) -> T) -> Result<T, CommitsError> {
         let connection = lock(&self.reader);
-        let transaction = connection.unchecked_transaction().map_err(self.engine())?;
-        let view = View::new(self, &transaction)?;
+        let _transaction = Transaction::begin(&connection, "BEGIN").map_err(self.engine())?;
+        let view = View::new(self, &connection)?;
         let answer = read(&view);
         self.recent.add(view.into_decoded());
         Ok(answer)
@@ -253,13 +253,11 @@ impl CommitStore {
         let mut writer = lock(&self.writer);
         let _turn = self.turn()?;
         writer.n_writes = writer.n_writes.saturating_add(1);
-        let goes_on = writer.n_writes == FEW_WRITES;
-        let transaction = writer.connection.transaction_with_behavior(TransactionBehavior::Immediate);
-        let transaction = transaction.map_err(self.engine())?;
-        if goes_on {
+        let transaction = Transaction::begin(&writer.connection, "BEGIN IMMEDIATE").map_err(self.engine())?;
+        if writer.n_writes == FEW_WRITES {
             self.flush.make_room().map_err(StoreError::io(&self.path))?;
         }
-        let mut writing = Writing::new(View::new(self, &transaction)?)?;
+        let mut writing = Writing::new(View::new(self, &writer.connection)?)?;
         let answer = write(&mut writing)?;
         let (indexed, fresh, commits) = writing.into_fresh();
         transaction.commit().map_err(|_| CommitsError::Unknown)?;
@@ -304,6 +302,33 @@ impl Drop for Turn<'_> {
         if let Some(file) = self.own {
             // The system frees it at the latest when the process ends.
             let _ = file.unlock();
+        }
+    }
+}
+
+/// A transaction whose words are prepared once, and not each time: for small ones that is a good part of the work. It is
+/// taken back unless it is kept.
+struct Transaction<'c>(Option<&'c Connection>);
+
+impl<'c> Transaction<'c> {
+    fn begin(connection: &'c Connection, words: &str) -> rusqlite::Result<Self> {
+        connection.prepare_cached(words)?.execute([])?;
+        Ok(Self(Some(connection)))
+    }
+
+    fn commit(mut self) -> rusqlite::Result<()> {
+        let Some(connection) = self.0 else { return Ok(()) };
+        connection.prepare_cached("COMMIT")?.execute([])?;
+        self.0 = None;
+        Ok(())
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.0 {
+            // What cannot be taken back now is when the file is closed or opened next.
+            let _ = connection.prepare_cached("ROLLBACK").and_then(|mut words| words.execute([]));
         }
     }
 }

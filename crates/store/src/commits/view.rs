@@ -347,8 +347,10 @@ impl Commits for View<'_> {
         if let Some(seq) = self.fresh.find(id).or(newer) {
             return Ok(Some(seq));
         }
-        let sql = "SELECT seq FROM node_id JOIN node USING (seq) WHERE prefix = substr(?1, 1, 8) AND id = ?1";
-        self.query(sql, [id.digest().as_bytes()], |row| row.get(0).map(Seq))
+        // Cut off here: a statement that makes its own constants of what it is given is planned anew each time.
+        let sql = "SELECT seq FROM node_id JOIN node USING (seq) WHERE prefix = ?1 AND id = ?2";
+        let bytes = id.digest().as_bytes();
+        self.query(sql, (&bytes[..8], bytes), |row| row.get(0).map(Seq))
     }
 
     fn end(&self) -> Seq {
