@@ -2,6 +2,8 @@
 //!
 //! `cargo bench -p probity-control --bench registry [ROUNDS]`. Every claim and every release is one durable append. The
 //! parent starts itself again for each racer, waits for all, and then reads the log: grants and releases must alternate.
+//! Beside it, what the disk gives: as many processes that insert as many single rows into a plain table of `SQLite`, with
+//! the same durability.
 
 #![expect(clippy::print_stdout, reason = "a benchmark says what it measured")]
 
@@ -23,6 +25,7 @@ fn main() -> Outcome {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["racer", folder, name, rounds] => race(Path::new(folder), name, rounds.parse()?),
+        ["writer", folder, name, rounds] => insert(Path::new(folder), name, rounds.parse()?),
         [rounds] => measure(rounds.parse()?),
         _ => measure(ROUNDS),
     }
@@ -32,24 +35,55 @@ fn measure(rounds: usize) -> Outcome {
     let dir = tempfile::tempdir()?;
     let workspace = Workspace::find(Some(dir.path()), dir.path())?;
     Shell::open(&workspace)?;
+    let took = together("racer", dir.path(), rounds / RACERS)?;
+    let n_claims = rounds / RACERS * RACERS;
+    let doubled = doubles(&workspace, n_claims)?;
+    let a_second = |n: usize, took: Duration| n as u128 * 1000 / took.as_millis().max(1);
+    println!(
+        "{n_claims} claims of one path by {RACERS} processes: {} claims/s, {doubled} granted twice",
+        a_second(n_claims, took)
+    );
+    assert_eq!(doubled, 0, "a claim was granted while another held the path");
+    plain(&dir.path().join("plain.sqlite"))?.execute("CREATE TABLE row (name TEXT, value BLOB)", [])?;
+    let plainly = together("writer", dir.path(), 2 * rounds / RACERS)?;
+    println!(
+        "durable writes by {RACERS} processes: {}/s here, {}/s as plain inserts",
+        a_second(2 * n_claims, took),
+        a_second(2 * n_claims, plainly)
+    );
+    Ok(())
+}
+
+/// Starts as many processes as there are racers, and waits for all.
+fn together(part: &str, folder: &Path, rounds: usize) -> Result<Duration, Box<dyn std::error::Error>> {
     let began = Instant::now();
     let mut racers = Vec::new();
     for racer in 0..RACERS {
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg("racer").arg(dir.path()).arg(format!("racer-{racer}"));
-        racers.push(command.arg((rounds / RACERS).to_string()).stdin(Stdio::null()).spawn()?);
+        command.arg(part).arg(folder).arg(format!("{part}-{racer}"));
+        racers.push(command.arg(rounds.to_string()).stdin(Stdio::null()).spawn()?);
     }
     for mut racer in racers {
-        assert!(racer.wait()?.success(), "a racer failed");
+        assert!(racer.wait()?.success(), "a {part} failed");
     }
-    let took = began.elapsed();
-    let n_claims = rounds / RACERS * RACERS;
-    let doubled = doubles(&workspace, n_claims)?;
-    let a_second = n_claims as u128 * 1000 / took.as_millis().max(1);
-    println!(
-        "{n_claims} claims of one path by {RACERS} processes: {a_second} claims/s, {doubled} granted twice"
-    );
-    assert_eq!(doubled, 0, "a claim was granted while another held the path");
+    Ok(began.elapsed())
+}
+
+fn plain(path: &Path) -> rusqlite::Result<rusqlite::Connection> {
+    let connection = rusqlite::Connection::open(path)?;
+    connection.busy_timeout(Duration::from_mins(1))?;
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    Ok(connection)
+}
+
+/// Inserts so many rows of the size of an event, each in a transaction of its own.
+fn insert(folder: &Path, name: &str, rounds: usize) -> Outcome {
+    let connection = plain(&folder.join("plain.sqlite"))?;
+    let mut insert = connection.prepare("INSERT INTO row VALUES (?, ?)")?;
+    for _ in 0..rounds {
+        insert.execute((name, [7u8; 700].as_slice()))?;
+    }
     Ok(())
 }
 

@@ -1,12 +1,13 @@
 //! Locks between processes.
 //!
-//! A lock is an advisory lock on a file of its own: the system frees it when its holder ends, however it ends. The
-//! file tells who holds it; that text is for people, the lock itself is what counts.
+//! A lock is an advisory lock on a file of its own: the system frees it when its holder ends, however it ends. Who holds
+//! a lock for long writes that into the file, for people; the lock itself is what counts. Who takes it for a moment does
+//! not: a file that is written again and again makes every flush of other files slower. Then the system tells who it is.
 
 use crate::{StoreError, durable};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use std::time::Duration;
 /// A held lock; dropping it frees it.
 #[derive(Debug)]
 pub struct Lock {
-    file: File,
+    _file: File,
 }
 
 /// Why a lock was not given.
@@ -38,7 +39,7 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => {
                 note(&mut file, holder).map_err(StoreError::io(path))?;
-                Ok(Self { file })
+                Ok(Self { _file: file })
             }
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
@@ -55,21 +56,31 @@ impl Lock {
     pub fn share(path: &Path) -> Result<Self, StoreError> {
         let file = open(path)?;
         file.lock_shared().map_err(StoreError::io(path))?;
-        Ok(Self { file })
+        Ok(Self { _file: file })
     }
 
-    /// Takes the lock at `path`, waiting at most for `wait`. Those who wait are served in the order in which they came.
+    /// Takes the lock at `path` for a moment if it is free.
+    pub fn poll(path: &Path) -> Result<Option<Self>, StoreError> {
+        let file = open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(StoreError::Io { path: path.to_owned(), source }),
+        }
+    }
+
+    /// Takes the lock at `path` for a moment, waiting at most for `wait`. Those who wait are served in the order in which
+    /// they came.
     pub fn take_within(path: &Path, wait: Duration) -> Result<Self, LockError> {
-        let me = format!("process {}", std::process::id());
-        match Self::try_take(path, &me) {
-            Err(LockError::Held { holder }) => Self::wait_for(path, wait, &me, holder),
-            taken => taken,
+        match Self::poll(path)? {
+            Some(lock) => Ok(lock),
+            None => Self::wait_for(path, wait),
         }
     }
 
     /// Waits in the system's own queue, which has no time limit: hence on a thread that can be left behind. If it is
     /// served too late, it gives the lock back at once.
-    fn wait_for(path: &Path, wait: Duration, me: &str, holder: String) -> Result<Self, LockError> {
+    fn wait_for(path: &Path, wait: Duration) -> Result<Self, LockError> {
         let (served, turn) = mpsc::sync_channel(0);
         let waiting = path.to_owned();
         std::thread::spawn(move || {
@@ -77,12 +88,8 @@ impl Lock {
             let _ = served.send(Self::take(&waiting));
         });
         match turn.recv_timeout(wait) {
-            Ok(taken) => {
-                let mut lock = taken?;
-                note(&mut lock.file, me).map_err(StoreError::io(path))?;
-                Ok(lock)
-            }
-            Err(_) => Err(LockError::Held { holder }),
+            Ok(taken) => Ok(taken?),
+            Err(_) => Err(LockError::Held { holder: holder(path) }),
         }
     }
 
@@ -90,15 +97,35 @@ impl Lock {
     pub fn take(path: &Path) -> Result<Self, StoreError> {
         let file = open(path)?;
         file.lock().map_err(StoreError::io(path))?;
-        Ok(Self { file })
+        Ok(Self { _file: file })
     }
 }
 
+/// Who holds the lock at `path`, as far as the system tells.
+fn holder(path: &Path) -> String {
+    let inode = std::fs::symlink_metadata(path).map(|facts| facts.ino());
+    let table = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    // A line: number, kind, how, access, process, device and inode, range. Who waits has an arrow behind the number.
+    let pid = table.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, pid, place, ..] = words.as_slice() else { return None };
+        let number = place.rsplit(':').next()?.parse::<u64>().ok()?;
+        inode.as_ref().is_ok_and(|inode| *inode == number).then(|| (*pid).to_owned())
+    });
+    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+}
+
 fn open(path: &Path) -> Result<File, StoreError> {
-    durable::create_dir(durable::folder(path))?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).custom_flags(durable::NO_TRICKS);
-    let file = options.open(path).map_err(StoreError::io(path))?;
+    let file = match options.open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            durable::create_dir(durable::folder(path))?;
+            options.open(path)
+        }
+        opened => opened,
+    };
+    let file = file.map_err(StoreError::io(path))?;
     if file.metadata().map_err(StoreError::io(path))?.is_file() {
         Ok(file)
     } else {

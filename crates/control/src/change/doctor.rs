@@ -115,7 +115,7 @@ fn store(workspace: &Workspace) -> Checkup {
     let whole = || {
         let head = audit::check(workspace)?;
         let shell = Shell::open(workspace)?;
-        Ok((head, shell.registry().intents().filter(|intent| !intent.status.is_closed()).count()))
+        Ok((head, shell.registry().open_intents().count()))
     };
     match whole() {
         Ok((head, open)) => {

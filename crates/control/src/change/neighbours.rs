@@ -68,7 +68,7 @@ impl Seen<'_> {
     }
 
     fn open(&self, except: Option<&IntentId>) -> impl Iterator<Item = &Intent> {
-        self.registry.intents().filter(move |intent| !intent.status.is_closed() && Some(&intent.id) != except)
+        self.registry.open_intents().filter(move |intent| Some(&intent.id) != except)
     }
 
     /// One intent, as the rules want it.

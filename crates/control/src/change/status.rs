@@ -127,8 +127,7 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
     let run_id = analyze::run_id(workspace, &look.snapshot)?;
     let seen =
         Seen { registry: shell.registry(), owner: &owner, circumstances: &circumstances, frame: &frame };
-    let mut open: Vec<&Intent> =
-        shell.registry().intents().filter(|intent| !intent.status.is_closed()).collect();
+    let mut open: Vec<&Intent> = shell.registry().open_intents().collect();
     open.sort_by_key(|intent| (intent.declared_at, &intent.id));
     let is_here = |intent: &Intent| intent.base.tree.as_ref().is_none_or(|tree| frame.shares_tree(tree));
     let here: Vec<Peer> =

@@ -2,7 +2,7 @@
 
 use super::{Shell, TreeFacts};
 use crate::Fault;
-use intent::registry::{Action, Intent};
+use intent::registry::Action;
 use intent::{IntentId, Owner};
 use serde::Serialize;
 
@@ -39,8 +39,7 @@ pub struct ResetEntry {
 /// Renews one's own open intents, closes those that are over or whose owner is dead, and leaves the rest alone.
 pub fn reset(shell: &mut Shell, by: &Owner) -> Result<Vec<ResetEntry>, Fault> {
     shell.refresh()?;
-    let open = |intent: &&Intent| !intent.status.is_closed();
-    let ids: Vec<IntentId> = shell.registry().intents().filter(open).map(|it| it.id.clone()).collect();
+    let ids: Vec<IntentId> = shell.registry().open_intents().map(|it| it.id.clone()).collect();
     ids.into_iter().map(|intent_id| reset_one(shell, by, intent_id)).collect()
 }
 

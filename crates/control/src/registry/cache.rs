@@ -15,9 +15,11 @@ use std::path::{Path, PathBuf};
 use store::{StoreError, durable};
 
 /// Changes whenever the form of the file does.
-const FORM: &str = "probity intents cache 1";
-/// How many events the file may lag behind.
+const FORM: &str = "probity intents cache 2";
+/// How many events the file may lag behind, and one more for so many intents: writing it costs what it holds, and is
+/// not to cost more than the events.
 const LAG: u64 = 64;
+const INTENTS_A_LAG: usize = 16;
 
 /// The file, and what it holds as far as this process knows.
 #[derive(Debug)]
@@ -62,16 +64,23 @@ impl Cache {
         self.held = head.seq.0;
     }
 
-    /// Writes the file if it lags behind. It is a cache: what cannot be written is read from the log next time.
+    /// Writes the file if it lags behind and nobody else has written it meanwhile. It is a cache: what cannot be written is
+    /// read from the log next time.
     pub(super) fn keep(&mut self, registry: &Registry) {
         let head = registry.head().seq.0;
-        if head < self.held.saturating_add(LAG) {
+        let lag = LAG + (registry.n_intents() / INTENTS_A_LAG) as u64;
+        let lags = |held: u64| head >= held.saturating_add(lag);
+        if !lags(self.held) {
+            return;
+        }
+        self.held = held(&self.path);
+        if !lags(self.held) {
             return;
         }
         self.held = head;
         let body = serde_json::to_vec(&registry.snapshot());
         let Ok(body) = body else { return };
-        let mut file = format!("{FORM}\n{}\n", Digest::of(&body)).into_bytes();
+        let mut file = format!("{FORM}\n{head:>20} {}\n", Digest::of(&body)).into_bytes();
         file.extend(body);
         let _ = durable::write_unsynced(&self.path, &file);
     }
@@ -87,14 +96,24 @@ fn head_file(cache: &Path) -> PathBuf {
     cache.with_extension("head")
 }
 
+/// Up to which event a cache file says that it reaches; 0 if there is none.
+fn held(path: &Path) -> u64 {
+    let mut line = [0; FORM.len() + 1 + 20];
+    let read = std::fs::File::open(path).and_then(|file| file.read_exact_at(&mut line, 0));
+    let number = line.strip_prefix(FORM.as_bytes()).filter(|_| read.is_ok());
+    let number = number.and_then(|number| std::str::from_utf8(number).ok()?.trim().parse().ok());
+    number.unwrap_or(0)
+}
+
 /// Reads a cache file that holds together.
 pub(super) fn read(path: &Path) -> Option<Snapshot> {
     let bytes = durable::read(path).ok()??;
     let rest = bytes.strip_prefix(FORM.as_bytes())?.strip_prefix(b"\n")?;
     let line = rest.iter().position(|&byte| byte == b'\n')?;
-    let (digest, body) = (&rest[..line], &rest[line + 1..]);
-    let is_whole = Digest::of(body).to_string().as_bytes() == digest;
-    is_whole.then(|| serde_json::from_slice(body).ok()).flatten()
+    let (line, body) = (&rest[..line], &rest[line + 1..]);
+    let snapshot: Snapshot = serde_json::from_slice(body).ok()?;
+    let expected = format!("{:>20} {}", snapshot.head().seq.0, Digest::of(body));
+    (line == expected.as_bytes()).then_some(snapshot)
 }
 
 /// The fault of a log that ends before a point that it once had reached.

@@ -20,7 +20,7 @@ pub use identity::{Caller, Handle};
 
 use crate::{Fault, Workspace, clock};
 use cache::Cache;
-use canon::json;
+use canon::{Digest, json};
 use intent::registry::{
     Action, Circumstances, Command, Decision, Event, Intent, Notice, Refusal, Registry, Seq,
 };
@@ -29,7 +29,7 @@ use paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::ports::{Appended, Leases, Log, Record, Store};
 use store::{Lock, StoreError};
 
@@ -42,6 +42,11 @@ const MAX_TRIES: usize = 10_000;
 /// How long a command waits for its turn. The turn only keeps those who contend from deciding in vain, so a process that
 /// was stopped in the middle of its own holds nobody up for longer.
 const TURN: Duration = Duration::from_secs(2);
+/// How often it looks whether it is its turn, at first and at last.
+const FIRST_PAUSE: Duration = Duration::from_micros(50);
+const LAST_PAUSE: Duration = Duration::from_millis(1);
+/// So many times a command lets others go first that were faster.
+const PATIENCE: usize = 3;
 /// How long closed intents are kept.
 pub const RETENTION_SECONDS: u64 = 14 * 24 * 3600;
 /// How many intents must be over or long closed before a start tidies up.
@@ -76,6 +81,8 @@ pub struct Shell {
     database: PathBuf,
     cache: Option<Cache>,
     turn: Option<PathBuf>,
+    /// Where the log ended when this process last looked for what is over.
+    tidied_at: Option<u64>,
 }
 
 impl Shell {
@@ -100,6 +107,7 @@ impl Shell {
             database: PathBuf::from(NAME),
             cache: None,
             turn: None,
+            tidied_at: None,
         }
     }
 
@@ -145,10 +153,7 @@ impl Shell {
 
     /// Carries out a command whose id the caller made: given twice, it is carried out once and answered alike.
     pub fn execute_command(&mut self, command: &Command, tree: &TreeFacts) -> Result<Done, Fault> {
-        let done = {
-            let _turn = self.turn.as_deref().and_then(|path| Lock::take_within(path, TURN).ok());
-            self.attempt(command, tree)?
-        };
+        let done = self.attempt(command, tree)?;
         if matches!(command.action, Action::Start { .. }) && !done.repeated {
             self.tidy(&command.by)?;
         }
@@ -161,8 +166,7 @@ impl Shell {
     /// Renews the leases of an owner's open intents by use, where a third of them is over.
     pub fn touch(&self, by: &Owner) -> Result<(), Fault> {
         let seen = self.circumstances()?;
-        let is_own = |intent: &&Intent| !intent.status.is_closed() && intent.ownership(by, &seen).is_own();
-        for intent in self.registry.intents().filter(is_own) {
+        for intent in self.registry.open_intents().filter(|intent| intent.ownership(by, &seen).is_own()) {
             let left = intent.lease(&seen).ends_at().0.saturating_sub(seen.now.0);
             if left.saturating_mul(3) < intent.lease.seconds.saturating_mul(2) {
                 self.leases.renew(intent.id.as_str(), Duration::from_secs(intent.lease.seconds))?;
@@ -179,7 +183,8 @@ impl Shell {
     }
 
     fn attempt(&mut self, command: &Command, tree: &TreeFacts) -> Result<Done, Fault> {
-        for _ in 0..MAX_TRIES {
+        let mut turn = None;
+        for n_tries in 0..MAX_TRIES {
             self.refresh()?;
             let seen = self.circumstances_in(tree)?;
             let event = match self.registry.decide(&seen, command)? {
@@ -190,11 +195,22 @@ impl Shell {
                     return Ok(Done { event: None, notices, repeated: false });
                 }
             };
+            // Only who has something to append waits for its turn: a refusal is as true without it.
+            if turn.is_none()
+                && let Some(path) = &self.turn
+            {
+                turn = self.take_turn(path, n_tries >= PATIENCE)?;
+                if self.log.head()? != self.registry.head().seq.0 {
+                    continue;
+                }
+            }
             let before = self.registry.head().seq.0;
-            match self.log.append(before, command.id.as_str(), &encode(&event))? {
+            let bytes = encode(&event);
+            match self.log.append(before, command.id.as_str(), &bytes)? {
                 Appended::At(_) => {
-                    self.registry.apply(&event);
+                    self.registry.apply_stored(&event, Digest::of(&bytes));
                     self.cache.iter().for_each(|cache| cache.note(event.seq.0));
+                    drop(turn);
                     let notices = event.notices.clone();
                     return Ok(Done { event: Some(*event), notices, repeated: false });
                 }
@@ -205,6 +221,28 @@ impl Shell {
         }
         let why = format!("the log of intents moved on {MAX_TRIES} times before this command got its turn");
         Err(StoreError::Engine { path: self.database.clone(), why }.into())
+    }
+
+    /// Waits for the turn to append. Who sees the log move on goes and decides again, for it may have nothing to append any
+    /// more, and whoever must release what all want would stand behind them; who is `patient` stays. `None` also if
+    /// somebody keeps the turn for too long: it only keeps those who contend from deciding in vain.
+    fn take_turn(&self, path: &Path, patient: bool) -> Result<Option<Lock>, Fault> {
+        let end = Instant::now() + TURN;
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match Lock::poll(path) {
+                Ok(Some(lock)) => return Ok(Some(lock)),
+                Ok(None) => {}
+                // Without a lock it goes as well, only less smoothly.
+                Err(_) => return Ok(None),
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(LAST_PAUSE);
+            let has_moved = !patient && self.log.head()? != self.registry.head().seq.0;
+            if has_moved || Instant::now() > end {
+                return Ok(None);
+            }
+        }
     }
 
     /// A command that the rules have forgotten and the store has not.
@@ -220,6 +258,11 @@ impl Shell {
     /// Closes what is over and forgets what was closed long ago, if there is much of it. A loser of a race leaves it to
     /// the winner.
     fn tidy(&mut self, by: &Owner) -> Result<(), Fault> {
+        let head = self.registry.head().seq.0;
+        if self.tidied_at.is_some_and(|at| head < at.saturating_add(UNTIDY as u64)) {
+            return Ok(());
+        }
+        self.tidied_at = Some(head);
         let now = self.host.now();
         let is_litter = |intent: &&Intent| match intent.closed_at {
             Some(at) => at.plus(RETENTION_SECONDS) <= now,
@@ -235,7 +278,7 @@ impl Shell {
 
     fn circumstances_in(&self, tree: &TreeFacts) -> Result<Circumstances, Fault> {
         let running: BTreeMap<String, Duration> = self.leases.running()?.into_iter().collect();
-        let open = || self.registry.intents().filter(|intent| !intent.status.is_closed());
+        let open = || self.registry.open_intents();
         let lease =
             |intent: &Intent| running.get(intent.id.as_str()).map(|left| (intent.id.clone(), left.as_secs()));
         Ok(Circumstances {
@@ -262,7 +305,7 @@ impl Shell {
     fn take(&mut self, record: &Record) -> Result<(), Fault> {
         let event = self.parse(record)?;
         self.registry.check_next(&event).map_err(|error| self.damaged(error.to_string()))?;
-        self.registry.apply(&event);
+        self.registry.apply_stored(&event, Digest::of(&record.event));
         Ok(())
     }
 

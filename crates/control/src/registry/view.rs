@@ -100,9 +100,12 @@ impl Shell {
     /// Every intent as `reader` sees it, by id; closed ones only if asked for.
     pub fn views(&self, reader: &Owner, closed_too: bool) -> Result<Vec<IntentView>, Fault> {
         let seen = self.circumstances()?;
-        let wanted = |intent: &&Intent| closed_too || !intent.status.is_closed();
-        let intents = self.registry.intents().filter(wanted);
-        Ok(intents.map(|intent| self.view(intent, reader, &seen)).collect())
+        let view = |intent| self.view(intent, reader, &seen);
+        Ok(if closed_too {
+            self.registry.intents().map(view).collect()
+        } else {
+            self.registry.open_intents().map(view).collect()
+        })
     }
 
     /// One intent as `reader` sees it. Any beginning of its id will do that no other has.

@@ -6,12 +6,18 @@ use super::{
 };
 use crate::owner::{Lease, Owner, Timestamp};
 use crate::record::{IntentId, Status};
+use canon::Digest;
 use std::collections::BTreeSet;
 
 impl Registry {
     /// Takes the next event of the log.
     pub fn apply(&mut self, event: &Event) {
-        self.head = Head { seq: event.seq, digest: event.digest() };
+        self.apply_stored(event, event.digest());
+    }
+
+    /// The same for an event whose digest is known: that of its canonical bytes, as they are stored.
+    pub fn apply_stored(&mut self, event: &Event, digest: Digest) {
+        self.head = Head { seq: event.seq, digest };
         self.remember(event);
         self.deliver(event);
         match &event.change {
@@ -89,7 +95,7 @@ impl Registry {
 
     fn open(&mut self, intent: Intent) {
         self.open.insert(&intent.id, &intent.scope);
-        self.n_open += 1;
+        self.open_ids.insert(intent.id.clone());
         self.intents.insert(intent.id.clone(), intent);
     }
 
@@ -108,7 +114,7 @@ impl Registry {
         intent.closed_at = Some(event.at);
         intent.history.push(event.seq);
         self.open.remove(id, &intent.scope);
-        self.n_open -= 1;
+        self.open_ids.remove(id);
     }
 
     fn displace(&mut self, event: &Event, displaced: &BTreeSet<IntentId>, by: &IntentId) {

@@ -310,7 +310,7 @@ impl Decide<'_> {
         if self.registry.intent(&declaration.intent_id).is_some() {
             return Err(Refusal::IntentExists { intent_id: declaration.intent_id.clone() });
         }
-        let open = self.registry.n_open as u64;
+        let open = self.registry.open_ids.len() as u64;
         check_bounds("open intents", open, 0, MAX_OPEN as u64 - 1)
     }
 }

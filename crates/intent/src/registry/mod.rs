@@ -151,7 +151,8 @@ pub struct Registry {
     intents: BTreeMap<IntentId, Intent>,
     /// Active and queued intents by the entries of their scopes.
     open: OverlapIndex,
-    n_open: usize,
+    /// The same by their ids.
+    open_ids: BTreeSet<IntentId>,
     notices: BTreeMap<OwnerKey, Vec<Notice>>,
     commands: BTreeMap<CommandId, Event>,
     /// The remembered commands in the order of their events.
@@ -228,6 +229,16 @@ impl Registry {
     /// Every intent, by id.
     pub fn intents(&self) -> impl Iterator<Item = &Intent> {
         self.intents.values()
+    }
+
+    /// How many intents there are, open or closed.
+    pub fn n_intents(&self) -> usize {
+        self.intents.len()
+    }
+
+    /// Every active or queued intent, by id. There are few, however many were closed.
+    pub fn open_intents(&self) -> impl Iterator<Item = &Intent> {
+        self.open_ids.iter().filter_map(|id| self.intents.get(id))
     }
 
     /// Every intent as `circumstances` show it to `reader`, without the one named `except`.

@@ -4,6 +4,7 @@ use super::{Head, Intent, Notice, OwnerKey, Registry};
 use crate::registry::Event;
 use crate::registry::index::OverlapIndex;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// A registry at one point of its log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,13 +41,17 @@ impl From<Snapshot> for Registry {
     fn from(snapshot: Snapshot) -> Self {
         let mut open = OverlapIndex::default();
         let live = snapshot.intents.iter().filter(|intent| !intent.status.is_closed());
-        let n_open = live.map(|intent| open.insert(&intent.id, &intent.scope)).count();
+        let mut open_ids = BTreeSet::new();
+        for intent in live {
+            open.insert(&intent.id, &intent.scope);
+            open_ids.insert(intent.id.clone());
+        }
         let order = snapshot.commands.iter().map(|event| (event.seq, event.command.clone())).collect();
         Self {
             head: snapshot.head,
             intents: snapshot.intents.into_iter().map(|intent| (intent.id.clone(), intent)).collect(),
             open,
-            n_open,
+            open_ids,
             notices: snapshot.notices.into_iter().collect(),
             commands: snapshot.commands.into_iter().map(|event| (event.command.clone(), event)).collect(),
             command_order: order,

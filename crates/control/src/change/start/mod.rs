@@ -122,10 +122,8 @@ impl<'a> Desk<'a> {
             (None, Some(_)) => Ok(None),
             (None, None) => {
                 let seen = self.shell.circumstances()?;
-                let is_open = |intent: &&Intent| {
-                    !intent.status.is_closed() && intent.ownership(&self.owner, &seen).is_own()
-                };
-                Ok(self.shell.registry().intents().filter(is_open).find(is_same).cloned())
+                let is_own = |intent: &&Intent| intent.ownership(&self.owner, &seen).is_own();
+                Ok(self.shell.registry().open_intents().filter(is_own).find(is_same).cloned())
             }
         }
     }
