@@ -8,11 +8,13 @@
 use crate::api::{self, ApiBreak};
 use crate::cause::ChangedNeighbours;
 use crate::finding::{Family, Finding, FindingId, Location};
+use crate::hash;
 use crate::run::{Measured, Run};
 use canon::Digest;
 use paths::RepoPath;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
 
 /// What two runs say together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,8 +142,8 @@ pub fn compare(before: &Run, after: &Run) -> Comparison {
     if !because.is_empty() {
         return incomparable(because, same_run);
     }
-    let moves = Moves::of(before, after);
-    let matches = Matcher::new(before, after, &moves).run();
+    let (moves, stay) = (Moves::of(before, after), Moves::default());
+    let matches = Matcher::new(before, after, &moves, &stay).run();
     let health = |run: &Run| (i64::from(run.health.score()), i64::from(run.health.score_milli));
     let delta = |before: i64, after: i64| i32::try_from(after - before).unwrap_or_default();
     let (old, new) = (health(before), health(after));
@@ -151,8 +153,7 @@ pub fn compare(before: &Run, after: &Run) -> Comparison {
         .flat_map(|&index| &after.findings[index].locations)
         .map(|place| &place.path)
         .collect();
-    let (old_code, new_code) =
-        (Code::of(before, &moves, &places), Code::of(after, &Moves::default(), &places));
+    let (old_code, new_code) = (Code::of(before, &moves, &places), Code::of(after, &stay, &places));
     let neighbours = ChangedNeighbours::of(before, after);
     let regressions: Vec<Regression> = matches
         .only_after
@@ -242,16 +243,17 @@ struct Matcher<'a> {
     before: &'a Run,
     after: &'a Run,
     moves: &'a Moves,
+    stay: &'a Moves,
     only_before: Vec<usize>,
     only_after: Vec<usize>,
     both: Vec<(usize, usize)>,
 }
 
 impl<'a> Matcher<'a> {
-    fn new(before: &'a Run, after: &'a Run, moves: &'a Moves) -> Self {
+    fn new(before: &'a Run, after: &'a Run, moves: &'a Moves, stay: &'a Moves) -> Self {
         let only_before = (0..before.findings.len()).collect();
         let only_after = (0..after.findings.len()).collect();
-        Self { before, after, moves, only_before, only_after, both: Vec::new() }
+        Self { before, after, moves, stay, only_before, only_after, both: Vec::new() }
     }
 
     fn run(mut self) -> Self {
@@ -261,12 +263,13 @@ impl<'a> Matcher<'a> {
         self.by(|finding, moves| {
             let is_copy = matches!(finding.family, Family::Clone | Family::CloneBlock | Family::Cycle);
             let place = finding.locations.first().filter(|_| !is_copy)?;
-            Some(format!("{} {}", finding.family.code(), words(place, moves)))
+            Some((finding.family, name(place, moves)))
         });
         self.by(|finding, moves| {
-            let places: BTreeSet<String> =
-                finding.locations.iter().map(|place| words(place, moves)).collect();
-            Some(format!("{} {places:?}", finding.family.code()))
+            let mut places: Vec<_> = finding.locations.iter().map(|place| name(place, moves)).collect();
+            places.sort_unstable();
+            places.dedup();
+            Some((finding.family, places))
         });
         self.cycles();
         self
@@ -294,19 +297,13 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches what is left by a key: equal keys in order of place.
-    fn by<K: Ord>(&mut self, key: impl Fn(&'a Finding, &Moves) -> Option<K>) {
-        let stay = Moves::default();
-        let mut waiting: BTreeMap<K, Vec<usize>> = BTreeMap::new();
-        for &index in self.only_after.iter().rev() {
-            if let Some(key) = key(&self.after.findings[index], &stay) {
-                waiting.entry(key).or_default().push(index);
-            }
-        }
+    fn by<K: Ord + Hash>(&mut self, key: impl Fn(&'a Finding, &'a Moves) -> Option<K>) {
+        let (findings, stay) = (&self.after.findings, self.stay);
+        let keys = self.only_after.iter().filter_map(|&new| Some((key(&findings[new], stay)?, new)));
+        let mut waiting = Waiting::new(keys);
         let (both, before) = (&mut self.both, self.before);
         self.only_before.retain(|&old| {
-            let found = key(&before.findings[old], self.moves)
-                .and_then(|key| waiting.get_mut(&key))
-                .and_then(Vec::pop);
+            let found = key(&before.findings[old], self.moves).and_then(|key| waiting.take(&key));
             both.extend(found.map(|new| (old, new)));
             found.is_none()
         });
@@ -318,21 +315,24 @@ impl<'a> Matcher<'a> {
         let members = |finding: &Finding, moves: &Moves| -> BTreeSet<RepoPath> {
             finding.locations.iter().map(|place| moves.apply(&place.path).clone()).collect()
         };
-        let stay = Moves::default();
         let is_cycle = |finding: &Finding| finding.family == Family::Cycle;
         let mut later: Vec<(usize, BTreeSet<RepoPath>)> = self
             .only_after
             .iter()
             .filter(|&&new| is_cycle(&self.after.findings[new]))
-            .map(|&new| (new, members(&self.after.findings[new], &stay)))
+            .map(|&new| (new, members(&self.after.findings[new], self.stay)))
             .collect();
         let both = &mut self.both;
         self.only_before.retain(|&old| {
             let finding = &self.before.findings[old];
+            if !is_cycle(finding) {
+                return true;
+            }
             let own = members(finding, self.moves);
-            let closest = later.iter().enumerate().filter(|_| is_cycle(finding));
-            let closest =
-                closest.max_by_key(|(at, (_, other))| (own.intersection(other).count(), usize::MAX - at));
+            let closest = later
+                .iter()
+                .enumerate()
+                .max_by_key(|(at, (_, other))| (own.intersection(other).count(), usize::MAX - at));
             let Some(at) = closest.filter(|(_, (_, other))| !own.is_disjoint(other)).map(|(at, _)| at) else {
                 return true;
             };
@@ -349,55 +349,110 @@ impl<'a> Matcher<'a> {
     }
 }
 
-fn words(place: &Location, moves: &Moves) -> String {
-    format!("{} {}", moves.apply(&place.path), place.symbol)
+/// A place by its later path and its symbol.
+fn name<'a>(place: &'a Location, moves: &'a Moves) -> (&'a RepoPath, &'a str) {
+    (moves.apply(&place.path), &place.symbol)
+}
+
+/// Findings of the later run that wait for one with the same key. In order of a fingerprint of their keys, which is
+/// quick to compare; the keys themselves are only compared where it is the same.
+struct Waiting<K>(Vec<Waiter<K>>);
+
+struct Waiter<K> {
+    key: (u64, K),
+    index: usize,
+    /// For the first of equal keys: how many of them are taken.
+    n_taken: usize,
+}
+
+impl<K: Ord + Hash> Waiting<K> {
+    fn new(keys: impl Iterator<Item = (K, usize)>) -> Self {
+        let waiter = |(key, index)| Waiter { key: (fingerprint(&key), key), index, n_taken: 0 };
+        let mut all: Vec<Waiter<K>> = keys.map(waiter).collect();
+        all.sort_unstable_by(|one, other| (&one.key, one.index).cmp(&(&other.key, other.index)));
+        Self(all)
+    }
+
+    /// The next one in order of place with this key.
+    fn take(&mut self, key: &K) -> Option<usize> {
+        let print = fingerprint(key);
+        let of = |waiter: &Waiter<K>| waiter.key.0.cmp(&print).then_with(|| waiter.key.1.cmp(key));
+        let first = self.0.partition_point(|waiter| of(waiter).is_lt());
+        let next = first + self.0.get(first)?.n_taken;
+        let index = self.0.get(next).filter(|waiter| of(waiter).is_eq())?.index;
+        self.0[first].n_taken += 1;
+        Some(index)
+    }
+}
+
+fn fingerprint(key: &impl Hash) -> u64 {
+    let mut hasher = Fingerprint(0);
+    key.hash(&mut hasher);
+    hasher.0
+}
+
+struct Fingerprint(u64);
+
+impl Hasher for Fingerprint {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = hash::mix(self.0, hash::of_bytes(bytes));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// A unit by its later path and its name, with what it says.
-type UnitCode = (RepoPath, String, String);
+type UnitCode<'a> = (&'a RepoPath, &'a str, &'a str);
 
-/// What the code of some files says: units, and the whole files. The names of moved files are the later ones.
-struct Code {
-    units: BTreeSet<UnitCode>,
-    files: BTreeSet<(RepoPath, Digest)>,
+/// What the code of some files says: units, and the whole files, sorted. The names of moved files are the later ones.
+struct Code<'a> {
+    units: Vec<UnitCode<'a>>,
+    files: Vec<(&'a RepoPath, Digest)>,
 }
 
-impl Code {
-    fn of(run: &Run, moves: &Moves, wanted: &BTreeSet<&RepoPath>) -> Self {
+impl<'a> Code<'a> {
+    fn of(run: &'a Run, moves: &'a Moves, wanted: &BTreeSet<&RepoPath>) -> Self {
         let names: Vec<Option<&RepoPath>> = run
             .files
             .iter()
             .map(|file| Some(moves.apply(&file.path)).filter(|path| wanted.contains(path)))
             .collect();
         let units = run.units.iter().filter_map(|unit| {
-            let path = names[unit.file as usize]?.clone();
-            Some((path, unit.symbol.clone(), unit.content.clone()))
+            Some((names[unit.file as usize]?, unit.symbol.as_str(), unit.content.as_str()))
         });
-        let files =
-            run.files.iter().zip(&names).filter_map(|(file, name)| Some(((*name)?.clone(), file.content)));
-        Self { units: units.collect(), files: files.collect() }
+        let files = run.files.iter().zip(&names).filter_map(|(file, name)| Some(((*name)?, file.content)));
+        let (mut units, mut files): (Vec<_>, Vec<_>) = (units.collect(), files.collect());
+        units.sort_unstable();
+        files.sort_unstable();
+        Self { units, files }
     }
 
     /// What stands at a place: each of its possible contents.
-    fn units_at<'a>(&'a self, place: &Location) -> impl Iterator<Item = &'a UnitCode> + use<'a> {
-        let key = (place.path.clone(), place.symbol.clone());
-        let from = (key.0.clone(), key.1.clone(), String::new());
-        self.units.range(from..).take_while(move |unit| unit.0 == key.0 && unit.1 == key.1)
+    fn units_at(&self, place: &Location) -> impl Iterator<Item = &UnitCode<'a>> {
+        let key = (&place.path, place.symbol.as_str());
+        let from = self.units.partition_point(|unit| (unit.0, unit.1) < key);
+        self.units[from..].iter().take_while(move |unit| (unit.0, unit.1) == key)
     }
 
-    fn files_at<'a>(&'a self, place: &Location) -> impl Iterator<Item = &'a (RepoPath, Digest)> + use<'a> {
-        let path = place.path.clone();
-        let from = (path.clone(), Digest::from_bytes([0; 32]));
-        self.files.range(from..).take_while(move |file| file.0 == path)
+    fn files_at(&self, place: &Location) -> impl Iterator<Item = &(&'a RepoPath, Digest)> {
+        let from = self.files.partition_point(|file| *file.0 < place.path);
+        self.files[from..].iter().take_while(|file| *file.0 == place.path)
     }
 }
 
-fn regression(finding: &Finding, old: &Code, new: &Code, neighbours: &ChangedNeighbours) -> Regression {
+fn regression(
+    finding: &Finding,
+    old: &Code<'_>,
+    new: &Code<'_>,
+    neighbours: &ChangedNeighbours,
+) -> Regression {
     let is_old = |place: &Location| {
         if place.symbol.is_empty() {
-            new.files_at(place).any(|file| old.files.contains(file))
+            new.files_at(place).any(|file| old.files.binary_search(file).is_ok())
         } else {
-            new.units_at(place).any(|unit| old.units.contains(unit))
+            new.units_at(place).any(|unit| old.units.binary_search(unit).is_ok())
         }
     };
     let changed: BTreeSet<RepoPath> =
@@ -498,7 +553,8 @@ mod tests {
         };
         let (before, after) = (run(&text("f")), run(&text("g")));
         let moves = Moves::of(&before, &after);
-        let mut matcher = Matcher::new(&before, &after, &moves);
+        let stay = Moves::default();
+        let mut matcher = Matcher::new(&before, &after, &moves, &stay);
         let n_looks = Cell::new(0);
         matcher.by(|finding, _| {
             n_looks.set(n_looks.get() + 1);

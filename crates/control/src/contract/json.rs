@@ -1,7 +1,7 @@
 //! An answer as a document: the fields of seeds 001 and 004, and what they rest on.
 
 use super::Answer;
-use contract::outputs::NewFinding;
+use contract::outputs::{NewFinding, Review};
 use contract::receipt::{RunRef, check_outcomes};
 use serde_json::{Map, Value, json};
 
@@ -11,9 +11,13 @@ const SHOWN: usize = 200;
 impl Answer {
     /// The document, without its `schema`.
     pub fn to_json(&self) -> Value {
+        self.document(&self.review())
+    }
+
+    /// The same for whoever has the review already.
+    pub fn document(&self, review: &Review) -> Value {
         let mut document = self.verdict.to_json();
         let checks = check_outcomes(&self.verdict, self.scope_check.as_ref(), &self.gates);
-        let review = self.review();
         let profile = &self.verdict.profile;
         let more = json!({
             "mode": "verify",

@@ -2,6 +2,7 @@
 
 use super::{Answer, convert};
 use analysis::Regression;
+use contract::Evaluation;
 use contract::outputs::{NewFinding, Review};
 use contract::receipt::check_outcomes;
 use paths::RepoPath;
@@ -51,6 +52,9 @@ impl Answer {
     fn new_finding(&self, new: &Regression) -> NewFinding {
         let finding = &new.finding;
         let id = finding.id.to_string();
+        // Where nothing is outside there is no need to look.
+        let is_ours =
+            |it: &Evaluation| it.external_regressions.is_empty() || it.intent_regressions.contains(&id);
         let place = finding.locations.first();
         NewFinding {
             rule: finding.family.code().to_owned(),
@@ -58,7 +62,7 @@ impl Answer {
             message: finding.message.clone(),
             path: place.map(|place| place.path.clone()),
             lines: place.map_or((1, 1), |place| lines(&place.range)),
-            is_ours: self.verdict.evaluation().is_some_and(|it| it.intent_regressions.contains(&id)),
+            is_ours: self.verdict.evaluation().is_some_and(is_ours),
             is_let_through: self.outcome.findings_let_through.contains_key(&id),
             id,
         }
