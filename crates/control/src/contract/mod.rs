@@ -5,6 +5,7 @@
 
 mod baseline;
 mod convert;
+mod gate_memory;
 mod json;
 pub mod policy_gates;
 pub mod present;

@@ -14,6 +14,11 @@ use intent::{Entries, ScopeCheck};
 use paths::RepoPath;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+/// How often leases are looked at while gates run: several times in the shortest one.
+const RENEWAL: Duration = Duration::from_secs(10);
 
 impl Finisher<'_> {
     /// Runs the gates of the policy for what was changed.
@@ -23,8 +28,15 @@ impl Finisher<'_> {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<GateAnswers, Fault> {
         let choice = judge::GateChoice { skip: self.request.skip_gates, ..judge::GateChoice::default() };
-        let (policy, changed) = (&self.policy, changed(&scene.evidence));
-        judge::policy_gates::run(self.workspace, policy, &choice, &changed, &scene.look, progress)
+        let changed = changed(&scene.evidence);
+        let was_clean = self.record.as_ref().is_some_and(|record| record.dirty.is_empty());
+        let before = self.intent.base.run_id.parse().ok().map(analysis::RunId).filter(|_| was_clean);
+        let run = || {
+            let (policy, look) = (&self.policy, &scene.look);
+            judge::policy_gates::run(self.workspace, policy, &choice, &changed, look, before, progress)
+        };
+        // Gates may take longer than a lease. What cannot be renewed has lapsed, and the release will tell.
+        meanwhile(RENEWAL, || drop(self.shell.touch(&self.owner)), run)
     }
 
     /// The run before, with the baseline that the tree had at the start.
@@ -121,6 +133,20 @@ impl Finisher<'_> {
     }
 }
 
+/// Does some work, and something else on a thread beside it again and again until the work is done.
+fn meanwhile<T>(every: Duration, again: impl Fn() + Send, work: impl FnOnce() -> T) -> T {
+    std::thread::scope(|scope| {
+        let (working, done) = mpsc::channel::<()>();
+        scope.spawn(move || {
+            while done.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+                again();
+            }
+        });
+        let _until_here = working;
+        work()
+    })
+}
+
 /// The paths of some evidence.
 fn changed(evidence: &Entries) -> BTreeSet<RepoPath> {
     evidence.iter().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect()
@@ -155,4 +181,19 @@ pub(super) fn summary(
         "claims": claims,
         "review_note_present": request.review_text.is_some(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_done_meanwhile_goes_on_until_the_work_is_done() {
+        let (called, calls) = mpsc::channel();
+        let again = move || called.send(()).unwrap_or_default();
+        let n_calls = meanwhile(Duration::from_millis(1), again, || calls.iter().take(3).count());
+        assert_eq!(n_calls, 3);
+        let quick = meanwhile(Duration::from_hours(1), || unreachable!("the work was done at once"), || 7);
+        assert_eq!(quick, 7);
+    }
 }
