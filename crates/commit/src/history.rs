@@ -75,6 +75,11 @@ pub trait Commits {
     /// The state of a commit, if the store keeps it.
     fn snapshot(&self, seq: Seq) -> Result<Option<State>, HistoryError>;
 
+    /// Says that these commits are going to be read. A store that reads many faster than one by one does so now.
+    fn read_ahead(&self, _commits: &[Seq]) -> Result<(), HistoryError> {
+        Ok(())
+    }
+
     /// The identity of a commit. A store that knows it without reading the commit answers faster.
     fn id(&self, seq: Seq) -> Result<CommitId, HistoryError> {
         Ok(self.commit(seq)?.id())

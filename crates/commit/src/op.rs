@@ -10,11 +10,12 @@ use canon::Digest;
 use imbl::{OrdMap, OrdSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What names a document.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Eq, Serialize, Deserialize)]
 pub struct DocumentId {
     /// The attachment.
     pub attachment: Text,
@@ -26,6 +27,27 @@ impl DocumentId {
     /// Names a document.
     pub fn new(attachment: &str, key: &str) -> Self {
         Self { attachment: attachment.into(), key: key.into() }
+    }
+}
+
+impl Ord for DocumentId {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Opcodes share the attachment's name with their schema: mostly there is nothing to compare.
+        let is_shared = Arc::ptr_eq(&self.attachment, &other.attachment);
+        let attachments = if is_shared { Ordering::Equal } else { self.attachment.cmp(&other.attachment) };
+        attachments.then_with(|| self.key.cmp(&other.key))
+    }
+}
+
+impl PartialOrd for DocumentId {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for DocumentId {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
     }
 }
 
@@ -100,8 +122,8 @@ impl Op {
     pub fn from_json(schema: &Schema, json: &Json) -> Result<Self, Misfit> {
         let members = json.as_object().ok_or_else(|| Misfit::new("an opcode is an object"))?;
         let text = |name: &str| members.get(name).and_then(Json::as_str).ok_or_else(|| missing(name));
-        let document = DocumentId::new(text("attachment")?, text("key")?);
-        let kind = document_type(schema, &document.attachment)?;
+        let (attachment, kind) = attachment(schema, text("attachment")?)?;
+        let document = DocumentId { attachment: attachment.clone(), key: text("key")?.into() };
         let name = text("op")?;
         let place =
             |misfit: Misfit| misfit.within(&format!("{name} {}/{} ", document.attachment, document.key));
@@ -115,7 +137,7 @@ impl Op {
         members.insert("op".into(), self.name().into());
         members.insert("attachment".into(), (*self.document.attachment).into());
         members.insert("key".into(), (*self.document.key).into());
-        let kind = document_type(schema, &self.document.attachment)
+        let (_, kind) = attachment(schema, &self.document.attachment)
             .expect("an opcode is only ever made with a schema that has its attachment");
         match &self.act {
             Act::Set(value) => {
@@ -130,8 +152,8 @@ impl Op {
     }
 }
 
-fn document_type<'s>(schema: &'s Schema, attachment: &str) -> Result<&'s Type, Misfit> {
-    schema.document_type(attachment).ok_or_else(|| Misfit::new(format!("no attachment `{attachment}`")))
+fn attachment<'s>(schema: &'s Schema, name: &str) -> Result<(&'s Text, &'s Type), Misfit> {
+    schema.attachment(name).ok_or_else(|| Misfit::new(format!("no attachment `{name}`")))
 }
 
 fn missing(name: &str) -> Misfit {

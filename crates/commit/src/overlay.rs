@@ -81,6 +81,11 @@ impl<C: Commits + ?Sized> Commits for Overlay<'_, C> {
         if self.get(seq).is_some() { Ok(None) } else { self.below.snapshot(seq) }
     }
 
+    fn read_ahead(&self, seqs: &[Seq]) -> Result<(), HistoryError> {
+        let below: Vec<Seq> = seqs.iter().copied().filter(|seq| self.get(*seq).is_none()).collect();
+        self.below.read_ahead(&below)
+    }
+
     fn id(&self, seq: Seq) -> Result<CommitId, HistoryError> {
         self.get(seq).map_or_else(|| self.below.id(seq), |(commit, _)| Ok(commit.id()))
     }

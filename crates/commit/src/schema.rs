@@ -111,6 +111,11 @@ impl Schema {
         self.attachments.get(attachment)
     }
 
+    /// An attachment's name, as the schema holds it, and the type of its documents.
+    pub(crate) fn attachment(&self, name: &str) -> Option<(&Text, &Type)> {
+        self.attachments.get_key_value(name)
+    }
+
     /// Reads the text of a type.
     pub fn parse_type(&self, text: &str) -> Result<Type, String> {
         let kind = Written::parse(text)?.resolve(&mut |written| {

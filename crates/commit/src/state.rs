@@ -161,6 +161,7 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
             Start::Kept(state) => state,
             Start::Snapshot(seq) => self.commits.snapshot(seq)?.unwrap_or_default(),
         };
+        self.read_ahead(replayed(&listed))?;
         for entry in replayed(&listed) {
             state.replay(&*self.commits.commit(entry.seq)?, entry.on);
         }
@@ -188,6 +189,7 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         };
         let writers = self.writers_among(listed, documents)?;
         let is_wanted = |entry: &&Listed| writers.as_ref().is_none_or(|writers| writers.contains(entry.seq));
+        self.read_ahead(replayed(listed).filter(is_wanted))?;
         for entry in replayed(listed).filter(is_wanted) {
             let commit = self.commits.commit(entry.seq)?;
             for op in commit.ops().iter().filter(|op| documents.contains(&op.document)) {
@@ -195,6 +197,10 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
             }
         }
         Ok(state)
+    }
+
+    fn read_ahead<'l>(&self, listed: impl Iterator<Item = &'l Listed>) -> Result<(), HistoryError> {
+        self.commits.read_ahead(&listed.map(|entry| entry.seq).collect::<Vec<Seq>>())
     }
 
     /// The commits that write any of the documents, where looking them up costs less than reading all commits.

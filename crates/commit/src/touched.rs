@@ -24,8 +24,10 @@ pub(crate) fn between<C: Commits + ?Sized>(
     let n_first = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[n_first..], &b[n_first..]);
     let n_last = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
+    let sides = [&a[..a.len() - n_last], &b[..b.len() - n_last]];
+    commits.read_ahead(&sides.concat().iter().map(|entry| entry.0).collect::<Vec<Seq>>())?;
     let mut written: BTreeMap<DocumentId, [Replayed; 2]> = BTreeMap::new();
-    for (side, listed) in [&a[..a.len() - n_last], &b[..b.len() - n_last]].into_iter().enumerate() {
+    for (side, listed) in sides.into_iter().enumerate() {
         for entry in listed {
             for document in commits.commit(entry.0)?.documents() {
                 match written.get_mut(document) {

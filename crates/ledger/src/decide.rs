@@ -98,7 +98,7 @@ impl Ledger {
         if proposal.kind.is_none() {
             return Err(RejectCode::UnknownKind);
         }
-        self.check_sources(proposal, &mut desk.sources)?;
+        self.check_sources(proposal, ahead, &mut desk.sources)?;
         match proposal.delta.as_ref().map_err(|_| RejectCode::InvalidField)? {
             Delta::Create { handle, content } => {
                 self.decide_create(handle, content, ahead, &mut desk.normaliser)
@@ -122,16 +122,25 @@ impl Ledger {
         }
     }
 
-    fn check_sources(&self, proposal: &Proposal<'_>, known: &mut Vec<Known>) -> Result<(), RejectCode> {
+    fn check_sources(
+        &self,
+        proposal: &Proposal<'_>,
+        ahead: Ahead,
+        known: &mut Vec<Known>,
+    ) -> Result<(), RejectCode> {
         let sources = proposal.sources.as_ref().ok_or(RejectCode::InvalidField)?;
-        if sources.is_empty() {
-            return Err(RejectCode::MissingProvenance);
-        }
-        for source in sources {
-            let turn = self.sources.turns.find(source.turn).ok_or(RejectCode::UnknownTurn)?;
-            known.push((turn, source.range));
+        let (first, others) = sources.split_first().ok_or(RejectCode::MissingProvenance)?;
+        let turns = &self.sources.turns;
+        known.push((turns.find_hashed(first.turn, ahead.turn).ok_or(RejectCode::UnknownTurn)?, first.range));
+        for source in others {
+            known.push((turns.find(source.turn).ok_or(RejectCode::UnknownTurn)?, source.range));
         }
         Ok(())
+    }
+
+    /// The item under the handle that a proposal names first.
+    fn named_ahead(&self, handle: &str, ahead: Ahead) -> Option<ItemId> {
+        self.handles.find_hashed(handle, ahead.handle).map(|at| *self.handles.value(at))
     }
 
     fn decide_create<'a>(
@@ -148,7 +157,7 @@ impl Ledger {
             confidence: content.confidence(),
             hard: content.is_hard(),
         };
-        let taken = self.named(handle);
+        let taken = self.named_ahead(handle, ahead);
         if let Some(item) = taken {
             self.check_taken(item, kind)?;
         }
@@ -185,7 +194,7 @@ impl Ledger {
         ahead: Ahead,
         normaliser: &mut Normaliser,
     ) -> Result<Plan<'a>, RejectCode> {
-        let item = self.named(target).ok_or(RejectCode::TargetNotFound)?;
+        let item = self.named_ahead(target, ahead).ok_or(RejectCode::TargetNotFound)?;
         self.check_target(item, change)?;
         if self.record(item).hardened.is_some() && !self.policy.may_change_hard_constraints(author) {
             return Err(RejectCode::NotAuthorised);

@@ -52,7 +52,12 @@ impl<T> Names<T> {
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<u32> {
-        self.index.find(hash_of(name.as_bytes()), |id| self.name(id) == name)
+        self.find_hashed(name, hash_of(name.as_bytes()))
+    }
+
+    /// Finds a name whose hash is known already.
+    pub(crate) fn find_hashed(&self, name: &str, hash: u64) -> Option<u32> {
+        self.index.find(hash, |id| self.name(id) == name)
     }
 
     /// Reads where a search for a hash begins.
@@ -60,9 +65,9 @@ impl<T> Names<T> {
         self.index.peek(hash)
     }
 
-    /// What most likely stands under the name with this hash.
-    pub(crate) fn guess(&self, hash: u64) -> Option<&T> {
-        self.index.find(hash, |_| true).map(|id| self.value(id))
+    /// The name that most likely has this hash.
+    pub(crate) fn guess(&self, hash: u64) -> Option<u32> {
+        self.index.find(hash, |_| true)
     }
 
     /// Adds a name that is not there yet.

@@ -16,11 +16,12 @@ use probity_store::commits::CommitStore;
 use rusqlite::Connection;
 use serde_json::json;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const DURABLE: usize = 2000;
 const WRITERS: usize = 8;
+const SLICE: usize = 200;
+const ROUNDS: usize = 41;
 const PORTION: usize = 1000;
 
 fn schema() -> Schema {
@@ -54,50 +55,61 @@ fn rate(count: usize, time: Duration) -> f64 {
 }
 
 /// Single-row inserts of as many bytes as a commit has.
-fn plain(folder: &Path) -> f64 {
-    let db = Connection::open(folder.join("plain.db")).unwrap();
-    db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).unwrap();
-    db.pragma_update(None, "synchronous", "FULL").unwrap();
-    db.execute("CREATE TABLE row (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL)", []).unwrap();
-    let bytes = vec![7_u8; 280];
-    let start = Instant::now();
-    for _ in 0..DURABLE {
-        db.prepare_cached("INSERT INTO row (bytes) VALUES (?1)").unwrap().execute([&bytes]).unwrap();
+struct Plain(Connection);
+
+impl Plain {
+    fn new(folder: &Path) -> Self {
+        let db = Connection::open(folder.join("plain.db")).unwrap();
+        db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).unwrap();
+        db.pragma_update(None, "synchronous", "FULL").unwrap();
+        db.execute("CREATE TABLE row (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL)", []).unwrap();
+        Self(db)
     }
-    rate(DURABLE, start.elapsed())
+
+    fn slice(&self) -> f64 {
+        let bytes = vec![7_u8; 280];
+        let start = Instant::now();
+        for _ in 0..SLICE {
+            self.0.prepare_cached("INSERT INTO row (bytes) VALUES (?1)").unwrap().execute([&bytes]).unwrap();
+        }
+        rate(SLICE, start.elapsed())
+    }
 }
 
-fn one_writer(folder: &Path, name: &str) -> f64 {
-    let schema = schema();
-    let store = CommitStore::create(&folder.join(name), &schema).unwrap();
-    let mut head = store.append(create(&schema)).unwrap();
-    let start = Instant::now();
-    for number in 0..DURABLE {
-        head = store.append(update(&schema, head, number)).unwrap();
-    }
-    rate(DURABLE, start.elapsed())
+/// So many threads, each with a stream of its own.
+struct Writers {
+    store: CommitStore,
+    schema: Schema,
+    heads: Vec<CommitId>,
+    n_commits: usize,
 }
 
-fn many_writers(folder: &Path, name: &str) -> f64 {
-    let schema = schema();
-    let store = Arc::new(CommitStore::create(&folder.join(name), &schema).unwrap());
-    let root = store.append(create(&schema)).unwrap();
-    let start = Instant::now();
-    let threads: Vec<_> = (0..WRITERS)
-        .map(|writer| {
-            let (store, schema) = (Arc::clone(&store), schema.clone());
-            std::thread::spawn(move || {
-                let mut head = root;
-                for number in 0..DURABLE {
-                    head = store.append(update(&schema, head, writer * DURABLE + number)).unwrap();
-                }
-            })
-        })
-        .collect();
-    for thread in threads {
-        thread.join().unwrap();
+impl Writers {
+    fn new(path: &Path, n_writers: usize) -> Self {
+        let schema = schema();
+        let store = CommitStore::create(path, &schema).unwrap();
+        let root = store.append(create(&schema)).unwrap();
+        Self { store, schema, heads: vec![root; n_writers], n_commits: 0 }
     }
-    rate(WRITERS * DURABLE, start.elapsed())
+
+    fn slice(&mut self) -> f64 {
+        let Self { store, schema, heads, n_commits } = self;
+        let each = SLICE.div_ceil(heads.len()).max(SLICE / 4);
+        let n_heads = heads.len();
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            for (writer, head) in heads.iter_mut().enumerate() {
+                let (store, schema, first) = (&*store, &*schema, *n_commits + writer * each);
+                scope.spawn(move || {
+                    for number in first..first + each {
+                        *head = store.append(update(schema, *head, number)).unwrap();
+                    }
+                });
+            }
+        });
+        *n_commits += n_heads * each;
+        rate(n_heads * each, start.elapsed())
+    }
 }
 
 fn long(path: &Path, length: usize) -> CommitId {
@@ -204,21 +216,31 @@ fn writer(path: &str, root: &str, number: &str) {
     }
 }
 
+/// Takes turns: a disk that is slow for a second is slow for all of them.
 fn durable(folder: &Path) {
-    for round in 0..3 {
-        std::fs::remove_file(folder.join("plain.db")).ok();
-        let plain = plain(folder);
-        let one = one_writer(folder, &format!("one{round}.db"));
-        let threads = many_writers(folder, &format!("many{round}.db"));
-        let processes = many_processes(folder, &format!("processes{round}.db"));
-        println!(
-            "durable: plain inserts {plain:.0}/s, one writer {one:.0}/s = {:.2} ×, {WRITERS} threads {threads:.0}/s = \
-             {:.2} ×, {WRITERS} processes {processes:.0}/s = {:.2} ×",
-            one / plain,
-            threads / plain,
-            processes / plain
-        );
+    let plain = Plain::new(folder);
+    let mut one = Writers::new(&folder.join("one.db"), 1);
+    let mut many = Writers::new(&folder.join("many.db"), WRITERS);
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        rounds.push([plain.slice(), one.slice(), many.slice()]);
     }
+    let median = |of: &dyn Fn(&[f64; 3]) -> f64| {
+        let mut all: Vec<f64> = rounds.iter().map(of).collect();
+        all.sort_by(f64::total_cmp);
+        (all[all.len() / 4], all[all.len() / 2], all[all.len() * 3 / 4])
+    };
+    let (_, plain, _) = median(&|round| round[0]);
+    println!(
+        "durable, {ROUNDS} rounds: plain inserts {plain:.0}/s; of the ratios first quartile, median, third:"
+    );
+    for (at, name) in [(1, "one writer"), (2, "8 threads")] {
+        let (_, rate, _) = median(&|round| round[at]);
+        let (low, middle, high) = median(&|round| round[at] / round[0]);
+        println!("  {name} {rate:.0}/s = {low:.2}, {middle:.2}, {high:.2} ×");
+    }
+    let processes = many_processes(folder, "processes.db");
+    println!("  {WRITERS} processes, {DURABLE} commits each: {processes:.0}/s");
 }
 
 /// A store of so many documents whose two heads both wrote 10,000 of them, 1,000 of these in the same field.
@@ -267,29 +289,33 @@ fn two_streams(path: &Path, n_documents: usize, portion: usize) -> [CommitId; 2]
 
 fn merges(folder: &Path) {
     for (n_documents, portion) in [(10_000, 1), (200_000, 1), (10_000, 100), (200_000, 100)] {
-        let path = folder.join(format!("merge-{n_documents}-{portion}.db"));
-        let [ours, theirs] = two_streams(&path, n_documents, portion);
-        let mut times = Vec::new();
-        for round in 0..5 {
-            let store = CommitStore::open(&path).unwrap();
-            let start = Instant::now();
-            let merge = Commit::merge(ours, theirs, Stamp::new("ann", "merge", round).unwrap());
-            let merge = store.append(merge).unwrap();
-            let appended = millis(start);
-            let analysis = store
-                .read(|view| MergeAnalyzer::new(store.schema(), view).analyze_merge(&merge))
-                .unwrap()
-                .unwrap();
-            times.push((millis(start), appended));
-            assert_eq!(analysis.conflicts().len(), 1000);
-        }
-        times.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (whole, appended) = times[2];
-        println!(
-            "  {n_documents} documents, 10000 written by both in commits of {portion}: merge {appended:.1} ms, with \
-             analysis {whole:.1} ms, cold"
-        );
+        merge(folder, n_documents, portion);
     }
+}
+
+fn merge(folder: &Path, n_documents: usize, portion: usize) {
+    let path = folder.join(format!("merge-{n_documents}-{portion}.db"));
+    let [ours, theirs] = two_streams(&path, n_documents, portion);
+    let mut times = Vec::new();
+    for round in 0..5 {
+        let store = CommitStore::open(&path).unwrap();
+        let start = Instant::now();
+        let merge = Commit::merge(ours, theirs, Stamp::new("ann", "merge", round).unwrap());
+        let merge = store.append(merge).unwrap();
+        let appended = millis(start);
+        let analysis = store
+            .read(|view| MergeAnalyzer::new(store.schema(), view).analyze_merge(&merge))
+            .unwrap()
+            .unwrap();
+        times.push((millis(start), appended));
+        assert_eq!(analysis.conflicts().len(), 1000);
+    }
+    times.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (whole, appended) = times[2];
+    println!(
+        "  {n_documents} documents, 10000 written by both in commits of {portion}: merge {appended:.1} ms, with \
+             analysis {whole:.1} ms, cold"
+    );
 }
 
 fn main() {
@@ -308,12 +334,17 @@ fn main() {
         durable(folder.path());
     }
     if wanted.contains(&"threads") {
-        println!("{WRITERS} threads: {:.0}/s", many_writers(folder.path(), "threads.db"));
+        let mut writers = Writers::new(&folder.path().join("threads.db"), WRITERS);
+        let rates: Vec<f64> = (0..ROUNDS).map(|_| writers.slice()).collect();
+        println!("{WRITERS} threads: {:.0}/s", rates.iter().sum::<f64>() / rates.len() as f64);
     }
     if is_wanted("reads") {
         println!("100,000 commits:");
         reads(folder.path(), 100_000);
         unions(folder.path());
+    }
+    if wanted.contains(&"merge-once") {
+        merge(folder.path(), 10_000, 100);
     }
     if is_wanted("merge") {
         println!("merge and analysis, 1,000 conflicts:");

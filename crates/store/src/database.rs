@@ -7,6 +7,7 @@
 //!   or not ours is damage, and is said to be.
 
 use crate::{Lock, LockError, StoreError, durable, local};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -151,6 +152,8 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "trusted_schema", "OFF")?;
         connection.pragma_update(None, "cell_size_check", "ON")?;
+        // Otherwise a statement is planned anew whenever it is used with other values, in the hope of a better plan.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(connection)
     };
     open().map_err(StoreError::engine(path))

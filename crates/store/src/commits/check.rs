@@ -172,6 +172,9 @@ impl Commits for Without<'_, '_> {
     fn snapshot(&self, seq: Seq) -> Result<Option<commit::State>, HistoryError> {
         if seq == self.seq { Ok(None) } else { self.view.snapshot(seq) }
     }
+    fn read_ahead(&self, seqs: &[Seq]) -> Result<(), HistoryError> {
+        self.view.read_ahead(seqs)
+    }
     fn has_snapshot(&self, seq: Seq) -> Result<bool, HistoryError> {
         Ok(seq != self.seq && self.view.has_snapshot(seq)?)
     }

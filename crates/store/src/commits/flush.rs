@@ -12,6 +12,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// Flushes the log of one database.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub(super) struct Flush {
     numbers: File,
     /// The log, once it was needed. Whoever holds this flushes.
     log: Mutex<Option<File>>,
+    /// How many nanoseconds the last flush took.
+    took: AtomicU64,
 }
 
 /// A write that was added to the log, by its number.
@@ -40,6 +44,8 @@ const FLUSHED: u64 = 8;
 /// How long the log is made for whoever goes on writing: as long as it gets before it is folded into the database, and
 /// begins anew. Flushing what lies within a file costs half of flushing what makes it longer.
 const LOG_BYTES: u64 = 4 * 1024 * 1024 + 128 * 1024;
+/// From when on a flush takes long beside the work for what it flushes.
+const LONG: Duration = Duration::from_micros(400);
 /// What the log is made longer by at once.
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 
@@ -52,7 +58,7 @@ impl Flush {
         let numbers = options.open(&beside).map_err(StoreError::io(&beside))?;
         let mut log = path.as_os_str().to_owned();
         log.push("-wal");
-        Ok(Self { path: log.into(), numbers, log: Mutex::new(None) })
+        Ok(Self { path: log.into(), numbers, log: Mutex::new(None), took: AtomicU64::new(0) })
     }
 
     /// Makes room in the log for whoever goes on writing. Only whoever is writing to the database may do so.
@@ -103,9 +109,22 @@ impl Flush {
             Some(file) => file,
             None => File::open(&self.path)?,
         };
+        let begun = Instant::now();
         file.sync_data()?;
+        let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.took.store(took, Ordering::Relaxed);
         *log = Some(file);
         self.numbers.write_all_at(&added.to_le_bytes(), FLUSHED)
+    }
+
+    /// Where a flush takes long, waits for the present one, and a moment for those whom it lets go on.
+    pub(super) fn gather(&self) {
+        let took = Duration::from_nanos(self.took.load(Ordering::Relaxed));
+        if took < LONG {
+            return std::thread::yield_now();
+        }
+        drop(lock(&self.log));
+        std::thread::sleep(took / 16);
     }
 
     /// Both numbers; what is not there is nought.

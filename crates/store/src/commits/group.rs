@@ -1,8 +1,9 @@
 //! Threads that append at the same time share one transaction.
 //!
 //! Whoever finds nobody writing writes for all who wait, and then lets the first who came meanwhile write: so the next
-//! transaction is made while the last one is flushed. What is refused is refused alone; a fault of the store is
-//! everybody's. Each caller is told by itself: nobody wakes to find that there is nothing for it.
+//! transaction is made while the last one is flushed. Where a flush takes long, the next one waits for it, so that all
+//! who write can share one. What is refused is refused alone; a fault of the store is everybody's. Each caller is told
+//! by itself: nobody wakes to find that there is nothing for it.
 
 use super::flush::Added;
 use super::{CommitStore, CommitsError, lock};
@@ -53,11 +54,12 @@ impl Queue {
 }
 
 impl Lead<'_> {
+    /// Whether several are likely to come.
+    fn is_shared(&self) -> bool {
+        lock(&self.0.0).is_shared
+    }
+
     fn take_waiting(&self) -> Vec<Waiting> {
-        if lock(&self.0.0).is_shared {
-            // Those who were told a moment ago are likely to come again: they go first.
-            std::thread::yield_now();
-        }
         let mut state = lock(&self.0.0);
         state.is_shared = state.waiting.len() > 1;
         std::mem::take(&mut state.waiting)
@@ -94,6 +96,10 @@ impl CommitStore {
 
     /// Writes for all who wait, and tells them.
     fn write_batch(&self, lead: Lead<'_>) {
+        if lead.is_shared() {
+            // Those who were told a moment ago come again: the more of them share a flush, the better.
+            self.flush.gather();
+        }
         let (commits, callers): (Vec<Commit>, Vec<Caller>) =
             lead.take_waiting().into_iter().map(|waiting| (waiting.commit, waiting.caller)).unzip();
         let added = self.add_batch(commits);

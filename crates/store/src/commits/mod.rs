@@ -34,6 +34,7 @@
     reason = "a method of a view of one lifetime does not take a view of any lifetime"
 )]
 
+mod ahead;
 mod append;
 mod check;
 mod exchange;

@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many commits share one kept state at least.
-const LEAST_COMMITS: i64 = 256;
+const LEAST_COMMITS: i64 = 1024;
 /// How many bytes of fewer commits are enough.
 const LEAST_BYTES: i64 = 1024 * 1024;
 /// How many bytes of kept state one byte of commits may cost.

@@ -78,7 +78,7 @@ fn what_was_appended_is_there_for_the_next_process() {
 #[test]
 fn states_are_those_of_a_store_in_memory_wherever_states_are_kept() {
     let (_folder, store) = fresh();
-    let ids = chain(&store, 700);
+    let ids = chain(&store, 2500);
     let mut memory = MemoryCommits::new();
     for id in &ids {
         memory.append((*store.get(id).expect("reads").expect("is there")).clone()).expect("appends");
@@ -103,7 +103,7 @@ fn states_are_those_of_a_store_in_memory_wherever_states_are_kept() {
 #[test]
 fn merges_and_masks_read_as_in_memory() {
     let (_folder, store) = fresh();
-    let ids = chain(&store, 600);
+    let ids = chain(&store, 2200);
     let (base, mut ours, mut theirs) = (ids[300], ids[599], ids[300]);
     for number in 0..300 {
         theirs = store.append(rank(Some(theirs), "t1", number, 10_000 + number)).expect("appends");
@@ -164,6 +164,27 @@ fn writers_in_threads_lose_nothing_and_refusals_are_their_own() {
 }
 
 #[test]
+fn what_was_acknowledged_is_in_the_files_of_that_moment() {
+    let (folder, store) = fresh();
+    let mut head = store.append(rank(None, "a", 0, 0)).expect("appends");
+    // More than it takes to be given room in the log.
+    for number in 1..=i64::from(FEW_WRITES) + 8 {
+        head = store.append(rank(Some(head), "a", number, number)).expect("appends");
+    }
+    let elsewhere = folder.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("makes a directory");
+    for name in ["c.db", "c.db-wal"] {
+        std::fs::copy(folder.path().join(name), elsewhere.join(name)).expect("copies");
+    }
+    let log = std::fs::metadata(elsewhere.join("c.db-wal")).expect("has a log");
+    assert!(log.len() > 4 * 1024 * 1024, "{} bytes", log.len());
+    let copy = CommitStore::open(&elsewhere.join("c.db")).expect("opens");
+    assert_eq!(copy.heads().expect("reads"), [head]);
+    assert_eq!(state_json(&copy, &head), state_json(&store, &head));
+    assert_eq!(copy.check().expect("checks").findings, []);
+}
+
+#[test]
 fn a_damaged_commit_is_named_and_not_used() {
     let (folder, store) = fresh();
     let ids = chain(&store, 20);
@@ -187,7 +208,7 @@ fn a_damaged_commit_is_named_and_not_used() {
 #[test]
 fn a_damaged_kept_state_or_index_is_found() {
     let (folder, store) = fresh();
-    chain(&store, 600);
+    chain(&store, 2200);
     drop(store);
     let path = folder.path().join("c.db");
     for damage in [

@@ -1,5 +1,6 @@
 //! Reading: the port that the engine asks.
 
+use super::ahead::Stored;
 use super::recent::Recent;
 use super::tail::{Entry, SharedTail, Tail};
 use super::{CommitStore, CommitsError, snapshots};
@@ -257,6 +258,26 @@ impl<'c> View<'c> {
         found.ok_or_else(|| self.damaged(format!("node {} is missing", seq.0)))
     }
 
+    /// A commit that was read or added a moment ago.
+    pub(super) fn in_memory(&self, seq: Seq) -> Option<Arc<Commit>> {
+        let read = self.decoded.borrow().by_seq.get(&seq).cloned();
+        read.or_else(|| self.added.get(&seq).cloned()).or_else(|| self.recent.commit(seq))
+    }
+
+    /// Keeps a commit for whoever reads it next.
+    pub(super) fn remember(&self, seq: Seq, commit: Arc<Commit>) {
+        self.decoded.borrow_mut().add(seq, commit);
+    }
+
+    /// The row of a commit.
+    pub(super) fn stored(&self, seq: Seq) -> Result<Stored, HistoryError> {
+        let sql = "SELECT id, bytes FROM node WHERE seq = ?1";
+        let row =
+            self.query(sql, [seq.0], |row| Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
+        let (id, bytes) = row.ok_or_else(|| self.damaged(format!("node {} is missing", seq.0)))?;
+        Ok(Stored { seq, id: Digest::from_bytes(id).into(), bytes })
+    }
+
     fn read_node(&self, seq: Seq) -> Result<Known, HistoryError> {
         let sql = "SELECT seq, kind, parent, target, since, since_bytes, kept_bytes FROM node WHERE seq = ?1";
         let row = self.query(sql, [seq.0], NodeRow::read)?;
@@ -347,7 +368,6 @@ impl Commits for View<'_> {
         if let Some(seq) = self.fresh.find(id).or(newer) {
             return Ok(Some(seq));
         }
-        // Cut off here: a statement that makes its own constants of what it is given is planned anew each time.
         let sql = "SELECT seq FROM node_id JOIN node USING (seq) WHERE prefix = ?1 AND id = ?2";
         let bytes = id.digest().as_bytes();
         self.query(sql, (&bytes[..8], bytes), |row| row.get(0).map(Seq))
@@ -362,26 +382,16 @@ impl Commits for View<'_> {
     }
 
     fn commit(&self, seq: Seq) -> Result<Arc<Commit>, HistoryError> {
-        if let Some(commit) = self.decoded.borrow().by_seq.get(&seq).or_else(|| self.added.get(&seq)) {
-            return Ok(commit.clone());
-        }
-        if let Some(commit) = self.recent.commit(seq) {
+        if let Some(commit) = self.in_memory(seq) {
             return Ok(commit);
         }
-        let sql = "SELECT id, bytes FROM node WHERE seq = ?1";
-        let row =
-            self.query(sql, [seq.0], |row| Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
-        let (id, bytes) = row.ok_or_else(|| self.damaged(format!("node {} is missing", seq.0)))?;
-        let id: CommitId = Digest::from_bytes(id).into();
-        let damaged = |why: String| HistoryError::Damaged { id, why };
-        if Digest::of(&bytes) != *id.digest() {
-            return Err(damaged("its bytes have another hash".into()));
-        }
-        let commit =
-            Commit::decode_hashed(self.schema, id, &bytes).map_err(|error| damaged(error.to_string()))?;
-        let commit = Arc::new(commit);
-        self.decoded.borrow_mut().add(seq, commit.clone());
+        let commit = self.stored(seq)?.decode(self.schema)?;
+        self.remember(seq, commit.clone());
         Ok(commit)
+    }
+
+    fn read_ahead(&self, seqs: &[Seq]) -> Result<(), HistoryError> {
+        self.read_many(seqs)
     }
 
     fn writers(&self, document: &DocumentId, from: Seq) -> Result<Vec<Seq>, HistoryError> {
