@@ -9,14 +9,17 @@ const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-saniti
                         -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
                         -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares";
 
-/// Runs each target for `seconds`.
-pub fn fuzz(seconds: &str) -> Chore {
+/// Runs each target, or those that are named, for `seconds`.
+pub fn fuzz(seconds: &str, wanted: &[&str]) -> Chore {
     let seconds: u32 = seconds.parse().map_err(|_| format!("`{seconds}` is no number of seconds"))?;
     let folder = root().join("fuzz");
     let host = host()?;
     for entry in fs::read_dir(folder.join("fuzz_targets")).map_err(|error| error.to_string())? {
         let path = entry.map_err(|error| error.to_string())?.path();
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if !wanted.is_empty() && !wanted.contains(&name.as_str()) {
+            continue;
+        }
         let corpus = folder.join("corpus").join(&name);
         fs::create_dir_all(&corpus).map_err(|error| error.to_string())?;
         eprintln!("── fuzz: {name}, {seconds} s");

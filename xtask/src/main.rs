@@ -35,7 +35,7 @@ const USAGE: &str = "usage: cargo xtask <chore>
   simulate [seeds]   run the registry of intents under so many random schedules (10,000)
   race    let four processes contend for one path, 10,000 claims (long)
   kill registry  kill processes that claim and release, 600 times (long)
-  fuzz    run every fuzz target for 60 s, or as many as are given
+  fuzz [seconds [target…]]   run every fuzz target, or those named, for 60 s or as many as are given
 ";
 
 /// What a chore ends with: nothing to say, or what went wrong.
@@ -67,8 +67,8 @@ fn main() -> ExitCode {
         ["simulate"] => test::simulate("10000"),
         ["simulate", seeds] => test::simulate(seeds),
         ["race"] => test::race(),
-        ["fuzz"] => fuzz::fuzz("60"),
-        ["fuzz", seconds] => fuzz::fuzz(seconds),
+        ["fuzz"] => fuzz::fuzz("60", &[]),
+        ["fuzz", seconds, targets @ ..] => fuzz::fuzz(seconds, targets),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);
