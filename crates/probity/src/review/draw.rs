@@ -1,4 +1,5 @@
-//! Drawing the review: the list above, the four values side by side, what is known, and the keys. It fits 80×24.
+//! Drawing the review: the list above, the four values side by side, what is known, and the keys. It fits 80×24; on a
+//! narrower terminal the values stand two by two and the keys take more lines.
 
 use super::screen::{Item, Mode, Screen};
 use crate::commands::commits::chosen_text;
@@ -13,22 +14,26 @@ use ratatui::widgets::{Block, Clear, List, ListItem, ListState, Paragraph, Wrap}
 /// How many lines of a value are shown.
 const MAX_VALUE_LINES: usize = 200;
 
+/// Narrower than this, four values side by side cannot be read.
+const NARROW: u16 = 64;
+
 /// Draws the whole screen.
 pub(crate) fn draw(frame: &mut Frame<'_>, screen: &Screen, colour: bool) {
     let paint = Paint { colour };
+    let keys = key_lines(&screen.mode, frame.area().width, frame.area().height);
     let rows = Layout::vertical([
         Constraint::Length(1),
         Constraint::Fill(2),
         Constraint::Fill(3),
         Constraint::Length(2),
-        Constraint::Length(2),
+        Constraint::Length(u16::try_from(keys.len()).unwrap_or(2)),
     ]);
-    let [title, list, values, about, keys] = rows.areas(frame.area());
+    let [title, list, values, about, help] = rows.areas(frame.area());
     let counts = format!("{}, {} open", ui::count(screen.items.len(), "conflict"), screen.n_open());
     let heading = Line::from(vec![
-        Span::styled(screen.title.clone(), Style::new().add_modifier(Modifier::BOLD)),
+        Span::styled(counts, Style::new().add_modifier(Modifier::BOLD)),
         Span::raw("  "),
-        Span::styled(counts, paint.dim()),
+        Span::styled(screen.title.clone(), paint.dim()),
     ]);
     frame.render_widget(heading, title);
     draw_list(frame, list, screen, paint);
@@ -36,7 +41,8 @@ pub(crate) fn draw(frame: &mut Frame<'_>, screen: &Screen, colour: bool) {
         draw_values(frame, values, item, paint);
         draw_about(frame, about, screen, item, paint);
     }
-    draw_keys(frame, keys, screen, paint);
+    let keys: Vec<Line<'_>> = keys.into_iter().map(|line| Line::styled(line, paint.dim())).collect();
+    frame.render_widget(Paragraph::new(keys), help);
     draw_over(frame, screen, paint);
 }
 
@@ -97,7 +103,6 @@ fn mark(item: &Item, paint: Paint) -> (&'static str, Style) {
 }
 
 fn draw_values(frame: &mut Frame<'_>, area: Rect, item: &Item, paint: Paint) {
-    let columns: [Rect; 4] = Layout::horizontal([Constraint::Fill(1); 4]).areas(area);
     let conflict = &item.conflict;
     let effective = item.chosen.as_ref().or(item.ruled.as_ref());
     let values = [
@@ -106,7 +111,7 @@ fn draw_values(frame: &mut Frame<'_>, area: Rect, item: &Item, paint: Paint) {
         ("theirs", &conflict.theirs, Chosen::Theirs),
         ("merged", &conflict.merged, Chosen::Merged),
     ];
-    for (column, (name, reading, choice)) in columns.into_iter().zip(values) {
+    for (column, (name, reading, choice)) in places(area).into_iter().zip(values) {
         let is_chosen = effective == Some(&choice);
         let title = if is_chosen { format!(" ✓ {name} ") } else { format!(" {name} ") };
         let style = if is_chosen { paint.good() } else { Style::new() };
@@ -115,6 +120,17 @@ fn draw_values(frame: &mut Frame<'_>, area: Rect, item: &Item, paint: Paint) {
         let text = value_text(reading, if differs { paint.warn() } else { Style::new() }, paint);
         frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: false }).block(block), column);
     }
+}
+
+/// Where the four values stand: side by side, or two by two.
+fn places(area: Rect) -> [Rect; 4] {
+    if area.width >= NARROW {
+        return Layout::horizontal([Constraint::Fill(1); 4]).areas(area);
+    }
+    let [above, below]: [Rect; 2] = Layout::vertical([Constraint::Fill(1); 2]).areas(area);
+    let halves = |row: Rect| -> [Rect; 2] { Layout::horizontal([Constraint::Fill(1); 2]).areas(row) };
+    let ([a, b], [c, d]) = (halves(above), halves(below));
+    [a, b, c, d]
 }
 
 fn value_text(reading: &Reading, style: Style, paint: Paint) -> Text<'static> {
@@ -143,21 +159,44 @@ fn draw_about(frame: &mut Frame<'_>, area: Rect, screen: &Screen, item: &Item, p
     frame.render_widget(Paragraph::new(vec![Line::from(first), Line::from(second)]), area);
 }
 
-fn draw_keys(frame: &mut Frame<'_>, area: Rect, screen: &Screen, paint: Paint) {
-    let lines: [&str; 2] = match screen.mode {
-        Mode::Choosing => [
-            "o ours  t theirs  b base  m merged  v value  x absent  u undo  r as before",
-            "O T B M for all open  ↑↓ move  Tab next open  p preview  w write  q leave",
+/// What each key does: as many lines as the width needs, and not more than a fifth of the height has room for.
+fn key_lines(mode: &Mode, width: u16, height: u16) -> Vec<String> {
+    let keys: &[&str] = match mode {
+        Mode::Choosing => &[
+            "o ours",
+            "t theirs",
+            "b base",
+            "m merged",
+            "v value",
+            "x absent",
+            "u undo",
+            "r as before",
+            "O T B M for all open",
+            "↑↓ move",
+            "Tab next open",
+            "p preview",
+            "w write",
+            "q leave",
         ],
-        Mode::Typing { .. } => ["type a JSON value", "Enter take it  Esc back"],
-        Mode::Preview { .. } => ["this is what would be written", "↑↓ scroll  w write  Esc back"],
+        Mode::Typing { .. } => &["type a JSON value:", "Enter take it", "Esc back"],
+        Mode::Preview { .. } => &["this is what would be written:", "↑↓ scroll", "w write", "Esc back"],
         Mode::Signing { .. } => {
-            ["the decision is recorded with its reason", "Tab other line  Enter write  Esc back"]
+            &["the decision is recorded with its reason:", "Tab other line", "Enter write", "Esc back"]
         }
-        Mode::Leaving => ["your choices are not written yet", "y leave all the same  any other key back"],
+        Mode::Leaving => &["your choices are not written yet:", "y leave all the same", "any other key back"],
     };
-    let lines: Vec<Line<'_>> = lines.into_iter().map(|line| Line::styled(line, paint.dim())).collect();
-    frame.render_widget(Paragraph::new(lines), area);
+    let mut lines: Vec<String> = Vec::new();
+    for key in keys {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 2 + key.chars().count() <= usize::from(width) => {
+                line.push_str("  ");
+                line.push_str(key);
+            }
+            _ => lines.push((*key).to_owned()),
+        }
+    }
+    lines.truncate(usize::from(height / 5).max(2));
+    lines
 }
 
 /// Whatever stands over the list: typing, the preview, signing.
@@ -236,6 +275,16 @@ mod tests {
             "w write",
             "q leave",
         ] {
+            assert!(text.contains(part), "`{part}` is missing in\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_narrow_terminal_shows_the_same_in_more_lines() {
+        let text = drawn(&screen(2), 48, 24);
+        for part in
+            ["2 conflicts, 2 open", "base", "ours", "theirs", "merged", "u undo", "w write", "q leave"]
+        {
             assert!(text.contains(part), "`{part}` is missing in\n{text}");
         }
     }
