@@ -46,6 +46,8 @@ const FLUSHED: u64 = 8;
 const LOG_BYTES: u64 = 4 * 1024 * 1024 + 128 * 1024;
 /// From when on a flush takes long beside the work for what it flushes.
 const LONG: Duration = Duration::from_micros(400);
+/// How long others are waited for at most.
+const LONGEST_WAIT: Duration = Duration::from_millis(2);
 /// What the log is made longer by at once.
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 
@@ -124,7 +126,7 @@ impl Flush {
             return std::thread::yield_now();
         }
         drop(lock(&self.log));
-        std::thread::sleep(took / 16);
+        std::thread::sleep((took / 16).min(LONGEST_WAIT));
     }
 
     /// Both numbers; what is not there is nought.
