@@ -24,7 +24,7 @@ const MIN_SAME_MEMBERS: usize = 50;
 type Chain = Vec<(u32, u32)>;
 
 enum Outcome {
-    Block(u64, u32, [Fragment; 2]),
+    Block(u64, u32, Vec<Fragment>),
     Near(Pair),
 }
 
@@ -40,9 +40,10 @@ pub(super) fn find(files: &[File], settings: &Settings) -> (Vec<Group>, Vec<Pair
     let matches = seeds::find(&aligner.all);
     let between: Vec<&[Match]> = matches.chunk_by(|a, b| a.sequences == b.sequences).collect();
     let outcomes: Vec<Vec<Outcome>> = between.par_iter().map(|matches| aligner.align(matches)).collect();
+    let copied = aligner.all.distinct.iter().filter_map(|sequence| aligner.copied(sequence));
     let mut blocks: BTreeMap<u64, Group> = BTreeMap::new();
     let mut pairs = Vec::new();
-    for outcome in outcomes.into_iter().flatten() {
+    for outcome in outcomes.into_iter().flatten().chain(copied) {
         match outcome {
             Outcome::Near(pair) => pairs.push(pair),
             Outcome::Block(key, n_tokens, fragments) => {
@@ -62,7 +63,7 @@ pub(super) fn find(files: &[File], settings: &Settings) -> (Vec<Group>, Vec<Pair
 impl Aligner<'_> {
     fn align(&self, matches: &[Match]) -> Vec<Outcome> {
         let (first, second) = matches[0].sequences;
-        let (first, second) = (self.all.sequences[first as usize], self.all.sequences[second as usize]);
+        let (first, second) = (self.all.distinct[first as usize], self.all.distinct[second as usize]);
         let n_tokens: u32 = matches.iter().map(|found| self.item(found.first).n_tokens).sum();
         if n_tokens < self.settings.clone_tokens / 2 || self.are_equal_units(&first, &second) {
             return Vec::new();
@@ -77,12 +78,27 @@ impl Aligner<'_> {
 
     /// Whether both are whole callables that [`units`] compares already.
     fn are_equal_units(&self, first: &Sequence, second: &Sequence) -> bool {
-        let unit =
-            |sequence: &Sequence| &self.files[sequence.file as usize].facts.units[sequence.unit as usize];
+        let unit = |sequence: &Sequence| {
+            let (file, unit) = self.all.place(sequence);
+            &self.files[file as usize].facts.units[unit as usize]
+        };
         first.is_callable
             && second.is_callable
             && unit(first).renamed == unit(second).renamed
             && units::is_comparable(unit(first), self.settings)
+    }
+
+    /// The block that the copies of a sequence outside callables are. Copies of callables are compared as units.
+    fn copied(&self, sequence: &Sequence) -> Option<Outcome> {
+        let positions = sequence.positions;
+        let n_tokens = self.n_tokens(positions);
+        let identity: Chain = (positions.start..positions.end).map(|position| (position, position)).collect();
+        let is_block = Sequences::has_copies(sequence)
+            && !sequence.is_callable
+            && n_tokens >= self.settings.block_tokens
+            && self.is_varied(&identity);
+        let fragments = || self.all.fragments(sequence, positions).collect();
+        is_block.then(|| Outcome::Block(self.content(sequence, positions), n_tokens, fragments()))
     }
 
     /// The heaviest chains of matches that follow each other closely in both sequences; no match is in two.
@@ -146,17 +162,18 @@ impl Aligner<'_> {
         {
             return None;
         }
-        let names = Names::of(self, (first.file, second.file), &chain);
+        let names = Names::of(self, (self.all.place(first).0, self.all.place(second).0), &chain);
         if !names.is_renaming(n_matched >= self.settings.block_tokens * 2) {
             return None;
         }
-        let fragments = [self.all.fragment(first, spans[0]), self.all.fragment(second, spans[1])];
         let has_gaps = spans.iter().any(|span| span.len() as usize != chain.len());
         if has_gaps || !names.is_consistent() || are_units {
+            let fragments = [self.all.fragment(first, spans[0]), self.all.fragment(second, spans[1])];
             return Some(Outcome::Near(self.pair(fragments, &chain, n_matched, similarity)));
         }
         let key = self.content(first, spans[0]);
-        (key == self.content(second, spans[1])).then_some(Outcome::Block(key, n_matched, fragments))
+        let fragments = || self.all.fragments(first, spans[0]).chain(self.all.fragments(second, spans[1]));
+        (key == self.content(second, spans[1])).then(|| Outcome::Block(key, n_matched, fragments().collect()))
     }
 
     /// Adds the equal statements before, between and after those that the seeds found.
@@ -206,10 +223,13 @@ impl Aligner<'_> {
     }
 
     fn pair(&self, [first, second]: [Fragment; 2], chain: &Chain, n_tokens: u32, similarity: u32) -> Pair {
-        let repeated = chain.iter().map(|&(_, position)| self.item(position).statement).collect();
+        let repeated = chain.iter().map(|&(_, position)| self.all.statement(position)).collect();
+        let repeated_in = second.file;
         let keys = [&first, &second].map(|fragment| self.fragment_key(fragment));
         let key = mix(keys[0].min(keys[1]), keys[0].max(keys[1]));
-        Pair { first, second, repeated, n_tokens, similarity, key }
+        let is_in_order = first.place() <= second.place();
+        let (first, second) = if is_in_order { (first, second) } else { (second, first) };
+        Pair { first, second, repeated, repeated_in, n_tokens, similarity, key }
     }
 
     /// What a fragment says, for the name of a pair.
@@ -224,7 +244,7 @@ impl Aligner<'_> {
 
     /// The content of a block up to a consistent renaming, as in units.
     fn content(&self, sequence: &Sequence, span: Span) -> u64 {
-        let file = &self.files[sequence.file as usize];
+        let file = &self.files[self.all.place(sequence).0 as usize];
         let items = self.all.items(span);
         let depth = items.first().map_or(0, |item| item.depth);
         let language = hash::of_bytes(file.language.name().as_bytes());

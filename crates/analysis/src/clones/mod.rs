@@ -4,16 +4,18 @@
 //! share a fingerprint: one sort finds them ([`units`]). *Blocks* of statements, and units of which a few statements
 //! were added, removed or changed, are found by short runs of equal statement shapes that seed an alignment, as
 //! genomes are compared ([`seeds`], [`align`]). Statements are already ten times coarser than tokens, so every run is
-//! indexed and no sampling is needed; runs that occur everywhere are linked to their neighbours only, which keeps the
-//! work near linear. Last, [`report`] turns groups into findings: n copies are n − 1 findings, and what lies inside a
+//! indexed and no sampling is needed; runs that occur everywhere are linked only to the one that goes on most alike,
+//! which keeps the work near linear. Equal sequences are aligned once, whatever the number of their copies. Last, [`report`] turns groups into findings: n copies are n − 1 findings, and what lies inside a
 //! larger copy is not told twice.
 
 mod align;
+mod forest;
 mod report;
 mod seeds;
 mod sequences;
 mod units;
 
+use self::forest::Forest;
 use crate::corpus::File;
 use crate::facts::{Range, Span};
 use crate::finding::{CloneType, Draft, Location};
@@ -28,6 +30,8 @@ struct Fragment {
     unit: u32,
     /// Whether it is the whole unit.
     is_unit: bool,
+    /// The fingerprint of the sequence it is from, or of the unit.
+    content: u64,
 }
 
 impl Fragment {
@@ -48,7 +52,7 @@ impl Fragment {
         file.location(self.range(files), &file.facts.units[self.unit as usize].name)
     }
 
-    /// The order of copies: the first is the original.
+    /// The order in which copies are told.
     const fn place(&self) -> (u32, u32, u32) {
         (self.file, self.statements.start, self.statements.end)
     }
@@ -67,13 +71,22 @@ struct Group {
     members: Vec<Fragment>,
 }
 
-/// Two pieces of code that are alike but not equal.
+impl Group {
+    /// The member that the others are taken to repeat: found by what it says, so that one more copy anywhere never
+    /// changes which code counts as repeated.
+    fn original(&self) -> Option<&Fragment> {
+        self.members.iter().min_by_key(|member| (member.content, member.place()))
+    }
+}
+
+/// Two pieces of code that are alike but not equal, in order of place.
 #[derive(Debug)]
 struct Pair {
     first: Fragment,
     second: Fragment,
-    /// The statements of `second` that repeat some of `first`.
+    /// The statements that repeat some of the other piece, and their file.
     repeated: Vec<u32>,
+    repeated_in: u32,
     n_tokens: u32,
     /// In percent.
     similarity: u32,

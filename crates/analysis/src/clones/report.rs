@@ -4,11 +4,14 @@
 //! only lie inside larger copies, at the same place in each, are told by those. Near pairs are told along a spanning
 //! forest: each finding joins two pieces that nothing told before has joined.
 
-use super::{Clones, Fragment, Group, Pair, clone_type};
+use super::{Clones, Forest, Fragment, Group, Pair, clone_type};
 use crate::corpus::File;
 use crate::facts::{Span, count};
 use crate::finding::{CloneType, Draft, Family, Severity};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// A finding lists no more places than this; a thousand copies are a thousand findings, not a million places.
+const MAX_PLACES: usize = 20;
 
 /// Copies of one piece that together repeat so many tokens are critical.
 const MUCH: u32 = 1_000;
@@ -67,8 +70,11 @@ impl<'a> Reporter<'a> {
 
     fn add_group(&mut self, group: &Group) {
         let apart = self.apart(&group.members);
+        let original = group.original().map(Fragment::place);
+        for member in group.members.iter().filter(|member| Some(member.place()) != original) {
+            self.repeat(member.file, member.statements.start..member.statements.end);
+        }
         for member in &group.members[1..] {
-            self.repeat(member, member.statements.start..member.statements.end);
             self.relate(&group.members[0], member);
         }
         if apart.len() < 2 {
@@ -112,8 +118,8 @@ impl<'a> Reporter<'a> {
     fn draft(&self, group: &Group, copy: &Fragment, number: u32) -> Draft {
         let original = group.members.iter().find(|member| member.place() != copy.place()).unwrap_or(copy);
         let others = group.members.iter().filter(|member| member.place() != copy.place());
-        let locations =
-            std::iter::once(copy).chain(others).map(|member| member.location(self.files)).collect();
+        let places = std::iter::once(copy).chain(others).take(MAX_PLACES);
+        let locations = places.map(|member| member.location(self.files)).collect();
         let (family, what) = if copy.is_unit {
             (Family::Clone, self.files[copy.file as usize].facts.units[copy.unit as usize].name.as_str())
         } else {
@@ -144,7 +150,7 @@ impl<'a> Reporter<'a> {
         }
         let nodes = [self.node(&pair.first), self.node(&pair.second)];
         let is_new = self.forest.join(nodes[0], nodes[1]);
-        self.repeat(&pair.second, pair.repeated.iter().copied());
+        self.repeat(pair.repeated_in, pair.repeated.iter().copied());
         self.relate(&pair.first, &pair.second);
         if is_new {
             self.drafts.push(self.pair_draft(pair));
@@ -202,8 +208,8 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    fn repeat(&mut self, fragment: &Fragment, statements: impl IntoIterator<Item = u32>) {
-        let repeated = &mut self.repeated[fragment.file as usize];
+    fn repeat(&mut self, file: u32, statements: impl IntoIterator<Item = u32>) {
+        let repeated = &mut self.repeated[file as usize];
         for statement in statements {
             repeated[statement as usize] = true;
         }
@@ -228,31 +234,5 @@ impl<'a> Reporter<'a> {
             drafts: self.drafts,
             siblings: self.siblings.into_iter().collect(),
         }
-    }
-}
-
-/// Sets that only ever join; the root of a set is its smallest member.
-#[derive(Debug, Default)]
-struct Forest(Vec<u32>);
-
-impl Forest {
-    fn add(&mut self) -> u32 {
-        let node = count(self.0.len());
-        self.0.push(node);
-        node
-    }
-
-    fn root(&self, mut node: u32) -> u32 {
-        while self.0[node as usize] != node {
-            node = self.0[node as usize];
-        }
-        node
-    }
-
-    /// Joins two sets, and answers whether they were apart.
-    fn join(&mut self, one: u32, other: u32) -> bool {
-        let (one, other) = (self.root(one), self.root(other));
-        self.0[one.max(other) as usize] = one.min(other);
-        one != other
     }
 }

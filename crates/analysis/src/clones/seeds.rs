@@ -5,7 +5,7 @@ use crate::facts::{Span, count};
 use crate::hash::mix;
 use rayon::prelude::*;
 
-/// A run that occurs more often than this is linked to its neighbours in the corpus only.
+/// A run that occurs more often than this is linked only to those that go on most alike.
 const COMMON: usize = 12;
 
 /// Runs of shapes alone are longer than runs that also name the same members.
@@ -35,7 +35,7 @@ pub(super) fn find(all: &Sequences) -> Vec<Match> {
         let runs = runs(all, kind);
         let equal: Vec<&[(u64, u32)]> =
             runs.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1).collect();
-        let found: Vec<Vec<Match>> = equal.par_iter().map(|equal| link(equal, kind, &owner)).collect();
+        let found: Vec<Vec<Match>> = equal.par_iter().map(|equal| link(all, equal, kind, &owner)).collect();
         matches.extend(found.into_iter().flatten());
     }
     matches.par_sort_unstable();
@@ -46,7 +46,7 @@ pub(super) fn find(all: &Sequences) -> Vec<Match> {
 /// The sequence of each position.
 fn owners(all: &Sequences) -> Vec<u32> {
     let mut owners = vec![0; all.items.len()];
-    for (index, sequence) in all.sequences.iter().enumerate() {
+    for (index, sequence) in all.distinct.iter().enumerate() {
         owners[sequence.positions.usize()].fill(count(index));
     }
     owners
@@ -55,7 +55,7 @@ fn owners(all: &Sequences) -> Vec<u32> {
 /// The fingerprints of all runs with their positions, sorted.
 fn runs(all: &Sequences, kind: Kind) -> Vec<(u64, u32)> {
     let mut runs: Vec<(u64, u32)> = all
-        .sequences
+        .distinct
         .par_iter()
         .flat_map_iter(|sequence| {
             let last = sequence.positions.end.saturating_sub(kind.n_statements - 1);
@@ -80,12 +80,22 @@ fn run(all: &Sequences, position: u32, kind: Kind) -> Option<(u64, u32)> {
     Some((key, position))
 }
 
-/// Links the places of one run: all with all while they are few, else each with the next.
-fn link(equal: &[(u64, u32)], kind: Kind, owner: &[u32]) -> Vec<Match> {
+/// How many statements after a run say how it goes on.
+const HORIZON: u32 = 8;
+
+/// Links the places of one run: all with all while they are few, else each with the one that goes on most alike.
+fn link(all: &Sequences, equal: &[(u64, u32)], kind: Kind, owner: &[u32]) -> Vec<Match> {
+    let mut places: Vec<u32> = equal.iter().map(|&(_, position)| position).collect();
+    let is_common = places.len() > COMMON;
+    if is_common {
+        places
+            .sort_by_cached_key(|&place| (continuation(all, place + kind.n_statements, owner, place), place));
+    }
+    let reach = if is_common { 1 } else { places.len() };
     let mut matches = Vec::new();
-    for (index, &(_, first)) in equal.iter().enumerate() {
-        let reach = if equal.len() > COMMON { 1 } else { equal.len() };
-        for &(_, second) in equal[index + 1..].iter().take(reach) {
+    for (index, &place) in places.iter().enumerate() {
+        for &other in places[index + 1..].iter().take(reach) {
+            let (first, second) = (place.min(other), place.max(other));
             let sequences = (owner[first as usize], owner[second as usize]);
             // Within one sequence a run must not be its own copy one step on.
             if sequences.0 == sequences.1 && second - first < kind.n_statements {
@@ -100,4 +110,10 @@ fn link(equal: &[(u64, u32)], kind: Kind, owner: &[u32]) -> Vec<Match> {
         }
     }
     matches
+}
+
+/// The statements that follow in the sequence of a run.
+fn continuation(all: &Sequences, next: u32, owner: &[u32], run: u32) -> Vec<u64> {
+    let end = all.distinct[owner[run as usize] as usize].positions.end.min(next + HORIZON);
+    all.items(Span { start: next, end }).iter().map(|item| item.strict).collect()
 }

@@ -1,27 +1,43 @@
 //! The statements of a corpus as sequences that can be aligned: one for each outermost callable, and one for each run
 //! of statements outside callables.
+//!
+//! Sequences that say the same up to a consistent renaming of variables are one sequence with several *copies*. They
+//! are ordered by what they say, never by where they stand. So one more copy of a function changes nothing in what
+//! is aligned with what, and costs nothing to align.
 
 use super::Fragment;
 use crate::corpus::File;
-use crate::facts::{Span, count};
-use crate::hash::mix;
+use crate::facts::{Span, Statement, count};
+use crate::hash::{self, mix};
+use rayon::prelude::*;
 
 /// Consecutive statements that belong together.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sequence {
-    pub file: u32,
-    /// The callable, or the file's unit.
-    pub unit: u32,
     /// Whether the sequence is a callable's body.
     pub is_callable: bool,
     pub positions: Span,
+    /// The fingerprint of what it says.
+    content: u64,
+    /// Its copies, in order of place. The items are those of the first.
+    copies: Span,
+}
+
+/// One place where a sequence stands.
+#[derive(Debug, Clone, Copy)]
+struct Copy {
+    file: u32,
+    /// The callable, or the file's unit.
+    unit: u32,
+    /// Where the indices of its statements begin.
+    first_statement: u32,
 }
 
 /// One statement in a sequence.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item {
     /// Its index in the file.
-    pub statement: u32,
+    statement: u32,
     pub shape: u64,
     /// The shape with the members, types and callees it names.
     pub strict: u64,
@@ -34,69 +50,138 @@ pub(super) struct Item {
 /// All sequences, and their items one after another.
 #[derive(Debug, Default)]
 pub(super) struct Sequences {
-    pub sequences: Vec<Sequence>,
+    pub distinct: Vec<Sequence>,
     pub items: Vec<Item>,
+    copies: Vec<Copy>,
+    /// The indices of the statements of all copies, one copy after another.
+    statements: Vec<u32>,
+}
+
+/// A sequence of one file, before equal ones are brought together.
+struct Found {
+    content: u64,
+    file: u32,
+    unit: u32,
+    is_callable: bool,
+    items: Vec<Item>,
 }
 
 impl Sequences {
     pub(super) fn of(files: &[File]) -> Self {
+        let found: Vec<Vec<Found>> =
+            files.par_iter().enumerate().map(|(index, file)| find(count(index), file)).collect();
+        let mut found: Vec<Found> = found.into_iter().flatten().collect();
+        // A stable sort: equal ones stay in order of place.
+        found.par_sort_by_key(|sequence| sequence.content);
         let mut all = Self::default();
-        for (index, file) in files.iter().enumerate() {
-            all.add_file(count(index), file);
+        for copies in found.chunk_by(|a, b| a.content == b.content) {
+            all.add(copies);
         }
         all
+    }
+
+    fn add(&mut self, copies: &[Found]) {
+        let first = &copies[0];
+        let positions =
+            Span { start: count(self.items.len()), end: count(self.items.len() + first.items.len()) };
+        let span = Span { start: count(self.copies.len()), end: count(self.copies.len() + copies.len()) };
+        self.items.extend(&first.items);
+        for copy in copies {
+            let first_statement = count(self.statements.len());
+            self.statements.extend(copy.items.iter().map(|item| item.statement));
+            self.copies.push(Copy { file: copy.file, unit: copy.unit, first_statement });
+        }
+        let is_callable = first.is_callable;
+        self.distinct.push(Sequence { is_callable, positions, content: first.content, copies: span });
     }
 
     pub(super) fn items(&self, span: Span) -> &[Item] {
         &self.items[span.usize()]
     }
 
-    /// The fragment of a file that positions of a sequence stand for.
+    /// The file and the unit that the items of a sequence are from.
+    pub(super) fn place(&self, sequence: &Sequence) -> (u32, u32) {
+        let copy = self.copies[sequence.copies.start as usize];
+        (copy.file, copy.unit)
+    }
+
+    pub(super) const fn has_copies(sequence: &Sequence) -> bool {
+        sequence.copies.len() > 1
+    }
+
+    /// The index in its file of the statement at a position.
+    pub(super) fn statement(&self, position: u32) -> u32 {
+        self.items[position as usize].statement
+    }
+
+    /// The fragment that positions of a sequence stand for, in the file of its items.
     pub(super) fn fragment(&self, sequence: &Sequence, positions: Span) -> Fragment {
-        let items = self.items(positions);
-        let first = items.first().map_or(0, |item| item.statement);
-        let last = items.last().map_or(first, |item| item.statement + 1);
+        self.fragment_of(sequence, sequence.copies.start, positions)
+    }
+
+    /// The fragments that positions of a sequence stand for: one for each copy.
+    pub(super) fn fragments<'a>(
+        &'a self,
+        sequence: &'a Sequence,
+        positions: Span,
+    ) -> impl Iterator<Item = Fragment> + 'a {
+        let copies = sequence.copies.start..sequence.copies.end;
+        copies.map(move |copy| self.fragment_of(sequence, copy, positions))
+    }
+
+    fn fragment_of(&self, sequence: &Sequence, copy: u32, positions: Span) -> Fragment {
+        let copy = self.copies[copy as usize];
+        let statement = |position: u32| {
+            self.statements[(copy.first_statement + position - sequence.positions.start) as usize]
+        };
+        let statements = if positions.is_empty() {
+            Span::default()
+        } else {
+            Span { start: statement(positions.start), end: statement(positions.end - 1) + 1 }
+        };
         Fragment {
-            file: sequence.file,
-            statements: Span { start: first, end: last },
-            unit: sequence.unit,
+            file: copy.file,
+            statements,
+            unit: copy.unit,
             is_unit: sequence.is_callable && positions == sequence.positions,
+            content: sequence.content,
         }
     }
+}
 
-    fn add_file(&mut self, index: u32, file: &File) {
-        let owners = owners(file);
-        let mut current: Option<u32> = None;
-        for (statement, facts) in file.facts.statements.iter().enumerate() {
-            if facts.idle || facts.n_tokens == 0 {
-                continue;
-            }
-            let owner = owners[statement];
-            if current != Some(owner) {
-                self.open(index, file, owner);
-                current = Some(owner);
-            }
-            let end = file.facts.statements.get(statement + 1).map(|next| next.first_name);
-            let names = Span { start: facts.first_name, end: end.unwrap_or(count(file.facts.names.len())) };
-            self.items.push(Item {
-                statement: count(statement),
-                shape: facts.shape,
-                strict: strict(file, facts.shape, names),
-                n_tokens: facts.n_tokens,
-                depth: facts.depth,
-                names,
-            });
-            if let Some(sequence) = self.sequences.last_mut() {
-                sequence.positions.end += 1;
-            }
+/// The sequences of one file, in order.
+fn find(index: u32, file: &File) -> Vec<Found> {
+    let owners = owners(file);
+    let mut contents = Contents::new(file);
+    let spans = owners.chunk_by(|a, b| a == b).scan(0, |start, same| {
+        let span = Span { start: *start, end: *start + count(same.len()) };
+        *start = span.end;
+        Some((span, same[0]))
+    });
+    let found = spans.map(|(span, unit)| {
+        let items: Vec<Item> = items(file, span).collect();
+        let is_callable = file.facts.units[unit as usize].kind.is_callable();
+        Found { content: contents.of(items.iter().copied()), file: index, unit, is_callable, items }
+    });
+    found.filter(|sequence| !sequence.items.is_empty()).collect()
+}
+
+/// The statements of a span that say something.
+fn items(file: &File, span: Span) -> impl Iterator<Item = Item> + '_ {
+    let says_something = |(_, statement): &(u32, &Statement)| !statement.idle && statement.n_tokens > 0;
+    (span.start..).zip(&file.facts.statements[span.usize()]).filter(says_something).map(|(index, facts)| {
+        let next = file.facts.statements.get(index as usize + 1);
+        let end = next.map_or(count(file.facts.names.len()), |next| next.first_name);
+        let names = Span { start: facts.first_name, end };
+        Item {
+            statement: index,
+            shape: facts.shape,
+            strict: strict(file, facts.shape, names),
+            n_tokens: facts.n_tokens,
+            depth: facts.depth,
+            names,
         }
-    }
-
-    fn open(&mut self, file: u32, facts: &File, unit: u32) {
-        let start = count(self.items.len());
-        let is_callable = facts.facts.units[unit as usize].kind.is_callable();
-        self.sequences.push(Sequence { file, unit, is_callable, positions: Span { start, end: start } });
-    }
+    })
 }
 
 /// For each statement of a file the outermost callable it is in, or the file's unit.
@@ -115,4 +200,44 @@ fn owners(file: &File) -> Vec<u32> {
 fn strict(file: &File, shape: u64, names: Span) -> u64 {
     let members = file.facts.names[names.usize()].iter().filter(|name| name.is_member());
     members.fold(shape, |state, name| mix(state, file.symbols[name.symbol() as usize]))
+}
+
+/// Fingerprints of what statements of one file say: shapes, members by name, variables by where they occurred first.
+pub(super) struct Contents<'a> {
+    file: &'a File,
+    language: u64,
+    /// For each symbol in which fingerprint it was seen last, and as which variable.
+    seen: Vec<(u32, u32)>,
+    n_made: u32,
+}
+
+impl<'a> Contents<'a> {
+    pub(super) fn new(file: &'a File) -> Self {
+        let language = hash::of_bytes(file.language.name().as_bytes());
+        Self { file, language, seen: vec![(0, 0); file.symbols.len()], n_made: 0 }
+    }
+
+    /// The fingerprint of the statements of a span.
+    pub(super) fn of_span(&mut self, span: Span) -> u64 {
+        self.of(items(self.file, span))
+    }
+
+    fn of(&mut self, items: impl Iterator<Item = Item>) -> u64 {
+        self.n_made += 1;
+        let mut n_variables = 0;
+        let mut first_depth = None;
+        items.fold(self.language, |state, item| {
+            let depth = item.depth.wrapping_sub(*first_depth.get_or_insert(item.depth));
+            let state = mix(mix(state, item.strict), u64::from(depth));
+            let names = &self.file.facts.names[item.names.usize()];
+            names.iter().filter(|name| !name.is_member()).fold(state, |state, name| {
+                let seen = &mut self.seen[name.symbol() as usize];
+                if seen.0 != self.n_made {
+                    *seen = (self.n_made, n_variables);
+                    n_variables += 1;
+                }
+                mix(state, u64::from(seen.1))
+            })
+        })
+    }
 }

@@ -1,14 +1,20 @@
 //! Whole units that are equal up to a consistent renaming.
 
-use super::{Fragment, Group};
+use super::sequences::Contents;
+use super::{Forest, Fragment, Group};
 use crate::corpus::File;
 use crate::facts::{Unit, UnitKind, count};
 use crate::hash::{self, mix};
 use crate::settings::Settings;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
-/// At most this many different sets of member names are compared within one fingerprint.
+/// Each set of member names within one fingerprint is compared with so many others.
 const MAX_VARIANTS: usize = 16;
+
+/// Of the members that two units name, this share must be the same, in percent: in callables, and in files and classes.
+const MIN_SAME_MEMBERS: usize = 50;
+const MIN_SAME_MEMBERS_OF_PARTS: usize = 80;
 
 /// A unit that is large enough to be compared.
 struct Candidate {
@@ -37,6 +43,7 @@ fn candidates(index: u32, file: &File, settings: &Settings) -> Vec<Candidate> {
                 statements: facts.statements,
                 unit: count(unit),
                 is_unit: true,
+                content: 0,
             },
             n_tokens: facts.n_tokens,
         })
@@ -64,35 +71,87 @@ fn members(files: &[File], fragment: &Fragment) -> Vec<u64> {
         .collect()
 }
 
+/// Units of one shape that name the same members.
+struct Variant {
+    members: Vec<u64>,
+    fragments: Vec<Fragment>,
+}
+
 /// Small units of one shape that name other members are no copies of each other: they only look alike.
 fn split_by_members(files: &[File], equal: &[Candidate], settings: &Settings) -> Vec<Group> {
-    let n_tokens = equal[0].n_tokens;
-    let first = &equal[0].fragment;
-    let unit = &files[first.file as usize].facts.units[first.unit as usize];
-    // Only a callable is believed by its length: a file of small parts that are no copies is none either, and its
-    // likeness would end with the next edit.
-    let is_large = unit.kind.is_callable() && n_tokens >= settings.clone_tokens * 3;
-    let mut groups: Vec<(Vec<u64>, Group)> = Vec::new();
+    let first = &equal[0];
+    let unit = &files[first.fragment.file as usize].facts.units[first.fragment.unit as usize];
+    // Only a callable is believed by its length, or when half of its members agree: a file of parts that are no copies
+    // is none either, and its likeness would end with the next edit.
+    let is_callable = unit.kind.is_callable();
+    let is_large = is_callable && first.n_tokens >= settings.clone_tokens * 3;
+    let least = if is_callable { MIN_SAME_MEMBERS } else { MIN_SAME_MEMBERS_OF_PARTS };
+    let mut groups: Vec<Vec<Variant>> = if is_large {
+        let fragments = equal.iter().map(|candidate| candidate.fragment).collect();
+        vec![vec![Variant { members: Vec::new(), fragments }]]
+    } else {
+        alike(variants(files, equal), least)
+    };
+    groups.sort_by_key(|group| group[0].fragments[0].place());
+    // The key must not hang on which of the copies comes first: a group of its own kind needs no more than the
+    // fingerprint, and the rare further ones are told apart by what they name.
+    let keyed = groups.into_iter().enumerate().map(|(index, group)| {
+        let key = if index == 0 { first.key } else { mix_all(first.key, &group[0].members) };
+        Group { key, n_tokens: first.n_tokens, members: members_of(files, group) }
+    });
+    keyed.filter(|group| group.members.len() > 1).collect()
+}
+
+/// The variants of equal units, in order of what they name: neighbours begin alike.
+fn variants(files: &[File], equal: &[Candidate]) -> Vec<Variant> {
+    let mut variants: BTreeMap<Vec<u64>, Vec<Fragment>> = BTreeMap::new();
     for candidate in equal {
-        let own = members(files, &candidate.fragment);
-        let fits = |(members, _): &(Vec<u64>, Group)| is_large || is_mostly_equal(members, &own);
-        if let Some((_, group)) = groups.iter_mut().take(MAX_VARIANTS).find(|group| fits(group)) {
-            group.members.push(candidate.fragment);
-        } else {
-            // The key must not hang on which of the copies comes first: a group of its own kind needs no more than
-            // the fingerprint, and the rare further ones are told apart by what they name.
-            let key = if groups.is_empty() { candidate.key } else { mix_all(candidate.key, &own) };
-            groups.push((own, Group { key, n_tokens, members: vec![candidate.fragment] }));
+        let members = members(files, &candidate.fragment);
+        variants.entry(members).or_default().push(candidate.fragment);
+    }
+    variants.into_iter().map(|(members, fragments)| Variant { members, fragments }).collect()
+}
+
+/// Variants that are alike, directly or through others; in each group the first in place comes first.
+fn alike(variants: Vec<Variant>, least: usize) -> Vec<Vec<Variant>> {
+    let mut forest = Forest::default();
+    for (index, variant) in variants.iter().enumerate() {
+        let node = forest.add();
+        let before = (0..index).rev().take(MAX_VARIANTS);
+        for other in before.filter(|&other| share_equal(&variants[other].members, &variant.members) >= least)
+        {
+            forest.join(count(other), node);
         }
     }
-    groups.into_iter().map(|(_, group)| group).filter(|group| group.members.len() > 1).collect()
+    let mut groups: BTreeMap<u32, Vec<Variant>> = BTreeMap::new();
+    for (index, variant) in variants.into_iter().enumerate() {
+        groups.entry(forest.root(count(index))).or_default().push(variant);
+    }
+    let mut groups: Vec<Vec<Variant>> = groups.into_values().collect();
+    for group in &mut groups {
+        group.sort_by_key(|variant| variant.fragments[0].place());
+    }
+    groups
+}
+
+/// The members of a group, in order of place, if they are more than one.
+fn members_of(files: &[File], group: Vec<Variant>) -> Vec<Fragment> {
+    let mut members: Vec<Fragment> = group.into_iter().flat_map(|variant| variant.fragments).collect();
+    if members.len() > 1 {
+        members.sort_unstable_by_key(Fragment::place);
+        for member in &mut members {
+            member.content = Contents::new(&files[member.file as usize]).of_span(member.statements);
+        }
+    }
+    members
 }
 
 fn mix_all(key: u64, members: &[u64]) -> u64 {
     members.iter().fold(key, |key, &member| mix(key, member))
 }
 
-fn is_mostly_equal(a: &[u64], b: &[u64]) -> bool {
+/// How many of two lists of members are the same, place by place, in percent.
+fn share_equal(a: &[u64], b: &[u64]) -> usize {
     let n_equal = a.iter().zip(b).filter(|(a, b)| a == b).count();
-    n_equal * 2 >= a.len().max(b.len())
+    (n_equal * 100).checked_div(a.len().max(b.len())).unwrap_or(100)
 }

@@ -1,7 +1,7 @@
 //! Properties: determinism, no panic on any edit of any language, copies never raise health.
 
 use crate::common::{path, run};
-use probity_analysis::{Dimension, FileFacts, Input, Language, Settings, Source, analyse, read};
+use probity_analysis::{FileFacts, Input, Language, Settings, Source, analyse, read};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -84,16 +84,16 @@ fn a_copy_does_not_end_the_likeness_of_whole_files() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// A copy of a function, exact or renamed, in any file, never raises health where there are no copies yet. Beside near
-    /// copies it may raise it by a hair: the new pair takes its function out of the group of those that are only alike.
+    /// A copy of a function, exact or with other names for its variables, before or behind any code, never raises health.
     #[test]
     fn a_copy_never_raises_health(
         seeds in prop::collection::btree_set(0u8..40, 2..8),
         which in any::<prop::sample::Index>(),
         renames: bool,
         place in 0usize..3,
+        is_in_front: bool,
     ) {
         let seeds: Vec<u8> = seeds.into_iter().collect();
         let texts: Vec<String> = seeds.iter().map(|seed| function(*seed)).collect();
@@ -109,11 +109,9 @@ proptest! {
             run(&tree).health
         };
         let before = health(&files);
-        files[place] += &copy;
+        files[place] = if is_in_front { copy + &files[place] } else { files[place].clone() + &copy };
         let after = health(&files);
-        let has_copies = before.dimensions.iter().any(|it| it.dimension == Dimension::Duplication && it.score_milli < 100_000);
-        let hair = if has_copies { 500 } else { 0 };
-        prop_assert!(after.score_milli <= before.score_milli + hair, "{before:?} {after:?}");
+        prop_assert!(after.score_milli <= before.score_milli, "{before:?} {after:?}");
     }
 
     /// Whatever an editor leaves behind, reading it ends with facts that hold together.
