@@ -1,13 +1,15 @@
 //! From a tree to a run: each file alone and in parallel, then everything that looks across files.
 
+use crate::api::ApiItem;
 use crate::corpus::File;
 use crate::facts::{FactsKey, FileFacts, Note, Unit, UnitKind, count};
-use crate::finding;
+use crate::finding::{self, Draft};
 use crate::graph::Graph;
+use crate::hash;
 use crate::health::Debt;
 use crate::imports::{Edge, Tree};
 use crate::language::Language;
-use crate::run::{Analysis, Dependency, Identity, Input, Measured, Run, RunFile, Source};
+use crate::run::{Analysis, Dependency, Identity, Input, Measured, Run, RunFile, RunId, Source};
 use crate::settings::{ANALYSER, Settings};
 use crate::{api, clones, coupling, dead, design, parse, select};
 use canon::Digest;
@@ -73,6 +75,20 @@ fn read(path: &RepoPath, source: &Source<'_>, settings: &Settings) -> (RunFile, 
     (file, facts)
 }
 
+/// What an analysis finds beside clones.
+struct Beside {
+    id: RunId,
+    governance: BTreeMap<String, Digest>,
+    units: Vec<Measured>,
+    dependencies: Vec<Dependency>,
+    api: Vec<ApiItem>,
+    graph: Graph,
+    dead: Vec<dead::Dead>,
+    /// For each file its classes, with how many others each names.
+    couplings: Vec<Vec<(u32, u32)>>,
+    drafts: Vec<Draft>,
+}
+
 /// What looks across files.
 struct Across<'a> {
     input: &'a Input<'a>,
@@ -84,21 +100,39 @@ struct Across<'a> {
 
 impl Across<'_> {
     fn run(&self, mut run_files: Vec<RunFile>) -> Run {
-        // Sources that were not read are there all the same.
-        let others = self.input.others.iter().chain(self.input.sources.keys());
-        let tree = Tree::new(&self.files, &self.input.governance, others);
-        let (clones, (graph, dead)) = rayon::join(
-            || clones::find(&self.files, self.settings),
-            || rayon::join(|| Graph::of(&tree), || dead::find(&self.files)),
-        );
-        let couplings = coupling::of(&self.files, &graph.edges);
-        let debts = self.debts(&graph, &clones.repeated_tokens, &dead, &couplings);
+        let (clones, beside) =
+            rayon::join(|| clones::find(&self.files, self.settings), || self.beside_clones(&run_files));
+        let debts = self.debts(&beside, &clones.repeated_tokens);
         for (debt, &place) in debts.iter().zip(&self.places) {
             run_files[place as usize].health_milli = Some(debt.file_health());
         }
-        let mut drafts: Vec<_> =
+        let drafts = clones.drafts.into_iter().chain(beside.drafts).collect();
+        Run {
+            id: beside.id,
+            analyser: ANALYSER.to_owned(),
+            settings: self.settings.clone(),
+            files: run_files,
+            governance: beside.governance,
+            health: Debt::sum(&debts).tree_health(),
+            findings: finding::number(drafts),
+            units: beside.units,
+            dependencies: beside.dependencies,
+            cycles: beside.graph.cycles.iter().map(|cycle| self.places(cycle)).collect(),
+            siblings: clones.siblings.iter().map(|&(a, b)| (self.place(a), self.place(b))).collect(),
+            api: beside.api,
+            joined: Vec::new(),
+        }
+    }
+
+    /// Everything but the clones, which take as long as all of this together.
+    fn beside_clones(&self, run_files: &[RunFile]) -> Beside {
+        // Sources that were not read are there all the same.
+        let others = self.input.others.iter().chain(self.input.sources.keys());
+        let tree = Tree::new(&self.files, &self.input.governance, others);
+        let (graph, dead) = rayon::join(|| Graph::of(&tree), || dead::find(&self.files));
+        let couplings = coupling::of(&self.files, &graph.edges);
+        let mut drafts: Vec<Draft> =
             self.files.par_iter().flat_map_iter(|file| design::drafts(file, self.settings)).collect();
-        drafts.extend(clones.drafts);
         drafts.extend(graph.drafts(&self.files, self.settings));
         drafts.extend(dead::drafts(&self.files, &dead));
         for (file, classes) in self.files.iter().zip(&couplings) {
@@ -111,30 +145,21 @@ impl Across<'_> {
             governance: governance.clone(),
             others: self.input.others.iter().collect(),
         };
-        Run {
+        Beside {
             id: identity.id(self.settings),
-            analyser: ANALYSER.to_owned(),
-            settings: self.settings.clone(),
-            files: run_files,
             governance: governance.into_iter().map(|(path, content)| (path.to_string(), content)).collect(),
-            health: Debt::sum(&debts).tree_health(),
-            findings: finding::number(drafts),
             units: self.measured(&couplings),
             dependencies: self.dependencies(&graph.edges),
-            cycles: graph.cycles.iter().map(|cycle| self.places(cycle)).collect(),
-            siblings: clones.siblings.iter().map(|&(a, b)| (self.place(a), self.place(b))).collect(),
             api: self.files.iter().flat_map(api::of).collect(),
-            joined: Vec::new(),
+            graph,
+            dead,
+            couplings,
+            drafts,
         }
     }
 
-    fn debts(
-        &self,
-        graph: &Graph,
-        repeated: &[u64],
-        dead: &[dead::Dead],
-        couplings: &[Vec<(u32, u32)>],
-    ) -> Vec<Debt> {
+    fn debts(&self, beside: &Beside, repeated: &[u64]) -> Vec<Debt> {
+        let Beside { graph, dead, couplings, .. } = beside;
         let each = self.files.iter().zip(repeated);
         let mut debts: Vec<Debt> =
             each.map(|(file, &repeated)| Debt::of(file, repeated, self.settings)).collect();
@@ -179,39 +204,33 @@ impl Across<'_> {
         all
     }
 
+    /// What each edge is needed for: the top names of the needed file that the other one uses.
     fn dependencies(&self, edges: &[Edge]) -> Vec<Dependency> {
-        let sorted: BTreeMap<u32, Vec<u64>> = edges
-            .iter()
-            .map(|edge| {
-                let mut symbols = self.files[edge.from as usize].symbols.clone();
-                symbols.sort_unstable();
-                (edge.from, symbols)
+        let tops: Vec<Vec<(u64, &str)>> = self.files.par_iter().map(top_names).collect();
+        // Edges are sorted by the file that needs.
+        let needed_by: Vec<&[Edge]> = edges.chunk_by(|a, b| a.from == b.from).collect();
+        let dependencies = needed_by.par_iter().flat_map_iter(|edges| {
+            let mut used = self.files[edges[0].from as usize].symbols.clone();
+            used.sort_unstable();
+            let tops = &tops;
+            edges.iter().map(move |edge| {
+                let top = tops[edge.to as usize].iter();
+                let is_used = |(symbol, _): &&(u64, &str)| used.binary_search(symbol).is_ok();
+                let names = top.filter(is_used).map(|&(_, name)| name.to_owned());
+                Dependency { from: self.place(edge.from), to: self.place(edge.to), names: names.collect() }
             })
-            .collect();
-        let names = |edge: &Edge| {
-            let needed = &self.files[edge.to as usize].facts;
-            let top =
-                needed.units.iter().filter(|unit| unit.parent == Some(0) && unit.kind != UnitKind::Lambda);
-            let mut names: Vec<String> = top
-                .map(|unit| unit.name.rsplit('.').next().unwrap_or_default())
-                .filter(|name| {
-                    sorted[&edge.from].binary_search(&crate::hash::of_bytes(name.as_bytes())).is_ok()
-                })
-                .map(str::to_owned)
-                .collect();
-            names.sort_unstable();
-            names.dedup();
-            names
-        };
-        edges
-            .iter()
-            .map(|edge| Dependency {
-                from: self.place(edge.from),
-                to: self.place(edge.to),
-                names: names(edge),
-            })
-            .collect()
+        });
+        dependencies.collect()
     }
+}
+
+/// The names that a file defines at its top, sorted, each once, with their fingerprints.
+fn top_names(file: &File) -> Vec<(u64, &str)> {
+    let top = file.facts.units.iter().filter(|unit| unit.parent == Some(0) && unit.kind != UnitKind::Lambda);
+    let mut names: Vec<&str> = top.map(|unit| unit.name.rsplit('.').next().unwrap_or_default()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().map(|name| (hash::of_bytes(name.as_bytes()), name)).collect()
 }
 
 fn measured(file: u32, unit: &Unit) -> Measured {

@@ -13,6 +13,9 @@ use control::{Fault, Workspace};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The exit code when the machine, and not the user, is at fault.
 const EXIT_INTERNAL: u8 = 70;
 

@@ -30,17 +30,18 @@ pub(super) struct Match {
 /// All seeds of a corpus, statement by statement, sorted, each once.
 pub(super) fn find(all: &Sequences) -> Vec<Match> {
     let owner = owners(all);
-    let mut matches: Vec<Match> = Vec::new();
-    for kind in [LOOSE, STRICT] {
-        let runs = runs(all, kind);
-        let equal: Vec<&[(u64, u32)]> =
-            runs.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1).collect();
-        let found: Vec<Vec<Match>> = equal.par_iter().map(|equal| link(all, equal, kind, &owner)).collect();
-        matches.extend(found.into_iter().flatten());
-    }
+    let (mut matches, strict) =
+        rayon::join(|| find_kind(all, LOOSE, &owner), || find_kind(all, STRICT, &owner));
+    matches.extend(strict);
     matches.par_sort_unstable();
     matches.dedup();
     matches
+}
+
+fn find_kind(all: &Sequences, kind: Kind, owner: &[u32]) -> Vec<Match> {
+    let runs = runs(all, kind);
+    let equal = runs.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1);
+    equal.flat_map(|equal| link(all, equal, kind, owner)).collect()
 }
 
 /// The sequence of each position.
@@ -54,14 +55,11 @@ fn owners(all: &Sequences) -> Vec<u32> {
 
 /// The fingerprints of all runs with their positions, sorted.
 fn runs(all: &Sequences, kind: Kind) -> Vec<(u64, u32)> {
-    let mut runs: Vec<(u64, u32)> = all
-        .distinct
-        .par_iter()
-        .flat_map_iter(|sequence| {
-            let last = sequence.positions.end.saturating_sub(kind.n_statements - 1);
-            (sequence.positions.start..last).filter_map(|position| run(all, position, kind))
-        })
-        .collect();
+    let mut runs = Vec::with_capacity(all.items.len());
+    for sequence in &all.distinct {
+        let last = sequence.positions.end.saturating_sub(kind.n_statements - 1);
+        runs.extend((sequence.positions.start..last).filter_map(|position| run(all, position, kind)));
+    }
     runs.par_sort_unstable();
     runs
 }
