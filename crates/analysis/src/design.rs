@@ -127,10 +127,10 @@ fn parse_error(file: &File) -> Option<Draft> {
     let name = String::from_utf8_lossy(file.path.file_name()).into_owned();
     let symbol = around(file, first);
     Some(Draft {
-        message: format!(
-            "{} places cannot be read, the first at line {}",
-            file.facts.n_errors, first.start_line
-        ),
+        message: match file.facts.n_errors {
+            1 => format!("line {} cannot be read", first.start_line),
+            n => format!("{n} places cannot be read, the first at line {}", first.start_line),
+        },
         // A grammar may be behind its language.
         confidence: if is_strict { Confidence::Medium } else { Confidence::Low },
         content: hash::of_bytes(name.as_bytes()),

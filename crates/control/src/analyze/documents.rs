@@ -38,6 +38,7 @@ pub fn run(run: &Run, report_digest: Digest, limit: usize) -> Value {
             "skipped": n_skipped,
             "failed": n_failed,
             "not_analyzed": not_analyzed(run),
+            "noted": noted(run, limit).map(|file| json!({ "path": file.path, "notes": file.notes })).collect::<Vec<_>>(),
         },
         "n_lines": run.files.iter().map(|file| u64::from(file.n_lines)).sum::<u64>(),
         "languages": languages(run),
@@ -93,6 +94,11 @@ pub fn not_analyzed(run: &Run) -> BTreeMap<&'static str, usize> {
         *counts.entry(file.notes.first().map_or("empty", |note| note.code())).or_default() += 1;
     }
     counts
+}
+
+/// Files that were not read, or not as they are, with what was noted; at most `limit`, in order of their paths.
+pub fn noted(run: &Run, limit: usize) -> impl Iterator<Item = &RunFile> {
+    run.files.iter().filter(|file| !file.notes.is_empty()).take(limit)
 }
 
 /// The extensions of files whose language is not read, with their number.

@@ -186,3 +186,56 @@ fn reports_are_written_and_those_of_others_join() {
     assert!(back.json["findings_by_family"]["external"].as_u64().expect("a number") > 0, "{back:#?}");
     assert_eq!(repo.ask(&["analyze", "--sarif-in", "lcov.info"]).exit_code, Some(2));
 }
+
+#[test]
+fn after_an_edit_one_file_is_read_and_a_damaged_cache_changes_nothing() {
+    let repo = Repo::new();
+    for name in ["c", "d", "e"] {
+        repo.write(&format!("src/{name}.py"), &branches(name, 12));
+    }
+    repo.ask(&["analyze"]);
+    repo.write("src/d.py", &branches("d", 14));
+    let edited = repo.ask(&["analyze"]);
+    assert_eq!(edited.json["parsed"], 1);
+    let facts = repo.path().join(".git/probity/cache/facts");
+    let mut bytes = std::fs::read(&facts).expect("facts are kept");
+    let whole = bytes.clone();
+    for byte in bytes.iter_mut().skip(40).step_by(97) {
+        *byte ^= 0x55;
+    }
+    for (damaged, is_read_again) in [(bytes, true), (whole[..whole.len() / 2].to_vec(), true), (whole, false)]
+    {
+        std::fs::write(&facts, damaged).expect("writes");
+        repo.sh("rm -rf .git/probity/runs");
+        let again = repo.ask(&["analyze"]);
+        assert_eq!(again.json["report_digest"], edited.json["report_digest"]);
+        assert_eq!(again.json["parsed"].as_u64() > Some(0), is_read_again);
+    }
+    let cold = repo.ask(&["analyze", "--cold"]);
+    assert_eq!(cold.json["report_digest"], edited.json["report_digest"]);
+}
+
+#[test]
+fn whatever_lies_in_a_tree_is_read_or_named() {
+    let repo = Repo::new();
+    let deep = format!("x = {}1{}\n", "(\n".repeat(100_000), ")\n".repeat(100_000));
+    repo.write("deep.py", &deep);
+    repo.write("long.js", &"(".repeat(100_000));
+    repo.write("half.rs", "fn main() { let x = [1, 2, \"abc");
+    let write = |name: &str, bytes: &[u8]| std::fs::write(repo.path().join(name), bytes).expect("writes");
+    write("nul.py", &[0; 5_000]);
+    write("mixed.py", b"s = '\xe9'\nt = '\xe6\x97\xa5'\n");
+    std::fs::File::create(repo.path().join("huge.java"))
+        .and_then(|file| file.set_len(100 << 20))
+        .expect("a file of a hundred megabytes");
+    let answer = repo.ask(&["analyze"]);
+    assert_eq!(answer.exit_code, Some(0), "{answer:#?}");
+    let noted = answer.json["files"]["noted"].as_array().expect("a list");
+    let note = |name: &str| noted.iter().find(|file| file["path"] == name).map(|file| &file["notes"]);
+    assert_eq!(note("nul.py"), Some(&json!(["binary"])));
+    assert_eq!(note("huge.java"), Some(&json!(["too_large"])));
+    assert_eq!(note("mixed.py"), Some(&json!(["not_utf8"])));
+    assert_eq!(note("half.rs"), Some(&json!(["syntax_errors"])));
+    assert_eq!(note("long.js"), Some(&json!(["generated"])));
+    assert_eq!(note("deep.py"), None, "it is deep, and it is Python");
+}

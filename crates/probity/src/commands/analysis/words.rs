@@ -2,7 +2,7 @@
 
 use super::on_baseline;
 use crate::ui;
-use analysis::{Comparison, Finding, GateReport, Health, Run, Severity, Verdict};
+use analysis::{Comparison, Finding, GateReport, Health, Note, Run, Severity, Verdict};
 use control::analyze::{Analyzed, BaselineState, ChangedSince, documents};
 
 /// How many findings and files a summary shows.
@@ -134,6 +134,15 @@ fn not_analysed(run: &Run, n_files: usize) {
         "not read",
         format_args!("{}: {}{languages}", ui::count(n_files, "file"), reasons.join(", ")),
     );
+    for note in [Note::Binary, Note::TooLarge, Note::TooHard] {
+        let names: Vec<String> = documents::noted(run, usize::MAX)
+            .filter(|file| file.notes.contains(&note))
+            .map(|file| file.path.to_string())
+            .collect();
+        if !names.is_empty() {
+            ui::print_row("", format_args!("{}: {}", note.code().replace('_', " "), some(&names)));
+        }
+    }
 }
 
 /// A list that stays on one line.
