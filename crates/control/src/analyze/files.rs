@@ -116,6 +116,10 @@ impl Files {
 
 /// The outermost folder above `path` that a tool made, if there is one.
 fn tool_folder(path: &RepoPath, marked: &BTreeSet<RepoPath>) -> Option<RepoPath> {
+    // Most trees have no such folder, and asking each path costs more than everything else here.
+    if marked.is_empty() && !path.segments().any(|name| TOOL_FOLDERS.contains(&name)) {
+        return None;
+    }
     let mut found = None;
     let mut at = path.parent();
     while let Some(folder) = at {

@@ -190,6 +190,13 @@ struct Work<'a> {
     progress: &'a (dyn Fn(Progress) + Sync),
 }
 
+/// A run that is stored, and what it took.
+struct Found {
+    stored: Stored,
+    n_parsed: usize,
+    is_known: bool,
+}
+
 /// A file is no longer what the snapshot saw.
 struct Changed(RepoPath);
 
@@ -230,25 +237,31 @@ impl<'a> Work<'a> {
         for _ in 0..ATTEMPTS {
             (self.progress)(Progress::Looking);
             let snapshot = observer.content(None)?;
-            observer.remember_if_free(&snapshot);
             let files = Files::of_snapshot(&snapshot, &self.outputs, &Selection::new(&self.settings)?);
-            let id = files.run_id(&self.settings);
-            if !self.options.cold
-                && let Some(stored) = runs.recall(id)
-            {
-                return Ok(analyzed(stored, files, 0, true));
-            }
-            let contents = |path: &RepoPath, digest| content(&self.workspace.root, path, digest);
-            match self.analysis(&files, &contents) {
-                Ok((run, n_parsed)) => {
-                    (self.progress)(Progress::Storing);
-                    return Ok(analyzed(runs.save(run)?, files, n_parsed, false));
+            let (found, ()) =
+                rayon::join(|| self.of_files(&files, &runs), || observer.remember_if_free(&snapshot));
+            match found {
+                Ok(found) => {
+                    let Found { stored, n_parsed, is_known } = found?;
+                    return Ok(analyzed(stored, files, n_parsed, is_known));
                 }
                 Err(Changed(path)) => changed = Some(path),
             }
         }
         let path = changed.map_or_else(String::new, |path| path.to_string());
         Err(Fault::refused(Reason::TreeUnstable, format!("`{path}` changes while the tree is analysed")))
+    }
+
+    /// The run of files: the stored one, or a new one that is stored now. Or which file is no longer what it was.
+    fn of_files(&self, files: &Files, runs: &Runs) -> Result<Result<Found, Fault>, Changed> {
+        let stored = if self.options.cold { None } else { runs.recall(files.run_id(&self.settings)) };
+        if let Some(stored) = stored {
+            return Ok(Ok(Found { stored, n_parsed: 0, is_known: true }));
+        }
+        let contents = |path: &RepoPath, digest| content(&self.workspace.root, path, digest);
+        let (run, n_parsed) = self.analysis(files, &contents)?;
+        (self.progress)(Progress::Storing);
+        Ok(runs.save(run).map(|stored| Found { stored, n_parsed, is_known: false }))
     }
 
     /// Analyses files, or says which one is no longer what it was.
