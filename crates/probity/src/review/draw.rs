@@ -162,6 +162,7 @@ fn draw_about(frame: &mut Frame<'_>, area: Rect, screen: &Screen, item: &Item, p
 /// What each key does: as many lines as the width needs, and not more than a fifth of the height has room for.
 fn key_lines(mode: &Mode, width: u16, height: u16) -> Vec<String> {
     let keys: &[&str] = match mode {
+        // Those that one cannot do without stand first: the last ones go where there is no room.
         Mode::Choosing => &[
             "o ours",
             "t theirs",
@@ -169,14 +170,14 @@ fn key_lines(mode: &Mode, width: u16, height: u16) -> Vec<String> {
             "m merged",
             "v value",
             "x absent",
-            "u undo",
-            "r as before",
-            "O T B M for all open",
-            "↑↓ move",
-            "Tab next open",
-            "p preview",
             "w write",
             "q leave",
+            "↑↓ move",
+            "p preview",
+            "u undo",
+            "Tab next open",
+            "O T B M for all open",
+            "r as before",
         ],
         Mode::Typing { .. } => &["type a JSON value:", "Enter take it", "Esc back"],
         Mode::Preview { .. } => &["this is what would be written:", "↑↓ scroll", "w write", "Esc back"],
@@ -281,9 +282,9 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_shows_the_same_in_more_lines() {
-        let text = drawn(&screen(2), 48, 24);
+        let text = drawn(&screen(2), 34, 24);
         for part in
-            ["2 conflicts, 2 open", "base", "ours", "theirs", "merged", "u undo", "w write", "q leave"]
+            ["2 conflicts, 2 open", "base", "ours", "theirs", "merged", "p preview", "w write", "q leave"]
         {
             assert!(text.contains(part), "`{part}` is missing in\n{text}");
         }
