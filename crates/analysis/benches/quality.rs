@@ -301,7 +301,13 @@ fn replaced_word(line: &str) -> String {
 }
 
 fn other_numbers(line: &str) -> String {
-    line.chars().map(|c| if ('1'..='8').contains(&c) { '9' } else { c }).collect()
+    let mut is_word = false;
+    let other = |c: char| {
+        let is_number = !is_word && ('1'..='8').contains(&c);
+        is_word = c.is_alphabetic() || c == '_' || (is_word && c.is_numeric());
+        if is_number { '9' } else { c }
+    };
+    line.chars().map(other).collect()
 }
 
 /// The lines as a file: inside the class and language that they need.

@@ -45,7 +45,7 @@ fn run(work: &Work<'_>, seen: &[Seen], fetched: &BTreeMap<RepoPath, Vec<u8>>) ->
         Some(bytes) => Some(bytes.clone()),
         None => content(&work.workspace.root, path, digest),
     };
-    let (run, n_parsed) = work.analysis(&files, &contents).map_err(|Changed(path)| {
+    let (run, n_parsed) = work.analysis(&files, work.cache(), &contents).map_err(|Changed(path)| {
         Fault::refused(Reason::TreeUnstable, format!("`{path}` changes while the tree is analysed"))
     })?;
     (work.progress)(Progress::Storing);

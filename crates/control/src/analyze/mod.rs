@@ -237,9 +237,12 @@ impl<'a> Work<'a> {
         for _ in 0..ATTEMPTS {
             (self.progress)(Progress::Looking);
             let snapshot = observer.content(None)?;
-            let files = Files::of_snapshot(&snapshot, &self.outputs, &Selection::new(&self.settings)?);
+            let selection = Selection::new(&self.settings)?;
+            // The cache is large, and one core is idle while the files are sorted.
+            let (files, cache) =
+                rayon::join(|| Files::of_snapshot(&snapshot, &self.outputs, &selection), || self.cache());
             let (found, ()) =
-                rayon::join(|| self.of_files(&files, &runs), || observer.remember_if_free(&snapshot));
+                rayon::join(|| self.of_files(&files, cache, &runs), || observer.remember_if_free(&snapshot));
             match found {
                 Ok(found) => {
                     let Found { stored, n_parsed, is_known } = found?;
@@ -253,21 +256,29 @@ impl<'a> Work<'a> {
     }
 
     /// The run of files: the stored one, or a new one that is stored now. Or which file is no longer what it was.
-    fn of_files(&self, files: &Files, runs: &Runs) -> Result<Result<Found, Fault>, Changed> {
+    fn of_files(&self, files: &Files, cache: Facts, runs: &Runs) -> Result<Result<Found, Fault>, Changed> {
         let stored = if self.options.cold { None } else { runs.recall(files.run_id(&self.settings)) };
         if let Some(stored) = stored {
             return Ok(Ok(Found { stored, n_parsed: 0, is_known: true }));
         }
         let contents = |path: &RepoPath, digest| content(&self.workspace.root, path, digest);
-        let (run, n_parsed) = self.analysis(files, &contents)?;
+        let (run, n_parsed) = self.analysis(files, cache, &contents)?;
         (self.progress)(Progress::Storing);
         Ok(runs.save(run).map(|stored| Found { stored, n_parsed, is_known: false }))
     }
 
-    /// Analyses files, or says which one is no longer what it was.
-    fn analysis(&self, files: &Files, contents: &Contents<'_>) -> Result<(Run, usize), Changed> {
+    fn cache(&self) -> Facts {
         let path = self.workspace.state.facts();
-        let cache = if self.options.cold { Facts::empty(path) } else { Facts::open(path) };
+        if self.options.cold { Facts::empty(path) } else { Facts::open(path) }
+    }
+
+    /// Analyses files, or says which one is no longer what it was.
+    fn analysis(
+        &self,
+        files: &Files,
+        cache: Facts,
+        contents: &Contents<'_>,
+    ) -> Result<(Run, usize), Changed> {
         let read = self.read(files, &cache, contents)?;
         let governance = governance(files, contents)?;
         (self.progress)(Progress::Comparing);
