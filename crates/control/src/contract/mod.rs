@@ -234,3 +234,6 @@ fn facts(
         api: api.cloned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -45,9 +45,14 @@ fn part() {
         let id = format!("{name}-{won}");
         let path = if *part == "race" { "contended".to_owned() } else { format!("f{}", won % 3) };
         match shell.execute(&by, start(&id, &path), &tree()) {
+            // Nobody listens to a racer before it ends: one that speaks would stand still with what all others wait for.
+            Ok(_) if *part == "race" => {
+                shell.execute(&by, clear(&id), &tree()).expect("is its own");
+                won += 1;
+            }
             Ok(done) => {
                 told(&done);
-                if *part == "race" || won % 4 != 3 {
+                if won % 4 != 3 {
                     told(&shell.execute(&by, clear(&id), &tree()).expect("is its own"));
                 }
                 won += 1;
@@ -135,6 +140,8 @@ fn of_many_processes_one_wins_each_round() {
 #[test]
 fn a_kill_at_any_point_loses_and_doubles_nothing() {
     let kills = setting("PROBITY_KILLS", 12);
+    // The long mode looks further into the life of a child.
+    let window_ms = if kills > 100 { 300 } else { 60 };
     let dir = tempfile::tempdir().expect("a directory");
     let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
     Shell::open(&workspace).expect("opens");
@@ -147,7 +154,7 @@ fn a_kill_at_any_point_loses_and_doubles_nothing() {
         dice ^= dice >> 7;
         dice ^= dice << 17;
         // A random point in the child's life, from before its first command on. Nothing waits for this to pass.
-        std::thread::sleep(Duration::from_millis(5 + dice % 60));
+        std::thread::sleep(Duration::from_millis(5 + dice % window_ms));
         for child in &mut pair {
             child.kill().expect("is killed");
             acknowledged.extend(heard(child));

@@ -316,9 +316,14 @@ impl Simulation {
 
     fn release(&mut self, who: usize) {
         let Some((intent_id, token)) = self.agents[who].held.pop_first() else { return };
-        self.agents[who].old.push((intent_id.clone(), token));
         // It may have been displaced or be over: then it is refused, and the agent knows.
-        let _ = self.act(who, Action::Release { intent_id, token, receipt: None });
+        let done = self.act(who, Action::Release { intent_id: intent_id.clone(), token, receipt: None });
+        // One that is over was not given back: when the clock goes back it holds again.
+        let is_over =
+            |fault: Fault| matches!(fault, Fault::Intent(it) if matches!(*it, Refusal::Expired { .. }));
+        if !done.is_err_and(is_over) {
+            self.agents[who].old.push((intent_id, token));
+        }
     }
 
     fn release_with_an_old_token(&mut self, who: usize) {
