@@ -93,7 +93,7 @@ fn a_renamed_function_takes_its_old_finding_along() {
 
 #[test]
 fn code_that_cannot_be_read_and_modules_that_are_gone_violate() {
-    let uses = "from . import b\n\n\ndef use():\n    return b.fine(1)\n";
+    let uses = "from .b import fine\n\n\ndef use():\n    return fine(1)\n";
     let before = side(&[("p/__init__.py", ""), ("p/a.py", uses), ("p/b.py", FINE)]);
     let broken = side(&[("p/__init__.py", ""), ("p/a.py", "def use(:\n    return (\n"), ("p/b.py", FINE)]);
     let gone = side(&[("p/__init__.py", ""), ("p/a.py", uses)]);
