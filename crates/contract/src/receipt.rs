@@ -343,13 +343,15 @@ pub fn check_outcomes(
 
 /// What the commands of the policy say together: the worst of them.
 fn of_gates(gates: &[GateFact]) -> CheckOutcome {
+    let failed =
+        |required| gates.iter().any(|it| it.result == GateOutcome::Failed && it.required == required);
     if gates.is_empty() {
         CheckOutcome::NotApplicable
-    } else if gates.iter().any(GateFact::is_to_blame) {
+    } else if failed(true) {
         CheckOutcome::Failed
     } else if gates.iter().any(GateFact::is_open) {
         CheckOutcome::Skipped
-    } else if gates.iter().any(|gate| gate.result == GateOutcome::Failed) {
+    } else if failed(false) {
         CheckOutcome::Reported
     } else {
         CheckOutcome::Passed

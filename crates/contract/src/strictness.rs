@@ -109,23 +109,21 @@ impl Outcome {
     }
 
     /// Adds what the gates of the policy said: a required one that failed blocks unless the profile is relaxed; one that
-    /// failed before, too, or was left out blocks if it is strict. A change that was not verified does not become so by them.
+    /// was left out blocks if it is strict. A change that was not verified does not become so by them.
     #[must_use]
     pub fn with_gates(self, gates: &[GateFact], profile: StrictnessProfile) -> Self {
         let mut required = gates.iter().filter(|gate| gate.required);
         let gate = Blocking::Contract(ContractReason::GateFailures);
-        let strict = profile == StrictnessProfile::Strict;
-        let is_named = self.blocking_violations.contains(&gate) || self.let_through.contains(&gate);
-        let mut outcome = self;
-        if required.clone().any(|gate| gate.result == GateOutcome::Failed) && !is_named {
-            let is_to_blame = gates.iter().any(GateFact::is_to_blame);
-            outcome = outcome.with(gate, strict || (is_to_blame && profile != StrictnessProfile::Relaxed));
+        if required.clone().any(|gate| gate.result == GateOutcome::Failed) {
+            if self.blocking_violations.contains(&gate) || self.let_through.contains(&gate) {
+                return self;
+            }
+            return self.with(gate, profile != StrictnessProfile::Relaxed);
         }
-        // Where one that the change is to blame for failed, the others were not reached, and that is said already.
-        if !gates.iter().any(GateFact::is_to_blame) && required.any(GateFact::is_open) {
-            outcome = outcome.with(Blocking::GatesNotRun, strict);
+        if required.any(GateFact::is_open) {
+            return self.with(Blocking::GatesNotRun, profile == StrictnessProfile::Strict);
         }
-        outcome
+        self
     }
 
     fn with(mut self, what: Blocking, blocks: bool) -> Self {
@@ -186,9 +184,6 @@ fn findings_below(
         strictness.profile == StrictnessProfile::Relaxed
             || strictness.severity_floor.is_some_and(|floor| severity < floor)
     };
-    if strictness.profile != StrictnessProfile::Relaxed && strictness.severity_floor.is_none() {
-        return BTreeMap::new();
-    }
     let mut severities: BTreeMap<&String, Severity> = BTreeMap::new();
     for finding in after.findings.iter().filter(|finding| regressions.contains(&finding.id)) {
         let worst = severities.entry(&finding.id).or_insert(finding.severity);

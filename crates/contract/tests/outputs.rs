@@ -44,7 +44,6 @@ fn review() -> Review {
             kind: GateKind::Test,
             result: GateOutcome::Failed,
             required: true,
-            failed_before: false,
             detail: "exit code 1".into(),
         }],
         out_of_scope: vec![path(b"src/other.py")],

@@ -159,7 +159,6 @@ fn sample() -> Value {
             kind: GateKind::Test,
             result: GateOutcome::Skipped,
             required: true,
-            failed_before: false,
             detail: "it was left out".into(),
         }],
         claims: &claims,
@@ -241,14 +240,7 @@ fn policy_decides_what_a_false_claim_leads_to() {
 }
 
 fn gate(result: GateOutcome, required: bool) -> GateFact {
-    GateFact {
-        id: "unit".into(),
-        kind: GateKind::Test,
-        result,
-        required,
-        failed_before: false,
-        detail: String::new(),
-    }
+    GateFact { id: "unit".into(), kind: GateKind::Test, result, required, detail: String::new() }
 }
 
 #[test]
@@ -256,19 +248,6 @@ fn gates_lead_to_what_the_strictness_says_and_nothing_is_hidden() {
     let patch = patch(run("after", 90, &[]), ScopeCheckStatus::Clean);
     let verdict = verify(&patch);
     let (failed, left_out) = (Blocking::Contract(ContractReason::GateFailures), Blocking::GatesNotRun);
-    for (profile, blocks, named) in [
-        (StrictnessProfile::Ci, None, vec![failed, left_out]),
-        (StrictnessProfile::Relaxed, None, vec![failed, left_out]),
-        (StrictnessProfile::Strict, Some(failed), vec![]),
-    ] {
-        let gates = [
-            GateFact { failed_before: true, ..gate(GateOutcome::Failed, true) },
-            gate(GateOutcome::Skipped, true),
-        ];
-        let outcome =
-            weigh(&verdict, patch.after.as_ref(), strictness(profile, None)).with_gates(&gates, profile);
-        assert_eq!((outcome.reason, outcome.let_through), (blocks, named), "failed before, {profile:?}");
-    }
     for (result, required, profile, blocks, named) in [
         (GateOutcome::Passed, true, StrictnessProfile::Strict, None, None),
         (GateOutcome::Failed, true, StrictnessProfile::Ci, Some(failed), None),

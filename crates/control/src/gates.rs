@@ -7,7 +7,6 @@ use crate::Fault;
 use canon::Reason;
 use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
 use plan::{PlannedGate, Seal};
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
@@ -49,13 +48,13 @@ impl GateResult {
     }
 }
 
-/// Runs the sealed gates, stopping at the first required one that fails and is not `known` to fail: the rest is skipped, and
-/// says so. `after` each gate the caller may look at what it did. They run in `root`; `folder` is for what they write.
+/// Runs the sealed gates, stopping at the first required one that fails: the rest is skipped, and says so. `after` each
+/// gate the caller may look at what it did.
 pub fn run(
     supervisor: &mut Supervisor,
     seal: &Seal,
-    known: &BTreeSet<String>,
-    (root, folder): (&Path, &Path),
+    root: &Path,
+    folder: &Path,
     after: &mut dyn FnMut(&GateResult) -> Result<(), Fault>,
 ) -> Result<Vec<GateResult>, Fault> {
     let gates = &seal.contents().plan.gates;
@@ -66,8 +65,7 @@ pub fn run(
             Some(by) => skipped(gate, &format!("not run, because gate `{by}` did not pass")),
             None => run_one(supervisor, seal, gate, index + 1, root, folder),
         };
-        let counts = gate.required && !known.contains(&gate.id);
-        if counts && result.status != plan::GateStatus::Pass && stopped_by.is_none() {
+        if gate.required && result.status != plan::GateStatus::Pass && stopped_by.is_none() {
             stopped_by = Some(gate.id.clone());
         }
         after(&result)?;

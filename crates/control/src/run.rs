@@ -207,13 +207,7 @@ fn act(
                 }
                 Ok(())
             };
-            gates::run(
-                &mut supervisor,
-                &begun.seal,
-                &BTreeSet::new(),
-                (&workspace.root, &begun.folder),
-                &mut after,
-            )?
+            gates::run(&mut supervisor, &begun.seal, &workspace.root, &begun.folder, &mut after)?
         }
     };
     let gates_ran = gate_results.iter().any(|result| result.status != GateStatus::Skip);

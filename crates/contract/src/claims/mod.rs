@@ -112,9 +112,6 @@ pub struct GateFact {
     /// Whether the change needs it to pass.
     #[serde(default = "yes")]
     pub required: bool,
-    /// Whether it failed before the change, too.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub failed_before: bool,
     /// Why, if it did not pass.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
@@ -125,11 +122,6 @@ fn yes() -> bool {
 }
 
 impl GateFact {
-    /// Whether the change fails by it: one that failed before is not the change's doing.
-    pub fn is_to_blame(&self) -> bool {
-        self.result == GateOutcome::Failed && self.required && !self.failed_before
-    }
-
     /// Whether the gate neither passed nor failed.
     pub const fn is_open(&self) -> bool {
         matches!(self.result, GateOutcome::Skipped | GateOutcome::NotRun)

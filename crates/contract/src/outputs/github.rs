@@ -101,7 +101,7 @@ pub fn github_annotations(review: &Review) -> String {
         lines.push(format!("::error file={file},title=Probity scope::this path was not declared"));
     }
     for gate in review.gates.iter().filter(|gate| gate.result == GateOutcome::Failed) {
-        let level = if gate.is_to_blame() { "error" } else { "warning" };
+        let level = if gate.required { "error" } else { "warning" };
         let title = property(&format!("Probity gate {}", gate.id));
         lines.push(format!("::{level} title={title}::{}", data(&gate.detail)));
     }

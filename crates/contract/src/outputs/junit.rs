@@ -55,7 +55,7 @@ fn of_check(check: Check, outcome: CheckOutcome, review: &Review) -> Case {
 fn of_gate(gate: &GateFact) -> Case {
     let end = match gate.result {
         GateOutcome::Passed => End::Passed,
-        GateOutcome::Failed if gate.is_to_blame() => End::Failed(gate.detail.clone()),
+        GateOutcome::Failed if gate.required => End::Failed(gate.detail.clone()),
         _ => End::Skipped(format!("{}: {}", gate.result.word(), gate.detail)),
     };
     Case { name: gate.id.clone(), end }

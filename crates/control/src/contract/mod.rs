@@ -5,7 +5,6 @@
 
 mod baseline;
 mod convert;
-mod gate_memory;
 mod json;
 pub mod policy_gates;
 pub mod present;

@@ -1,13 +1,9 @@
 //! The gates of the policy for a change that is already in the tree: run apart from whoever is judged (law 8), or left out
 //! by name (law 6).
 //!
-//! A gate that is known to have failed on the content that a change starts from is not the change's doing: it is named, and
-//! keeps no other gate from running.
-//!
 //! A gate that writes to the tree changes what is judged. What it writes is told, and a run that no longer describes the
 //! tree then is stale.
 
-use super::gate_memory;
 use crate::analyze::{self, Progress};
 use crate::change::Look;
 use crate::gates::{self, GateResult};
@@ -48,15 +44,13 @@ pub struct GateAnswers {
     pub tree_run: Option<RunId>,
 }
 
-/// Plans the gates for the paths that changed, and runs them in the tree that was looked at. `before` is the run of what the
-/// change starts from, if that is a commit without dirt: unfinished work of one's own excuses no gate.
+/// Plans the gates for the paths that changed, and runs them in the tree that was looked at.
 pub fn run(
     workspace: &Workspace,
     policy: &Policy,
     choice: &GateChoice,
     changed: &BTreeSet<RepoPath>,
     look: &Look,
-    before: Option<RunId>,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<GateAnswers, Fault> {
     if policy.gates.is_empty() {
@@ -73,27 +67,20 @@ pub fn run(
     )?;
     let seal =
         Seal::new(SealContents::new(policy, plan, &clock::run_id(), &clock::now(), look.snapshot.root()));
-    let plan = &seal.contents().plan;
-    let known =
-        before.map(|run| gate_memory::failed_on(workspace, run, plan)).transpose()?.unwrap_or_default();
     let results = if choice.skip {
         gates::skip_all(&seal, "it was left out")
     } else {
-        run_sealed(workspace, &seal, &known, progress)?
+        run_sealed(workspace, &seal, progress)?
     };
+    let plan = &seal.contents().plan;
     let mut answers = GateAnswers {
-        facts: facts(policy, plan, &results, &known, choice.skip),
+        facts: facts(policy, plan, &results, choice.skip),
         last_words: results.iter().filter_map(last_words).collect(),
         ..GateAnswers::default()
     };
     if results.iter().any(|result| result.status != GateStatus::Skip) {
         let after = Observer::new(workspace).content(Some(&look.snapshot))?;
-        let tree_run = analyze::run_id_under(policy, &after)?;
-        answers.tree_run = Some(tree_run);
-        // What gates say is only known of content that they left alone.
-        if tree_run == analyze::run_id_under(policy, &look.snapshot)? {
-            gate_memory::keep(workspace, tree_run, plan, &results)?;
-        }
+        answers.tree_run = Some(analyze::run_id_under(policy, &after)?);
         let exempt = exempt(policy, plan)?;
         let delta = tree::delta(&look.snapshot, &after).into_iter().map(|change| change.path);
         answers.written = delta.filter(|path| !exempt.iter().any(|scope| scope.lets_in(path))).collect();
@@ -104,7 +91,6 @@ pub fn run(
 fn run_sealed(
     workspace: &Workspace,
     seal: &Seal,
-    known: &BTreeSet<String>,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Vec<GateResult>, Fault> {
     let total = seal.contents().plan.gates.len();
@@ -121,16 +107,10 @@ fn run_sealed(
         }
         Ok(())
     };
-    gates::run(&mut supervisor, seal, known, (&workspace.root, workspace.state.dir()), &mut after)
+    gates::run(&mut supervisor, seal, &workspace.root, workspace.state.dir(), &mut after)
 }
 
-fn facts(
-    policy: &Policy,
-    plan: &Plan,
-    results: &[GateResult],
-    known: &BTreeSet<String>,
-    left_out: bool,
-) -> Vec<GateFact> {
+fn facts(policy: &Policy, plan: &Plan, results: &[GateResult], left_out: bool) -> Vec<GateFact> {
     let kind = |id: &str| policy.gate(id).map_or(contract::claims::GateKind::Lint, plan::Gate::kind);
     let of_result = |(gate, result): (&plan::PlannedGate, &GateResult)| GateFact {
         id: gate.id.clone(),
@@ -142,7 +122,6 @@ fn facts(
             GateStatus::Skip => GateOutcome::NotRun,
         },
         required: gate.required,
-        failed_before: result.status == GateStatus::Fail && known.contains(&gate.id),
         detail: result.troubles.first().map_or_else(String::new, |(_, detail)| detail.clone()),
     };
     let below_tier = plan.skipped_gates.iter().map(|id| GateFact {
@@ -151,7 +130,6 @@ fn facts(
         result: GateOutcome::Skipped,
         // The plan does not ask for it.
         required: false,
-        failed_before: false,
         detail: format!("its tier is above {}", plan.tier),
     });
     plan.gates.iter().zip(results).map(of_result).chain(below_tier).collect()

@@ -91,16 +91,7 @@ pub fn verify_tree(workspace: &Workspace, options: &Options, progress: Watch<'_>
     if let Some(scope) = options.scope.as_ref().filter(|_| options.shared) {
         changed.retain(|path| is_spoken_of(scope, path));
     }
-    let committed = before.as_ref().filter(|_| !matches!(options.against, Some(Against::Run(_))));
-    let gates = policy_gates::run(
-        workspace,
-        &ground.policy,
-        &options.gates,
-        &changed,
-        &look,
-        committed.map(|side| side.run.id),
-        progress,
-    )?;
+    let gates = policy_gates::run(workspace, &ground.policy, &options.gates, &changed, &look, progress)?;
     ground.note_written(&gates);
     let entries: Entries = changed.iter().map(Entry::from).collect();
     let answer = verify(&Request {

@@ -29,11 +29,9 @@ impl Finisher<'_> {
     ) -> Result<GateAnswers, Fault> {
         let choice = judge::GateChoice { skip: self.request.skip_gates, ..judge::GateChoice::default() };
         let changed = changed(&scene.evidence);
-        let was_clean = self.record.as_ref().is_some_and(|record| record.dirty.is_empty());
-        let before = self.intent.base.run_id.parse().ok().map(analysis::RunId).filter(|_| was_clean);
         let run = || {
             let (policy, look) = (&self.policy, &scene.look);
-            judge::policy_gates::run(self.workspace, policy, &choice, &changed, look, before, progress)
+            judge::policy_gates::run(self.workspace, policy, &choice, &changed, look, progress)
         };
         // Gates may take longer than a lease. What cannot be renewed has lapsed, and the release will tell.
         meanwhile(RENEWAL, || drop(self.shell.touch(&self.owner)), run)
