@@ -4,12 +4,12 @@
 //! count as they are now. Otherwise everything ignored would seem to be new.
 
 use super::files::{Files, Seen};
-use super::{AnalyzeOptions, Analyzed, Changed, Progress, Work, analyzed, content};
+use super::{AnalyzeOptions, Analyzed, Progress, Work, analyzed, content};
 use crate::change::Look;
 use crate::runs::Runs;
 use crate::{Fault, Workspace, before};
 use analysis::Selection;
-use canon::{Digest, Reason};
+use canon::Digest;
 use paths::RepoPath;
 use plan::Policy;
 use std::collections::BTreeMap;
@@ -38,18 +38,11 @@ pub fn analyze_commit(
 fn run(work: &Work<'_>, seen: &[Seen], fetched: &BTreeMap<RepoPath, Vec<u8>>) -> Result<Analyzed, Fault> {
     let runs = Runs::open(work.workspace);
     let files = Files::sort(seen, &work.outputs, &Selection::new(&work.settings)?);
-    if let Some(stored) = runs.recall(files.run_id(&work.settings)).filter(|_| !work.options.cold) {
-        return Ok(analyzed(stored, files, 0, true));
-    }
     let contents = |path: &RepoPath, digest| match fetched.get(path) {
         Some(bytes) => Some(bytes.clone()),
         None => content(&work.workspace.root, path, digest),
     };
-    let (run, n_parsed) = work.analysis(&files, work.cache(), &contents).map_err(|Changed(path)| {
-        Fault::refused(Reason::TreeUnstable, format!("`{path}` changes while the tree is analysed"))
-    })?;
-    (work.progress)(Progress::Storing);
-    Ok(analyzed(runs.save(run)?, files, n_parsed, false))
+    Ok(analyzed(work.of_files(&files, work.cache(), &runs, &contents)?, files))
 }
 
 /// The contents of the commit that are not in the tree now.

@@ -197,8 +197,23 @@ struct Found {
     is_known: bool,
 }
 
-/// A file is no longer what the snapshot saw.
-struct Changed(RepoPath);
+/// Why files have no run.
+enum Failed {
+    /// A file is no longer what the snapshot saw.
+    Changed(RepoPath),
+    Fault(Fault),
+}
+
+impl From<Failed> for Fault {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Fault(fault) => fault,
+            Failed::Changed(path) => {
+                Self::refused(Reason::TreeUnstable, format!("`{path}` changes while the tree is analysed"))
+            }
+        }
+    }
+}
 
 /// Where the bytes of a file with this content are; `None` if they are not there any more.
 type Contents<'a> = dyn Fn(&RepoPath, Digest) -> Option<Vec<u8>> + Sync + 'a;
@@ -233,38 +248,43 @@ impl<'a> Work<'a> {
     fn of_tree(&self) -> Result<Analyzed, Fault> {
         let runs = Runs::open(self.workspace);
         let observer = Observer::new(self.workspace);
-        let mut changed = None;
-        for _ in 0..ATTEMPTS {
+        let mut n_attempts = 0;
+        loop {
+            n_attempts += 1;
             (self.progress)(Progress::Looking);
             let snapshot = observer.content(None)?;
             let selection = Selection::new(&self.settings)?;
             // The cache is large, and one core is idle while the files are sorted.
             let (files, cache) =
                 rayon::join(|| Files::of_snapshot(&snapshot, &self.outputs, &selection), || self.cache());
-            let (found, ()) =
-                rayon::join(|| self.of_files(&files, cache, &runs), || observer.remember_if_free(&snapshot));
+            let contents = |path: &RepoPath, digest| content(&self.workspace.root, path, digest);
+            let (found, ()) = rayon::join(
+                || self.of_files(&files, cache, &runs, &contents),
+                || observer.remember_if_free(&snapshot),
+            );
             match found {
-                Ok(found) => {
-                    let Found { stored, n_parsed, is_known } = found?;
-                    return Ok(analyzed(stored, files, n_parsed, is_known));
-                }
-                Err(Changed(path)) => changed = Some(path),
+                Err(Failed::Changed(_)) if n_attempts < ATTEMPTS => {}
+                found => return Ok(analyzed(found?, files)),
             }
         }
-        let path = changed.map_or_else(String::new, |path| path.to_string());
-        Err(Fault::refused(Reason::TreeUnstable, format!("`{path}` changes while the tree is analysed")))
     }
 
-    /// The run of files: the stored one, or a new one that is stored now. Or which file is no longer what it was.
-    fn of_files(&self, files: &Files, cache: Facts, runs: &Runs) -> Result<Result<Found, Fault>, Changed> {
+    /// The run of files: the stored one, or a new one that is stored now.
+    fn of_files(
+        &self,
+        files: &Files,
+        cache: Facts,
+        runs: &Runs,
+        contents: &Contents<'_>,
+    ) -> Result<Found, Failed> {
         let stored = if self.options.cold { None } else { runs.recall(files.run_id(&self.settings)) };
         if let Some(stored) = stored {
-            return Ok(Ok(Found { stored, n_parsed: 0, is_known: true }));
+            return Ok(Found { stored, n_parsed: 0, is_known: true });
         }
-        let contents = |path: &RepoPath, digest| content(&self.workspace.root, path, digest);
-        let (run, n_parsed) = self.analysis(files, cache, &contents)?;
+        let (run, n_parsed) = self.analysis(files, cache, contents)?;
         (self.progress)(Progress::Storing);
-        Ok(runs.save(run).map(|stored| Found { stored, n_parsed, is_known: false }))
+        let stored = runs.save(run).map_err(Failed::Fault)?;
+        Ok(Found { stored, n_parsed, is_known: false })
     }
 
     fn cache(&self) -> Facts {
@@ -273,12 +293,7 @@ impl<'a> Work<'a> {
     }
 
     /// Analyses files, or says which one is no longer what it was.
-    fn analysis(
-        &self,
-        files: &Files,
-        cache: Facts,
-        contents: &Contents<'_>,
-    ) -> Result<(Run, usize), Changed> {
+    fn analysis(&self, files: &Files, cache: Facts, contents: &Contents<'_>) -> Result<(Run, usize), Failed> {
         let read = self.read(files, &cache, contents)?;
         let governance = governance(files, contents)?;
         (self.progress)(Progress::Comparing);
@@ -305,7 +320,7 @@ impl<'a> Work<'a> {
     }
 
     /// The facts of every source, in the order of the sources.
-    fn read(&self, files: &Files, cache: &Facts, contents: &Contents<'_>) -> Result<Vec<Read>, Changed> {
+    fn read(&self, files: &Files, cache: &Facts, contents: &Contents<'_>) -> Result<Vec<Read>, Failed> {
         let n_done = AtomicUsize::new(0);
         let total = files.sources.len();
         let one = |file: &SourceFile| {
@@ -318,7 +333,7 @@ impl<'a> Work<'a> {
         let (known, new): (Vec<usize>, Vec<usize>) =
             (0..total).partition(|&at| self.is_known(&files.sources[at], cache));
         let order: Vec<usize> = new.into_iter().chain(known).collect();
-        let read: Result<Vec<(usize, Read)>, Changed> =
+        let read: Result<Vec<(usize, Read)>, Failed> =
             order.par_iter().with_max_len(8).map(|&at| Ok((at, one(&files.sources[at])?))).collect();
         let mut read = read?;
         read.sort_unstable_by_key(|(at, _)| *at);
@@ -330,7 +345,7 @@ impl<'a> Work<'a> {
         key.is_none_or(|key| file.skip.is_some() || cache.has(&cache::key(&key)))
     }
 
-    fn read_one(&self, file: &SourceFile, cache: &Facts, contents: &Contents<'_>) -> Result<Read, Changed> {
+    fn read_one(&self, file: &SourceFile, cache: &Facts, contents: &Contents<'_>) -> Result<Read, Failed> {
         let key = FactsKey::of(&file.path, file.content, &self.settings).filter(|_| file.skip.is_none());
         let Some(facts_key) = key else { return Ok(Read::default()) };
         if file.size_bytes > self.settings.max_file_bytes {
@@ -341,15 +356,15 @@ impl<'a> Work<'a> {
         if let Some(facts) = key.and_then(|key| cache.get(&key)) {
             return Ok(Read { key, facts, is_new: false });
         }
-        let bytes = contents(&file.path, file.content).ok_or_else(|| Changed(file.path.clone()))?;
+        let bytes = contents(&file.path, file.content).ok_or_else(|| Failed::Changed(file.path.clone()))?;
         let facts = analysis::read(facts_key.language, &bytes, self.settings.max_file_bytes);
         Ok(Read { key, facts: Arc::new(facts), is_new: true })
     }
 }
 
-fn governance(files: &Files, contents: &Contents<'_>) -> Result<BTreeMap<RepoPath, Vec<u8>>, Changed> {
+fn governance(files: &Files, contents: &Contents<'_>) -> Result<BTreeMap<RepoPath, Vec<u8>>, Failed> {
     let read = |(path, digest): &(RepoPath, Digest)| {
-        let bytes = contents(path, *digest).ok_or_else(|| Changed(path.clone()))?;
+        let bytes = contents(path, *digest).ok_or_else(|| Failed::Changed(path.clone()))?;
         Ok((path.clone(), bytes))
     };
     files.governance.par_iter().map(read).collect()
@@ -377,12 +392,12 @@ fn content(root: &Path, path: &RepoPath, digest: Digest) -> Option<Vec<u8>> {
     bytes.ok().filter(|bytes| Digest::of(bytes) == digest)
 }
 
-fn analyzed(stored: Stored, files: Files, n_parsed: usize, is_known: bool) -> Analyzed {
+fn analyzed(found: Found, files: Files) -> Analyzed {
     Analyzed {
-        run: stored.run,
-        report_digest: stored.report_digest,
-        n_parsed,
-        is_known,
+        run: found.stored.run,
+        report_digest: found.stored.report_digest,
+        n_parsed: found.n_parsed,
+        is_known: found.is_known,
         left_out: files.left_out.into_iter().collect(),
         unreadable: files.unreadable,
     }
