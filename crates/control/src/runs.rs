@@ -162,7 +162,10 @@ impl Runs {
 
     /// Two runs by name, as far as they may differ. The fault of a run that is not there is told for the earlier one first.
     pub fn load_differing(&self, before: &str, after: &str) -> Result<Differing, Fault> {
-        let (before, after) = (self.find(before)?, self.find(after)?);
+        self.differing(self.find(before)?, self.find(after)?)
+    }
+
+    fn differing(&self, before: RunId, after: RunId) -> Result<Differing, Fault> {
         let (old, new) = (self.bytes(before)?, self.bytes(after)?);
         let (old, new) = rayon::join(|| self.opened(before, &old), || self.opened(after, &new));
         let (before, after, n_alike) = pack::differing(&old?, &new?).ok_or_else(|| self.damaged(after))?;
@@ -174,6 +177,22 @@ impl Runs {
         let stored = self.read(id).ok().flatten()?;
         self.touch(id);
         Some(stored)
+    }
+
+    /// The same of a run without its findings, units and interfaces: who it is, what it was made from, its health.
+    pub(crate) fn recall_head(&self, id: RunId) -> Option<Stored> {
+        let head = self.opened(id, &self.bytes(id).ok()?).ok()?.bare()?;
+        self.touch(id);
+        Some(head)
+    }
+
+    /// Two runs as far as they may differ, if both are there and what is read of them is whole. They are the newest from
+    /// now on.
+    pub(crate) fn recall_differing(&self, before: RunId, after: RunId) -> Option<Differing> {
+        let differing = self.differing(before, after).ok()?;
+        self.touch(before);
+        self.touch(after);
+        Some(differing)
     }
 
     /// Makes a run the newest.

@@ -41,7 +41,10 @@ impl GitId {
         if digits.iter().any(u8::is_ascii_uppercase) {
             return None;
         }
-        Self::from_bytes(&hex::decode(digits).ok()?)
+        let mut bytes = [0; 32];
+        let id = bytes.get_mut(..digits.len() / 2)?;
+        hex::decode_to_slice(digits, id).ok()?;
+        Self::from_bytes(id)
     }
 
     /// The id of a blob with this content.

@@ -4,7 +4,8 @@ use super::StartRecord;
 use super::dirt::Look;
 use super::frame::Frame;
 use crate::analyze::{self, AnalyzeOptions, Progress};
-use crate::runs::{Runs, Stored};
+use crate::contract::{BaselineFile, Side};
+use crate::runs::Runs;
 use crate::{Fault, Workspace};
 use canon::Reason;
 use intent::IntentScope;
@@ -20,7 +21,7 @@ const ATTEMPTS: u32 = 3;
 pub(crate) struct Ground {
     pub(crate) frame: Frame,
     pub(crate) look: Look,
-    pub(crate) run: Option<Stored>,
+    pub(crate) run: Option<Side>,
 }
 
 impl Ground {
@@ -37,6 +38,8 @@ impl Ground {
             let look = Look::take(workspace, &policy)?;
             let run = runs.recall(analyze::run_id(workspace, &look.snapshot)?);
             if run.is_some() || !analyze {
+                let baseline = BaselineFile::of_tree(workspace)?;
+                let run = run.map(|stored| Side::of(stored, baseline));
                 return Ok(Self { frame, look, run });
             }
             analyze::analyze(workspace, &AnalyzeOptions::default(), progress)?;
@@ -69,8 +72,8 @@ impl Ground {
         let kept = objects.put(&record.to_bytes())?;
         let run = self.run.as_ref();
         Ok(Base {
-            run_id: run.map(|stored| stored.run.id.0.to_string()).unwrap_or_default(),
-            report_digest: run.map(|stored| stored.report_digest.to_string()),
+            run_id: run.map(|side| side.run.id.0.to_string()).unwrap_or_default(),
+            report_digest: run.map(|side| side.report_digest.to_string()),
             head: record.head,
             snapshot_root: Some(self.look.snapshot.root()),
             dirty_snapshot: Some(kept),

@@ -17,6 +17,7 @@ pub use policy_gates::GateChoice;
 pub use present::Verified;
 pub use receipt::{Circumstances, keep};
 
+use crate::runs::Stored;
 use analysis::{Comparison, GateReport, GateRules, Run, RunId};
 use canon::Digest;
 use contract::claims::{ApiDelta, Claim, Facts, GateFact, Judgement, judge, recognise};
@@ -38,6 +39,13 @@ pub struct Side {
     pub report_digest: Digest,
     /// The baseline that the tree carried, if it carried one.
     pub baseline: Option<BaselineFile>,
+}
+
+impl Side {
+    /// A stored run with the baseline of its tree.
+    pub fn of(stored: Stored, baseline: Option<BaselineFile>) -> Self {
+        Self { run: stored.run, report_digest: stored.report_digest, baseline }
+    }
 }
 
 /// What a verdict is made from.

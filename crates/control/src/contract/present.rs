@@ -139,14 +139,11 @@ pub fn budget_of(
     progress: Watch<'_>,
 ) -> Result<(contract::Budget, Vec<String>), Fault> {
     let ground = Ground::find(workspace, &Options::default())?;
-    let (run, report_digest) = if let Some(name) = run {
-        let stored = Runs::open(workspace).load(name)?;
-        (stored.run, stored.report_digest)
-    } else {
-        let now = analyze::analyze_with(workspace, &ground.policy, &AnalyzeOptions::default(), progress)?;
-        (now.run, now.report_digest)
+    let stored = match run {
+        Some(name) => Runs::open(workspace).load(name)?,
+        None => ground.analysed(progress)?,
     };
-    let side = Side { run, report_digest, baseline: BaselineFile::of_tree(workspace)? };
+    let side = Side::of(stored, BaselineFile::of_tree(workspace)?);
     let limits = analyze::gate_rules(&ground.policy)?;
     Ok((super::budget(&side, &ground.policy.contract, &limits), ground.notes))
 }
@@ -228,7 +225,7 @@ impl<'a> Ground<'a> {
             Some(_) => self.file(BASELINE_FILE).map(BaselineFile::new),
             None => now.clone(),
         };
-        Ok((before.map(|it| side(it, then)), after.map(|it| side(it, now))))
+        Ok((before.map(|it| Side::of(it, then)), after.map(|it| Side::of(it, now))))
     }
 
     /// Two stored runs: all of them only if somebody asks for more than what differs.
@@ -327,10 +324,6 @@ fn known<T>(loaded: Result<T, Fault>) -> Result<Option<T>, Fault> {
         Err(Fault::NoSuchAnalysis(_)) => Ok(None),
         Err(fault) => Err(fault),
     }
-}
-
-fn side(stored: Stored, baseline: Option<BaselineFile>) -> Side {
-    Side { run: stored.run, report_digest: stored.report_digest, baseline }
 }
 
 /// The intent of a change that was declared on the command line and nowhere else.

@@ -127,6 +127,13 @@ impl<'f> Opened<'f> {
         self.stored(head, parts)
     }
 
+    /// The run without any of its parts.
+    pub(super) fn bare(&self) -> Option<Stored> {
+        let head = self.head()?;
+        let none = head.parts.iter().map(|_| None).collect();
+        self.stored(head, none)
+    }
+
     fn stored(&self, head: Head<'_>, parts: Vec<Option<Part>>) -> Option<Stored> {
         Some(Stored { run: head.run(parts)?, report_digest: self.about.report_digest })
     }
@@ -248,6 +255,15 @@ mod tests {
         assert!(!run.findings.is_empty() && !run.units.is_empty() && !run.api.is_empty());
         let (_, file) = pack(&run).expect("packs");
         assert_eq!(whole(run.id, &file), Some(run));
+    }
+
+    #[test]
+    fn a_bare_run_is_the_run_without_its_parts() {
+        let run = run();
+        let (_, file) = pack(&run).expect("packs");
+        let bare = Opened::new(run.id, &file).and_then(|opened| opened.bare()).expect("opens");
+        let without = Run { findings: Vec::new(), units: Vec::new(), api: Vec::new(), ..run };
+        assert_eq!(bare.run, without);
     }
 
     #[test]

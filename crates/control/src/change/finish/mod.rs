@@ -17,8 +17,8 @@ use super::record::StartRecord;
 use super::request::FinishRequest;
 use super::view::View;
 use crate::analyze::Progress;
+use crate::contract::Side;
 use crate::registry::{Caller, Shell};
-use crate::runs::Stored;
 use crate::workspace::PolicySource;
 use crate::{Fault, Workspace};
 use canon::{Digest, Reason};
@@ -110,7 +110,8 @@ struct Scene {
     evidence: Entries,
     hygiene: FinishHygiene,
     tree_run: analysis::RunId,
-    after: Option<Stored>,
+    before: Option<Side>,
+    after: Option<Side>,
 }
 
 impl Finisher<'_> {
@@ -120,12 +121,10 @@ impl Finisher<'_> {
         if let Some(why) = scene.hygiene.finish_block_reason {
             return Ok(self.stop(parts, &Pipeline::HygieneBlocks(why)));
         }
-        let before = self.before_run();
         let own_scope = self.frame.scope_down(&self.intent.scope);
         let mut check = scope_check(&own_scope, &scene.evidence);
-        let is_other =
-            |stored: &Stored| Some(stored.report_digest.to_string()) != self.intent.base.report_digest;
-        if before.as_ref().is_some_and(is_other) {
+        let is_other = |side: &Side| Some(side.report_digest.to_string()) != self.intent.base.report_digest;
+        if scene.before.as_ref().is_some_and(is_other) {
             check.status = ScopeCheckStatus::Expired;
             parts.scope_check = Some(check);
             return Ok(self.stop(parts, &Pipeline::ScopeCheckExpired));
@@ -136,8 +135,7 @@ impl Finisher<'_> {
             return Ok(self.stop(parts, &Pipeline::ScopeCheckViolated));
         }
         let gates = self.gates(&scene, progress)?;
-        let before = before.map(|stored| self.side_before(&scene, stored));
-        let verified = self.verify(&scene, before.as_ref(), &check, gates)?;
+        let verified = self.verify(&scene, &check, gates)?;
         let document = verified.to_json();
         parts.advisory = Some(document["health_regression_advisory"].clone()).filter(|it| !it.is_null());
         parts.claims = Some(verified.claims_json());
@@ -151,7 +149,7 @@ impl Finisher<'_> {
             });
             return Ok(self.stop(parts, &Pipeline::NotAccepted { status, reason }));
         }
-        self.accept(parts, &scene, before.as_ref(), &verified)
+        self.accept(parts, &scene, &verified)
     }
 
     fn stop(&self, parts: Parts, pipeline: &Pipeline) -> FinishAnswer {

@@ -6,7 +6,9 @@ use crate::analyze::{self, AnalyzeOptions, Progress};
 use crate::change::dirt::{Look, Since};
 use crate::change::evidence::{self, Witness};
 use crate::change::neighbours::Seen;
-use crate::runs::{Runs, Stored};
+use crate::contract::Side;
+use crate::runs::{Differing, Runs, Stored};
+use analysis::{GateRules, RunId};
 use canon::Reason;
 use contract::profile;
 use intent::hygiene::StartSnapshot;
@@ -53,11 +55,14 @@ impl Finisher<'_> {
             let needed =
                 evidence.is_empty() || profile(evidence.iter().map(Entry::as_bytes)).after_run_required;
             let after = match &self.request.after_run_id {
-                Some(name) => Some(runs.load(name)?),
-                None => runs.recall(tree_run).filter(|_| needed),
+                Some(name) => Some(runs.find(name)?),
+                None => needed.then_some(tree_run),
             };
+            let (before, after) = self.stored(&runs, after)?;
             if after.is_some() || !needed || !self.request.analyze || hygiene.blocks_finish() {
-                return Ok(Scene { look, since, evidence, hygiene, tree_run, after });
+                let before = before.map(|stored| Side::of(stored, self.baseline_then(&look, &since)));
+                let after = after.map(|stored| Side::of(stored, self.baseline_now(&look)));
+                return Ok(Scene { look, since, evidence, hygiene, tree_run, before, after });
             }
             analyze::analyze(self.workspace, &AnalyzeOptions::default(), progress)?;
         }
@@ -71,8 +76,23 @@ impl Finisher<'_> {
         Since { start: StartSnapshot::Unreadable, ..look.since(self.workspace, &look.state) }
     }
 
-    pub(super) fn before_run(&self) -> Option<Stored> {
-        let id = self.intent.base.run_id.parse().ok().map(analysis::RunId)?;
-        Runs::open(self.workspace).recall(id)
+    /// The runs of both sides, as far as they are there and the verdict needs them.
+    fn stored(&self, runs: &Runs, after: Option<RunId>) -> Result<(Option<Stored>, Option<Stored>), Fault> {
+        let before = self.intent.base.run_id.parse().ok().map(RunId);
+        let needs_all = !self.request.claims.is_empty()
+            || self.request.claims_text.is_some()
+            || analyze::gate_rules(&self.policy)? != GateRules::default();
+        if let (Some(before), Some(after), false) = (before, after, needs_all)
+            && let Some(Differing { before, after, .. }) = runs.recall_differing(before, after)
+        {
+            return Ok((Some(before), Some(after)));
+        }
+        let is_compared = after.is_some();
+        let after = match &self.request.after_run_id {
+            Some(name) => Some(runs.load(name)?),
+            None => after.and_then(|id| runs.recall(id)),
+        };
+        let read = |id| if needs_all || is_compared { runs.recall(id) } else { runs.recall_head(id) };
+        Ok((before.and_then(read), after))
     }
 }

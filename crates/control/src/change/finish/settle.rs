@@ -3,8 +3,8 @@
 use super::words::Parts;
 use super::{Finisher, Scene, replay};
 use crate::change::FinishAnswer;
+use crate::contract as judge;
 use crate::contract::receipts::{Kept, Receipts};
-use crate::contract::{self as judge, Side};
 use crate::registry::TreeFacts;
 use crate::runs::Runs;
 use crate::{Fault, clock};
@@ -24,12 +24,11 @@ impl Finisher<'_> {
         &mut self,
         mut parts: Parts,
         scene: &Scene,
-        before: Option<&Side>,
         verified: &judge::Answer,
     ) -> Result<FinishAnswer, Fault> {
         let token = self.still_held()?;
         let (outcome, kept) = if self.request.create_receipt {
-            match self.receipt(scene, before, verified) {
+            match self.receipt(scene, verified) {
                 Ok(kept) => (ReceiptOutcome::Created, Some(kept)),
                 Err(fault) => {
                     parts.receipt_error = Some(fault.to_string());
@@ -91,7 +90,7 @@ impl Finisher<'_> {
         Ok(done.notices)
     }
 
-    fn receipt(&self, scene: &Scene, before: Option<&Side>, verified: &judge::Answer) -> Result<Kept, Fault> {
+    fn receipt(&self, scene: &Scene, verified: &judge::Answer) -> Result<Kept, Fault> {
         let intent = ReceiptIntent {
             intent_id: self.intent.id.clone(),
             description: self.intent.description.clone(),
@@ -105,7 +104,9 @@ impl Finisher<'_> {
             intent: Some(&intent),
             delta: &delta,
             hygiene: Some(&scene.hygiene),
-            baseline_health: before
+            baseline_health: scene
+                .before
+                .as_ref()
                 .zip(scene.after.as_ref())
                 .and_then(|(before, after)| before.baseline_health(&after.run)),
             enforcement: Enforcement::Observe,

@@ -3,12 +3,12 @@
 use super::{Finisher, Scene};
 use crate::analyze::{self, Progress};
 use crate::change::StartRecord;
+use crate::change::dirt::{Look, Since};
 use crate::change::request::{DetailLevel, FinishRequest};
 use crate::change::trail::Trail;
 use crate::contract::policy_gates::GateAnswers;
-use crate::contract::{self as judge, BaselineFile, Side};
-use crate::runs::Stored;
-use crate::{Fault, Workspace, before};
+use crate::contract::{self as judge, BaselineFile};
+use crate::{Fault, before};
 use contract::{IntentState, PatchIntent};
 use intent::{Entries, ScopeCheck};
 use paths::RepoPath;
@@ -37,23 +37,24 @@ impl Finisher<'_> {
         meanwhile(RENEWAL, || drop(self.shell.touch(&self.owner)), run)
     }
 
-    /// The run before, with the baseline that the tree had at the start.
-    pub(super) fn side_before(&self, scene: &Scene, stored: Stored) -> Side {
-        let Stored { run, report_digest } = stored;
-        Side { run, report_digest, baseline: self.baseline_then(scene) }
-    }
-
     /// The baseline at the start: as it is now, if it has not moved; else what the commit of the start has.
-    fn baseline_then(&self, scene: &Scene) -> Option<BaselineFile> {
-        let path = RepoPath::parse(analyze::BASELINE_FILE.as_bytes()).expect("a plain name is a path");
-        if scene.since.dirt.get(&path).is_none_or(|dirt| dirt.as_at_start) {
-            return baseline_now(self.workspace, scene, &path);
+    pub(super) fn baseline_then(&self, look: &Look, since: &Since) -> Option<BaselineFile> {
+        let path = baseline_path();
+        if since.dirt.get(&path).is_none_or(|dirt| dirt.as_at_start) {
+            return self.baseline_now(look);
         }
         let record = self.record.as_ref()?;
         if let Some(entry) = record.dirty.get(&path) {
             return entry.digest.map(|digest| BaselineFile { digest, bytes: None });
         }
         self.committed(record, &path).map(BaselineFile::new)
+    }
+
+    /// The baseline as the look at the tree saw it.
+    pub(super) fn baseline_now(&self, look: &Look) -> Option<BaselineFile> {
+        let digest = look.snapshot.get(&baseline_path()).and_then(|entry| entry.digest())?;
+        let found = BaselineFile::of_tree(self.workspace).ok().flatten();
+        Some(found.filter(|file| file.digest == digest).unwrap_or(BaselineFile { digest, bytes: None }))
     }
 
     /// What the commit of the start has at a path.
@@ -66,16 +67,9 @@ impl Finisher<'_> {
     pub(super) fn verify(
         &self,
         scene: &Scene,
-        before: Option<&Side>,
         check: &ScopeCheck,
         gates: GateAnswers,
     ) -> Result<judge::Answer, Fault> {
-        let path = RepoPath::parse(analyze::BASELINE_FILE.as_bytes()).expect("a plain name is a path");
-        let after = scene.after.clone().map(|Stored { run, report_digest }| Side {
-            run,
-            report_digest,
-            baseline: baseline_now(self.workspace, scene, &path),
-        });
         Ok(judge::verify(&judge::Request {
             intent: Some(PatchIntent {
                 intent_id: self.intent.id.clone(),
@@ -85,8 +79,8 @@ impl Finisher<'_> {
             }),
             changed: changed(&scene.evidence),
             scope_check: Some(check.clone()),
-            before,
-            after: after.as_ref(),
+            before: scene.before.as_ref(),
+            after: scene.after.as_ref(),
             tree_run: Some(gates.tree_run.unwrap_or(scene.tree_run)),
             gates: gates.facts,
             claims: self.request.claims.clone(),
@@ -150,11 +144,8 @@ fn changed(evidence: &Entries) -> BTreeSet<RepoPath> {
     evidence.iter().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect()
 }
 
-/// The baseline as the look at the tree saw it.
-fn baseline_now(workspace: &Workspace, scene: &Scene, path: &RepoPath) -> Option<BaselineFile> {
-    let digest = scene.look.snapshot.get(path).and_then(|entry| entry.digest())?;
-    let found = BaselineFile::of_tree(workspace).ok().flatten();
-    Some(found.filter(|file| file.digest == digest).unwrap_or(BaselineFile { digest, bytes: None }))
+fn baseline_path() -> RepoPath {
+    RepoPath::parse(analyze::BASELINE_FILE.as_bytes()).expect("a plain name is a path")
 }
 
 /// The verdict in a few words.

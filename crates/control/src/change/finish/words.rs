@@ -1,8 +1,8 @@
 //! A finish as an answer says it.
 
 use crate::change::FinishAnswer;
-use contract::FinishStatus;
-use contract::finish::FinishNextStep;
+use contract::finish::{FinishNextStep, FinishReason};
+use contract::{ContractReason, FinishStatus};
 use intent::ScopeCheck;
 use intent::registry::{Intent, Notice};
 use serde_json::Value;
@@ -68,6 +68,10 @@ fn message(status: &FinishStatus) -> String {
         }
         Some(FinishNextStep::RevertOrWidenScope) => {
             "paths were changed that the intent does not allow: revert them, or widen the scope with `probity amend`"
+        }
+        Some(_) if status.reason == Some(FinishReason::Contract(ContractReason::NoBeforeRun)) => {
+            "the stored run that the change started from is gone or damaged: clear the intent with `probity intent \
+             clear`, and start again"
         }
         Some(FinishNextStep::AnalyzeThenFinish) => {
             "there is no verdict yet: analyse the tree, then finish again"

@@ -145,8 +145,8 @@ impl<'a> Desk<'a> {
     /// Gives the command to the registry; its run is pinned before anybody can hold it.
     fn claim(&mut self, ask: &Ask<'_>, id: &IntentId, command: &Command) -> Result<StartAnswer, Fault> {
         let runs = Runs::open(self.workspace);
-        if let Some(stored) = &ask.ground.run {
-            runs.pin(stored.run.id, id.as_str())?;
+        if let Some(side) = &ask.ground.run {
+            runs.pin(side.run.id, id.as_str())?;
         }
         let tree = TreeFacts { run_available: ask.ground.run.is_some(), dirty: ask.ground.dirty() };
         match self.shell.execute_command(command, &tree) {

@@ -5,9 +5,8 @@ use crate::Fault;
 use crate::analyze;
 use crate::change::answer::{self, BlastSummary, Neighbours, StartAnswer};
 use crate::change::view::{LISTED, View};
-use crate::contract::{BaselineFile, Side};
+use crate::contract::Side;
 use crate::ledger;
-use crate::runs::Stored;
 use contract::StrictnessProfile;
 use intent::registry::Notice;
 use intent::start::{ClaimState, StartNextStep, StartStatus};
@@ -51,7 +50,7 @@ impl Desk<'_> {
             message: message(decision),
             user_action_required: !decision.edit_allowed,
             idempotent_replay: false,
-            run_id: run.map(|stored| stored.run.id.0.to_string()),
+            run_id: run.map(|side| side.run.id.0.to_string()),
             dirty_scope_policy: ask.policy,
             warnings: ask.warnings.clone(),
             blocked_by: decision.blocked_by.iter().cloned().collect(),
@@ -64,9 +63,9 @@ impl Desk<'_> {
                 Neighbours::default()
             },
             workspace_hygiene: looked.then(|| view.start(decision)),
-            blast_radius: shown_run.map(|stored| blast(&stored.run, &scope, &view)),
+            blast_radius: shown_run.map(|side| blast(&side.run, &scope, &view)),
             budget: match shown_run {
-                Some(stored) => Some(self.budget(stored, ask.strictness)?),
+                Some(side) => Some(self.budget(side, ask.strictness)?),
                 None => None,
             },
             constraints: if decision.claim == ClaimState::None {
@@ -89,13 +88,11 @@ impl Desk<'_> {
         Ok(touching)
     }
 
-    fn budget(&self, stored: &Stored, asked: Option<StrictnessProfile>) -> Result<Value, Fault> {
-        let baseline = BaselineFile::of_tree(self.workspace)?;
-        let side = Side { run: stored.run.clone(), report_digest: stored.report_digest, baseline };
+    fn budget(&self, side: &Side, asked: Option<StrictnessProfile>) -> Result<Value, Fault> {
         let policy = self.workspace.policy()?;
         let limits = analyze::gate_rules(&policy)?;
         let rules = crate::change::stricter(policy.contract, asked);
-        let budget = crate::contract::budget(&side, &rules, &limits);
+        let budget = crate::contract::budget(side, &rules, &limits);
         Ok(json!({
             "strictness": rules.strictness(),
             "budgets": budget,

@@ -65,3 +65,23 @@ fn a_before_run_that_is_another_now_expires_the_change() {
     assert_eq!((&expired.json["next_step"], expired.exit_code), (&json!("analyze_then_start"), Some(4)));
     assert_eq!(expired.json["intent_cleared"], false, "the claim is kept until it is given up");
 }
+
+#[test]
+fn a_before_run_with_a_damaged_part_is_no_run_rather_than_one_without_findings() {
+    let repo = Repo::new();
+    let a = Agent::new(&repo, "a");
+    let started = a.start("src/a.py", &[]);
+    let intent = started.json["intent_id"].as_str().expect("an id");
+    let run = started.json["run_id"].as_str().and_then(|id| id.strip_prefix("sha256:")).expect("a run");
+    let file = workspace(&repo).state.runs().join(run);
+    let mut bytes = std::fs::read(&file).expect("is stored");
+    // The parts lie at the end, behind the head.
+    let last = bytes.len() - 1;
+    bytes[last] ^= 0x41;
+    std::fs::write(&file, bytes).expect("writes");
+    repo.write("src/a.py", "print('a2')\n");
+    let stopped = a.finish(intent, &["--changed", "src/a.py"]);
+    assert_eq!(verdict(&stopped), is("unverified", "no_before_run", 3), "{stopped:#?}");
+    assert_eq!(stopped.json["intent_cleared"], false, "{stopped:#?}");
+    assert!(stopped.words.contains("gone or damaged"), "{stopped:#?}");
+}
