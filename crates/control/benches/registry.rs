@@ -12,6 +12,7 @@ use intent::start::{DirtyScopePolicy, OnConflict};
 use intent::{Entry, IntentId, IntentScope, Owner};
 use probity_control::registry::{Shell, TreeFacts, audit};
 use probity_control::{Fault, Workspace};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -37,13 +38,21 @@ fn measure(rounds: usize) -> Outcome {
     Shell::open(&workspace)?;
     let took = together("racer", dir.path(), rounds / RACERS)?;
     let n_claims = rounds / RACERS * RACERS;
-    let doubled = doubles(&workspace, n_claims)?;
+    let log = Log::read(&workspace, n_claims)?;
+    let doubled = log.n_doubled;
     let a_second = |n: usize, took: Duration| n as u128 * 1000 / took.as_millis().max(1);
     println!(
         "{n_claims} claims of one path by {RACERS} processes: {} claims/s, {doubled} granted twice",
         a_second(n_claims, took)
     );
     assert_eq!(doubled, 0, "a claim was granted while another held the path");
+    let (most, usual) = log.patience();
+    println!(
+        "when the quickest had its {} claims, the slowest had {}; between two claims of one there are {usual} of others \
+         at most in 95 %, {most} in all",
+        rounds / RACERS,
+        log.fewest(rounds / RACERS)
+    );
     plain(&dir.path().join("plain.sqlite"))?.execute("CREATE TABLE row (name TEXT, value BLOB)", [])?;
     let plainly = together("writer", dir.path(), 2 * rounds / RACERS)?;
     println!(
@@ -87,24 +96,60 @@ fn insert(folder: &Path, name: &str, rounds: usize) -> Outcome {
     Ok(())
 }
 
-/// How often a path was granted while it was held. Every claim and every release must be in the log.
-fn doubles(workspace: &Workspace, n_claims: usize) -> Result<usize, Box<dyn std::error::Error>> {
-    let (mut holder, mut doubled, mut seen) = (None, 0, 0);
-    loop {
-        let part = audit::read_log(workspace, seen, 10_000)?;
-        let Some(last) = part.events.last() else { break };
-        seen = last.seq.0;
-        for event in &part.events {
-            match &event.change {
-                Change::Granted { declaration, .. } => {
-                    doubled += usize::from(holder.replace(declaration.intent_id.clone()).is_some());
+/// What the log says of a race.
+#[derive(Default)]
+struct Log {
+    /// How often a path was granted while it was held.
+    n_doubled: usize,
+    /// Who was granted the path, one after the other.
+    winners: Vec<String>,
+}
+
+impl Log {
+    /// Reads it. Every claim and every release must be there.
+    fn read(workspace: &Workspace, n_claims: usize) -> Result<Self, Box<dyn std::error::Error>> {
+        let (mut log, mut holder, mut seen) = (Self::default(), None, 0);
+        loop {
+            let part = audit::read_log(workspace, seen, 10_000)?;
+            let Some(last) = part.events.last() else { break };
+            seen = last.seq.0;
+            for event in &part.events {
+                match &event.change {
+                    Change::Granted { declaration, .. } => {
+                        let other = holder.replace(declaration.intent_id.clone());
+                        log.n_doubled += usize::from(other.is_some());
+                        log.winners.push(event.by.label.clone());
+                    }
+                    _ => holder = None,
                 }
-                _ => holder = None,
             }
         }
+        assert_eq!(seen, 2 * n_claims as u64, "an event is missing");
+        Ok(log)
     }
-    assert_eq!(seen, 2 * n_claims as u64, "an event is missing");
-    Ok(doubled)
+
+    /// How many claims the slowest racer had when the quickest had all of its own.
+    fn fewest(&self, rounds: usize) -> usize {
+        let mut wins: BTreeMap<&str, usize> = self.winners.iter().map(|name| (name.as_str(), 0)).collect();
+        for name in &self.winners {
+            let won = wins.entry(name).or_default();
+            *won += 1;
+            if *won == rounds {
+                break;
+            }
+        }
+        wins.into_values().min().unwrap_or(0)
+    }
+
+    /// The most claims of others between two of one racer, and how many they are for nineteen of twenty claims.
+    fn patience(&self) -> (usize, usize) {
+        let mut last: BTreeMap<&str, usize> = BTreeMap::new();
+        let between = |(at, name)| last.insert(name, at).map_or(at, |before| at - before - 1);
+        let mut waits: Vec<usize> =
+            self.winners.iter().map(String::as_str).enumerate().map(between).collect();
+        waits.sort_unstable();
+        (waits.last().copied().unwrap_or(0), waits.get(waits.len() * 19 / 20).copied().unwrap_or(0))
+    }
 }
 
 /// Claims and releases the path so many times.

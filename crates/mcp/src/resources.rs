@@ -1,5 +1,7 @@
 //! Resources: runs, receipts and evidence that an agent, or the person behind it, may want to read in full.
 
+use crate::tools;
+use control::analyze::documents;
 use control::contract::receipts::Receipts;
 use control::runs::Runs;
 use control::{Fault, Workspace, bundles};
@@ -37,7 +39,8 @@ fn run_ids(workspace: &Workspace) -> Result<Vec<String>, Fault> {
 
 fn run(workspace: &Workspace, name: &str) -> Result<String, Fault> {
     let stored = Runs::open(workspace).load(name)?;
-    Ok(serde_json::to_string(&stored.run).expect("a run has text keys and whole numbers only"))
+    let document = documents::run(&stored.run, stored.report_digest, usize::MAX);
+    Ok(tools::named("analysis-run", document).to_string())
 }
 
 fn receipt_ids(workspace: &Workspace) -> Result<Vec<String>, Fault> {

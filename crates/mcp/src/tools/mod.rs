@@ -122,7 +122,7 @@ fn shorten(schema: &mut Value) {
 }
 
 /// A document under its schema, as the command line names it.
-fn named(name: &str, mut document: Value) -> Value {
+pub(crate) fn named(name: &str, mut document: Value) -> Value {
     document["schema"] = format!("probity/{name}/v1").into();
     document
 }

@@ -83,6 +83,25 @@ fn resources_are_the_documents_of_the_repository() {
     assert!(missing["error"]["data"]["next_step"].is_string(), "{missing:#}");
 }
 
+#[test]
+fn runs_and_receipts_are_resources_that_the_command_line_shows_alike() {
+    let repo = Repo::new();
+    let mut client = Client::start(&repo);
+    let analyzed = client.call("analyze_repository", &json!({})).json;
+    let receipt = client.call("create_review_receipt", &json!({})).json;
+    let mut read = |uri: String| -> Value {
+        let answer = client.request("resources/read", &json!({ "uri": uri }));
+        let text = answer["result"]["contents"][0]["text"].as_str().expect("text");
+        serde_json::from_str(text).expect("a document")
+    };
+    let run = read(format!("probity://run/{}", analyzed["run_id"].as_str().expect("an id")));
+    assert_eq!(run["schema"], "probity/analysis-run/v1");
+    assert_eq!(run, repo.ask(&["runs", "show", "last", "--limit", "1000"]).json);
+    let kept = read("probity://receipt/1".into());
+    assert_eq!(kept["schema"], "probity/receipt/v1", "{kept:#}");
+    assert_eq!(kept["digest"], receipt["receipt"]["digest"], "{receipt:#}");
+}
+
 /// A request to a server on this machine; the status and the body.
 fn post(port: u16, headers: &[(&str, &str)]) -> (u16, String) {
     let body = json!({
