@@ -346,6 +346,9 @@ fn main() {
     if wanted.contains(&"merge-once") {
         merge(folder.path(), 10_000, 100);
     }
+    if wanted.contains(&"merge-large") {
+        merge(folder.path(), 200_000, 100);
+    }
     if is_wanted("merge") {
         println!("merge and analysis, 1,000 conflicts:");
         merges(folder.path());

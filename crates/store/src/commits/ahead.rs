@@ -1,4 +1,4 @@
-//! Reading many commits at once: their rows in few queries, decoded by all processors.
+//! Reading much at once: rows in few queries, decoded by all processors.
 
 use super::view::View;
 use canon::Digest;
@@ -9,14 +9,14 @@ use std::thread;
 
 /// How many commits are read together.
 const PORTION: usize = 1024;
-/// Fewer are read one by one.
-const LEAST: usize = 64;
+/// How many bytes are worth a second thread.
+const LEAST_BYTES: usize = 64 * 1024;
 /// How many rows may be passed over for each one that is wanted, before each is asked for by its number.
 const MAX_SPREAD: usize = 4;
 /// How many bytes of commits are read ahead: no more than a view remembers.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
-/// How many processors decode at most.
-const MAX_DECODERS: usize = 8;
+/// How many processors work at most.
+const MAX_WORKERS: usize = 8;
 
 /// A commit as it is stored.
 pub(super) struct Stored {
@@ -42,12 +42,8 @@ impl View<'_> {
     pub(super) fn read_many(&self, seqs: &[Seq]) -> Result<(), HistoryError> {
         let mut missing: Vec<Seq> =
             seqs.iter().copied().filter(|seq| self.in_memory(*seq).is_none()).collect();
-        if missing.len() < LEAST {
-            return Ok(());
-        }
         missing.sort_unstable();
         missing.dedup();
-        let n_decoders = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_DECODERS);
         let mut n_bytes = 0;
         for portion in missing.chunks(PORTION) {
             let stored = self.stored_many(portion)?;
@@ -55,8 +51,10 @@ impl View<'_> {
             if n_bytes > MAX_BYTES {
                 break;
             }
-            for (seq, commit) in decode_all(self.schema(), &stored, n_decoders)? {
-                self.remember(seq, commit);
+            let schema = self.schema();
+            let decoded = on_all(&stored, |stored| stored.bytes.len(), |stored| stored.decode(schema))?;
+            for (stored, commit) in stored.iter().zip(decoded) {
+                self.remember(stored.seq, commit);
             }
         }
         Ok(())
@@ -83,19 +81,26 @@ impl View<'_> {
     }
 }
 
-type Decoded = Vec<(Seq, Arc<Commit>)>;
-
-fn decode_all(schema: &Schema, stored: &[Stored], n_decoders: usize) -> Result<Decoded, HistoryError> {
-    let decode = |part: &[Stored]| -> Result<Decoded, HistoryError> {
-        part.iter().map(|stored| Ok((stored.seq, stored.decode(schema)?))).collect()
-    };
-    let (own, others) = stored.split_at(stored.len().div_ceil(n_decoders));
+/// Does something to each of many things, on all processors if they are large; in their order, and the first fault counts.
+pub(super) fn on_all<T: Sync, R: Send, E: Send>(
+    things: &[T],
+    size: impl Fn(&T) -> usize,
+    work: impl Fn(&T) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let work = &work;
+    let alone = move |part: &[T]| part.iter().map(work).collect::<Result<Vec<R>, E>>();
+    let n_bytes: usize = things.iter().map(size).sum();
+    let n_workers = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_WORKERS);
+    if n_bytes < LEAST_BYTES {
+        return alone(things);
+    }
+    let (own, others) = things.split_at(things.len().div_ceil(n_workers));
     thread::scope(|scope| {
         let size = own.len().max(1);
-        let decoders: Vec<_> = others.chunks(size).map(|part| scope.spawn(move || decode(part))).collect();
-        let mut all = decode(own)?;
-        for decoder in decoders {
-            all.extend(decoder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        let workers: Vec<_> = others.chunks(size).map(|part| scope.spawn(move || alone(part))).collect();
+        let mut all = alone(own)?;
+        for worker in workers {
+            all.extend(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
         }
         Ok(all)
     })

@@ -1,6 +1,6 @@
 //! Writing within one transaction: commits with their indexes, and whatever belongs to them.
 
-use super::tail::{Entry, MAX_TAIL, Tail};
+use super::tail::{Entry, Tail};
 use super::view::{Known, Since, View, kind_code};
 use super::{CommitStore, CommitsError, snapshots};
 use commit::{
@@ -56,7 +56,7 @@ impl<'c> Writing<'c> {
             let kept_bytes = snapshots::keep(self, seq, &id)?;
             self.set_since(seq, Since { n_commits: 0, n_bytes: 0, kept_bytes })?;
         }
-        if self.view.end.0 - self.view.tail.first().0 >= MAX_TAIL {
+        if self.view.tail.is_due_with(&self.view.fresh) {
             self.index()?;
         }
         Ok(id)

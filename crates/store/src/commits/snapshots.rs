@@ -7,10 +7,11 @@
 //! takes: so keeping costs a constant share of writing, however many documents there are.
 
 use super::CommitsError;
+use super::ahead::on_all;
 use super::append::Writing;
 use super::view::{Since, View};
 use canon::Digest;
-use commit::{CommitId, Commits, DocumentId, Engine, HistoryError, Seq, State, Value};
+use commit::{CommitId, Commits, DocumentId, Engine, HistoryError, Schema, Seq, State, Value};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,18 +92,16 @@ pub(super) fn keep(writing: &mut Writing<'_>, seq: Seq, id: &CommitId) -> Result
 
 /// A kept state.
 pub(super) fn whole(view: &View<'_>, seq: Seq) -> Result<State, HistoryError> {
-    let mut state = State::default();
+    let mut kept = Vec::new();
     for (number, version) in versions_of(view, seq)?.iter() {
         let sql = "SELECT attachment, key FROM document WHERE document = ?1";
         let name =
             view.query(sql, [number], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
         let (attachment, key) =
             name.ok_or_else(|| damaged(view, seq, &format!("document {number} has no name")))?;
-        let id = DocumentId::new(&attachment, &key);
-        let value = value(view, seq, &id, number, version)?;
-        state.insert(id, value);
+        kept.push(Kept::read(view, seq, DocumentId::new(&attachment, &key), number, version)?);
     }
-    Ok(state)
+    decoded(view, seq, kept)
 }
 
 /// Some documents of a kept state.
@@ -112,14 +111,24 @@ pub(super) fn part(
     documents: &BTreeSet<DocumentId>,
 ) -> Result<State, HistoryError> {
     let versions = versions_of(view, seq)?;
-    let mut state = State::default();
-    for id in documents {
-        let Some(number) = view.document_number(id)?.and_then(|number| u32::try_from(number).ok()) else {
-            continue;
-        };
-        if let Some(version) = versions.get(number) {
-            state.insert(id.clone(), value(view, seq, id, number, version)?);
+    let mut kept = Vec::with_capacity(documents.len());
+    for (id, number) in documents.iter().zip(view.document_numbers(documents)?) {
+        let number = number.and_then(|number| u32::try_from(number).ok());
+        if let Some((number, version)) = number.and_then(|number| Some((number, versions.get(number)?))) {
+            kept.push(Kept::read(view, seq, id.clone(), number, version)?);
         }
+    }
+    decoded(view, seq, kept)
+}
+
+/// The documents as values.
+fn decoded(view: &View<'_>, seq: Seq, kept: Vec<Kept>) -> Result<State, HistoryError> {
+    let schema = view.schema();
+    let values = on_all(&kept, |kept| kept.bytes.len(), |kept| kept.value(schema));
+    let values = values.map_err(|why| damaged(view, seq, &why))?;
+    let mut state = State::default();
+    for (kept, value) in kept.into_iter().zip(values) {
+        state.insert(kept.id, value);
     }
     Ok(state)
 }
@@ -134,23 +143,42 @@ fn versions_of(view: &View<'_>, seq: Seq) -> Result<Versions, HistoryError> {
     Ok(Versions(list))
 }
 
-fn value(
-    view: &View<'_>,
-    seq: Seq,
-    id: &DocumentId,
-    number: u32,
-    version: i64,
-) -> Result<Value, HistoryError> {
-    let wrong = |why: &str| damaged(view, seq, &format!("document {}/{} {why}", id.attachment, id.key));
-    let sql = "SELECT digest, value FROM version WHERE version = ?1 AND document = ?2";
-    let row = view
-        .query(sql, (version, number), |row| Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
-    let (digest, bytes) = row.ok_or_else(|| wrong("is not there"))?;
-    if *Digest::of(&bytes).as_bytes() != digest {
-        return Err(wrong("has another hash"));
+/// A document of a kept state as it is stored.
+struct Kept {
+    id: DocumentId,
+    digest: Digest,
+    bytes: Vec<u8>,
+}
+
+impl Kept {
+    fn read(
+        view: &View<'_>,
+        seq: Seq,
+        id: DocumentId,
+        number: u32,
+        version: i64,
+    ) -> Result<Self, HistoryError> {
+        let sql = "SELECT digest, value FROM version WHERE version = ?1 AND document = ?2";
+        let row = view.query(sql, (version, number), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        match row {
+            Some((digest, bytes)) => Ok(Self { id, digest: Digest::from_bytes(digest), bytes }),
+            None => Err(damaged(view, seq, &wrong(&id, "is not there"))),
+        }
     }
-    let json = canon::json::parse(&bytes).map_err(|error| wrong(&error.to_string()))?;
-    view.schema().read_document(&id.attachment, &json).map_err(|misfit| wrong(&misfit.to_string()))
+
+    /// The value, or what is wrong with it.
+    fn value(&self, schema: &Schema) -> Result<Value, String> {
+        if Digest::of(&self.bytes) != self.digest {
+            return Err(wrong(&self.id, "has another hash"));
+        }
+        let json = canon::json::parse(&self.bytes).map_err(|error| wrong(&self.id, &error.to_string()))?;
+        let value = schema.read_document(&self.id.attachment, &json);
+        value.map_err(|misfit| wrong(&self.id, &misfit.to_string()))
+    }
+}
+
+fn wrong(id: &DocumentId, why: &str) -> String {
+    format!("document {}/{} {why}", id.attachment, id.key)
 }
 
 fn damaged(view: &View<'_>, seq: Seq, why: &str) -> HistoryError {

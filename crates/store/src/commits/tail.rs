@@ -13,6 +13,8 @@ use std::sync::{Arc, Mutex};
 
 /// How many commits wait for the indexes at most. Whoever opens the store reads so many rows.
 pub(super) const MAX_TAIL: u32 = 512;
+/// How many documents the waiting commits write at most, for the same reason.
+const MAX_DOCUMENTS: usize = 4096;
 
 /// The newest commits, without a gap.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +23,8 @@ pub(super) struct Tail {
     entries: Vec<Entry>,
     numbers: BTreeMap<CommitId, Seq>,
     writers: BTreeMap<i64, Vec<u32>>,
+    /// How many documents the commits write, each counted for itself.
+    n_documents: usize,
 }
 
 /// What is looked up about a commit.
@@ -56,6 +60,7 @@ impl Tail {
         for document in &entry.documents {
             self.writers.entry(*document).or_default().push(seq);
         }
+        self.n_documents += entry.documents.len();
         self.entries.push(entry);
     }
 
@@ -63,6 +68,12 @@ impl Tail {
         for entry in entries {
             self.push(entry);
         }
+    }
+
+    /// Whether these commits and those that follow them are as many as may wait.
+    pub(super) fn is_due_with(&self, fresh: &Self) -> bool {
+        fresh.end().saturating_sub(self.first) >= MAX_TAIL
+            || self.n_documents + fresh.n_documents >= MAX_DOCUMENTS
     }
 
     pub(super) fn find(&self, id: &CommitId) -> Option<Seq> {

@@ -3,9 +3,10 @@
 use super::*;
 use commit::{
     Chosen, Commit, Commits, DecisionRecord, DocumentId, Engine, MemoryCommits, MergeAnalyzer,
-    MergeResolution, Mutations, Seq, Stamp,
+    MergeResolution, Mutations, Seq, Stamp, State,
 };
 use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -404,6 +405,35 @@ fn two_who_have_the_store_open_see_each_other_across_its_indexes() {
     let third = CommitStore::open(one.path()).expect("opens");
     assert_eq!(third.heads().expect("reads"), [last]);
     assert_eq!(third.check().expect("checks").findings, []);
+}
+
+#[test]
+fn what_waits_for_the_indexes_is_bounded_in_documents_too() {
+    let (_folder, store) = fresh();
+    let mut parent = None;
+    for time in 0..8 {
+        let mut mutations = Mutations::new(store.schema());
+        for number in 0..1500 {
+            let ticket = json!({"title": "one", "rank": time});
+            mutations.document("ticket", &format!("t{number}")).set(&ticket).expect("fits");
+        }
+
+        parent = Some(store.append(mutations.commit(parent, stamp(time))).expect("appends"));
+    }
+    let waiting = "SELECT (SELECT max(seq) + 1 FROM node) - until FROM indexed";
+    let waiting = store.read(|view| view.query(waiting, [], |row| row.get::<_, u32>(0))).expect("reads");
+    assert_eq!(waiting.expect("reads"), Some(2), "two times 1,500 documents wait, three times are too many");
+    assert_eq!(store.check().expect("checks").findings, []);
+    // So many documents of a kept state are decoded by several threads: they are those of a replay.
+    let ids: BTreeSet<DocumentId> =
+        (0..1500).map(|number| DocumentId::new("ticket", &format!("t{number}"))).collect();
+    let kept = |view: &View<'_>| -> Vec<State> {
+        let seqs = (0..view.n_commits()).map(Seq).filter(|seq| view.has_snapshot(*seq).expect("reads"));
+        seqs.map(|seq| view.snapshot_of(seq, &ids).expect("reads")).collect()
+    };
+    let kept = store.read(kept).expect("reads");
+    assert_eq!(kept.len(), 1);
+    assert_eq!(kept[0].to_json(store.schema()), state_json(&store, &parent.expect("some")));
 }
 
 #[test]

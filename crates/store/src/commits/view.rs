@@ -20,6 +20,10 @@ const PAGE: u32 = 256;
 const MAX_SINGLE_READS: usize = 16;
 /// How many bytes of commits that were read a view remembers. Finding what a merge lost reads its streams several times.
 const MAX_DECODED_BYTES: usize = 32 * 1024 * 1024;
+/// So many documents are many.
+const MANY: usize = 1024;
+/// Asks for the number of a document.
+const NUMBER_OF: &str = "SELECT document FROM document WHERE attachment = ?1 AND key = ?2";
 /// How many pages are remembered: a merge is walked from new to old several times.
 const MAX_PAGES: usize = 1024;
 
@@ -227,13 +231,26 @@ impl<'c> View<'c> {
         if let Some(number) = self.recent.document(id) {
             return Ok(Some(number));
         }
-        let sql = "SELECT document FROM document WHERE attachment = ?1 AND key = ?2";
-        let number = self.query(sql, (&*id.attachment, &*id.key), |row| row.get(0))?;
+        let number = self.query(NUMBER_OF, (&*id.attachment, &*id.key), |row| row.get(0))?;
         // A number that this transaction gave may be taken back with it.
         if let (Some(number), true) = (number, self.added.is_empty()) {
             self.recent.add_document(id, number);
         }
         Ok(number)
+    }
+
+    /// The same of several documents. Of many it is not remembered: that would drive out what others use.
+    pub(super) fn document_numbers(
+        &self,
+        ids: &BTreeSet<DocumentId>,
+    ) -> Result<Vec<Option<i64>>, HistoryError> {
+        if ids.len() < MANY {
+            return ids.iter().map(|id| self.document_number(id)).collect();
+        }
+        let mut statement = self.db.prepare_cached(NUMBER_OF).map_err(self.engine())?;
+        let mut number =
+            |id: &DocumentId| statement.query_row((&*id.attachment, &*id.key), |row| row.get(0)).optional();
+        ids.iter().map(|id| number(id).map_err(self.engine())).collect()
     }
 
     pub(super) fn known(&self, seq: Seq) -> Result<Known, HistoryError> {
