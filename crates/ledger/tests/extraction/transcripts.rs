@@ -3,6 +3,8 @@
 
 use crate::corpus::transcripts;
 use crate::score::score;
+use probity_ledger::extract::{Role, Turn, extract};
+use probity_ledger::{BatchMode, Ledger, Proposal};
 
 const TUNED: &[&str] = &[
     include_str!("../data/transcripts/english.txt"),
@@ -42,4 +44,19 @@ fn transcripts_written_when_the_rules_were_done_are_read_well_enough() {
     let score = score("exam", &transcripts(EXAM));
     assert!(score.deltas.recall() >= 40, "{}", score.deltas);
     assert!(score.deltas.precision() >= 65, "{}", score.deltas);
+}
+
+#[test]
+fn what_takes_the_place_of_something_says_its_verb_once() {
+    let mut ledger = Ledger::new();
+    for (id, text) in
+        [("1", "Let us use Postgres for sessions."), ("2", "Actually no, use SQLite instead of Postgres.")]
+    {
+        ledger.add_turn(id);
+        let found = extract(&ledger, &Turn { id, role: Role::User, text });
+        let proposals: Vec<_> = found.iter().map(|found| Proposal::read(&found.candidate)).collect();
+        ledger.reconcile("rules", BatchMode::BestEffort, &proposals).expect("there is room");
+    }
+    let summaries: Vec<&str> = ledger.items().map(|item| item.summary).collect();
+    assert_eq!(summaries, ["Use SQLite"]);
 }

@@ -52,9 +52,10 @@ impl Reader<'_> {
         if self.sentence.foreign { self.said(words) } else { format!("{not} {}", self.slice(rest)) }
     }
 
-    /// What was chosen; in another language without a verb in English.
+    /// What was chosen; with a verb in English, unless it has one or is in another language.
     fn chosen(&self, rest: &[Word]) -> String {
-        if self.sentence.foreign { self.said(rest) } else { format!("Use {}", self.slice(rest)) }
+        let has_verb = strip_any(rest, DECIDING).is_some();
+        if self.sentence.foreign || has_verb { self.said(rest) } else { format!("Use {}", self.slice(rest)) }
     }
 
     pub(super) fn constraint(&self, words: &[Word]) -> Option<Claim> {
