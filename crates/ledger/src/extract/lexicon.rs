@@ -7,9 +7,13 @@ pub(super) const OPENERS: &str = "\
     finally | lastly | first | second | for now | from now on | going forward | therefore | thus | but | \
     anyway | hey | team | folks | to be clear | just | in that case | actually | wait | hold on | \
     on second thought | on second thoughts | scratch that | change of plan | change of plans | correction | \
-    sorry | never mind | nevermind | rather | instead | agreed | confirmed | done deal | final answer | \
+    no wait | wait no | no hold on | sorry | never mind | nevermind | rather | instead | agreed | confirmed | done deal | final answer | \
     oh | ah | see | look | important | one more thing | also please | as discussed | as agreed | in short | \
     tl;dr | tldr | next | yes please | small change | one thing | heads-up | alright then | for the record | update | note | please note | remember | again | meanwhile | as well";
+
+/// What takes back the part of a sentence that stands before it.
+pub(super) const SECOND_THOUGHTS: &str =
+    "no wait | wait no | no hold on | no scratch that | scratch that | strike that | no sorry | no actually";
 
 /// What says that something said before is to be changed.
 pub(super) const REVISING: &str = "\

@@ -14,7 +14,7 @@ mod work;
 
 use super::blocks::{Block, Form, Topic};
 use super::claims::Claim;
-use super::lexicon::{DID, DOING, OPENERS, REVISING};
+use super::lexicon::{DID, DOING, OPENERS, REVISING, SECOND_THOUGHTS};
 use super::mood::{Mood, has_any, plain_text};
 use super::sentences::{Sentence, Word};
 use super::{Role, strip_any, strip_openers};
@@ -41,7 +41,13 @@ pub(super) fn claims(sentence: &Sentence, block: &Block, role: Role, is_doubted:
     if let Some(topic) = block.topic.filter(|_| block.form == Form::Item) {
         return vec![reader.under(topic).into_iter().collect()];
     }
-    clauses(&sentence.words).into_iter().map(|clause| reader.clause(clause)).collect()
+    clauses(what_holds(&sentence.words)).into_iter().map(|clause| reader.clause(clause)).collect()
+}
+
+/// The words that hold in the end: "rename it, no wait, keep the name".
+fn what_holds(words: &[Word]) -> &[Word] {
+    let held = |at: usize| strip_any(&words[at..], SECOND_THOUGHTS).filter(|_| words[at - 1].paused);
+    (1..words.len()).rev().find_map(held).unwrap_or(words)
 }
 
 const RULE_LABELS: &str = "constraint | scope | limit | must have | must haves | hard requirements | requirements | constraints | rules | hard rules | hard constraint | rule | hard rule | requirement | hard requirement | non-negotiable";
