@@ -1,6 +1,6 @@
 //! The budget of a change before it starts: what headroom the tree has.
 
-use crate::run::{GatePreview, Run, Severity};
+use crate::run::{GatePreview, Severity};
 use crate::strictness::{Strictness, StrictnessProfile};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -31,24 +31,34 @@ pub struct CurrentState {
     pub findings: BTreeMap<Severity, u64>,
 }
 
+impl CurrentState {
+    /// A health and how many findings of which severity; those that are not named there are none of.
+    pub fn new(health: Option<i64>, findings: impl IntoIterator<Item = (Severity, u64)>) -> Self {
+        let mut all: BTreeMap<Severity, u64> = SEVERITIES.into_iter().map(|severity| (severity, 0)).collect();
+        all.extend(findings);
+        Self { health, findings: all }
+    }
+}
+
 const SEVERITIES: [Severity; 4] = [Severity::Info, Severity::Warning, Severity::Error, Severity::Critical];
 
-/// Reckons the budget of a change that starts from `run`.
-pub fn budget(run: &Run, strictness: Strictness, gate: Option<GatePreview>) -> Budget {
+/// Reckons the budget of a change that starts from a run.
+pub fn budget(
+    run_id: String,
+    current: CurrentState,
+    strictness: Strictness,
+    gate: Option<GatePreview>,
+) -> Budget {
     let relaxed = strictness.profile == StrictnessProfile::Relaxed;
     let strict = strictness.profile == StrictnessProfile::Strict;
     let free = |severity| relaxed || strictness.severity_floor.is_some_and(|floor| severity < floor);
     let limit = |severity| (severity, if free(severity) { None } else { Some(0) });
-    let count = |severity| run.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
     Budget {
-        run_id: run.run_id.clone(),
+        run_id,
         new_findings: SEVERITIES.into_iter().map(limit).collect(),
         health_loss: strict.then_some(0),
         may_worsen_symbols: !strict,
-        current: CurrentState {
-            health: run.health,
-            findings: SEVERITIES.into_iter().map(|severity| (severity, count(severity))).collect(),
-        },
+        current,
         gate_fails_already: gate.map(|gate| gate.would_fail),
     }
 }

@@ -8,8 +8,9 @@ use probity_contract::receipt::{
     verify_receipt,
 };
 use probity_contract::{
-    Blocking, ContractReason, ContractStatus, FalseClaims, Finding, GatePreview, IntentState, Patch,
-    PatchIntent, Run, Severity, Strictness, StrictnessProfile, Verdict, budget, markdown, verify, weigh,
+    Blocking, ContractReason, ContractStatus, CurrentState, FalseClaims, Finding, GatePreview, IntentState,
+    Patch, PatchIntent, Run, Severity, Strictness, StrictnessProfile, Verdict, budget, markdown, verify,
+    weigh,
 };
 use serde_json::{Value, json};
 
@@ -104,12 +105,13 @@ fn strict_blocks_what_the_contract_only_reports() {
 
 #[test]
 fn a_budget_says_what_may_be_added() {
-    let run = run("now", 77, &[("F1", Severity::Warning, "a.py")]);
+    let current = CurrentState::new(Some(77), [(Severity::Warning, 1)]);
     let floor = strictness(StrictnessProfile::Ci, Some(Severity::Warning));
-    let budget = budget(&run, floor, Some(GatePreview { would_fail: true }));
+    let budget = budget("now".into(), current, floor, Some(GatePreview { would_fail: true }));
     assert_eq!(budget.new_findings[&Severity::Info], None);
     assert_eq!(budget.new_findings[&Severity::Error], Some(0));
-    assert_eq!(budget.current.findings[&Severity::Warning], 1);
+    let findings = [0, 1, 0, 0];
+    assert_eq!(budget.current.findings.into_values().collect::<Vec<_>>(), findings, "none is left out");
     assert_eq!((budget.current.health, budget.gate_fails_already), (Some(77), Some(true)));
 }
 

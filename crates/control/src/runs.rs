@@ -12,7 +12,7 @@ mod form;
 mod pack;
 
 use crate::{Fault, Workspace, clock};
-use analysis::{Comparison, Run, RunId};
+use analysis::{Comparison, Run, RunId, Severity};
 use canon::Digest;
 use pack::Opened;
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,27 @@ pub struct Stored {
     pub run: Run,
     /// The digest of what was stored.
     pub report_digest: Digest,
+    /// How many findings the whole run has, by severity; also where the run here lacks some of them.
+    pub n_findings: FindingCounts,
+}
+
+/// How many findings there are, by severity.
+pub type FindingCounts = BTreeMap<Severity, u64>;
+
+impl Stored {
+    /// A whole run.
+    pub fn whole(run: Run, report_digest: Digest) -> Self {
+        Self { n_findings: count_findings(&run), run, report_digest }
+    }
+}
+
+/// Counts the findings of a whole run.
+fn count_findings(run: &Run) -> FindingCounts {
+    let mut counts = FindingCounts::new();
+    for finding in &run.findings {
+        *counts.entry(finding.severity).or_default() += 1;
+    }
+    counts
 }
 
 /// Two stored runs as far as they may differ: findings, units and interfaces of files where all of that is the same in
@@ -87,6 +108,8 @@ impl Listed {
 pub struct About {
     /// The digest of the run's head, which names the digests of its parts.
     pub report_digest: Digest,
+    /// The digest of everything that follows the first line.
+    pub body_digest: Digest,
     /// How many bytes it has when it is unpacked.
     pub size_bytes: u64,
     /// The analyser that made it.
@@ -146,7 +169,7 @@ impl Runs {
         // The clock that stamps files is some milliseconds late: two runs in a row would have no order.
         self.touch(run.id);
         self.gc(KEPT)?;
-        Ok(Stored { report_digest: about.report_digest, run })
+        Ok(Stored::whole(run, about.report_digest))
     }
 
     /// The run that a unique beginning of its id names, with or without `sha256:`; `last` is the newest.

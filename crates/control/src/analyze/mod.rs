@@ -125,7 +125,7 @@ pub fn join(workspace: &Workspace, analyzed: Analyzed, reports: &[OtherReport]) 
     let root = workspace.root.as_os_str().as_bytes();
     let run = analysis::join(analyzed.run, &reports, root, &bytes)
         .map_err(|error| Fault::BadInput(error.to_string()))?;
-    let Stored { run, report_digest } = Runs::open(workspace).save(run)?;
+    let Stored { run, report_digest, .. } = Runs::open(workspace).save(run)?;
     Ok(Analyzed { run, report_digest, ..analyzed })
 }
 

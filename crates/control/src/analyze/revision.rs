@@ -31,7 +31,7 @@ pub fn changed_since(
 ) -> Result<ChangedSince, Fault> {
     let Analyzed { run, report_digest, .. } =
         analyze_commit(workspace, revision, &workspace.policy()?, options, progress)?;
-    let before = Stored { run, report_digest };
+    let before = Stored::whole(run, report_digest);
     // What is in the tree now stays the newest run.
     Runs::open(workspace).touch(after.run.id);
     let comparison = analysis::compare(&before.run, &after.run);

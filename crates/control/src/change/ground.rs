@@ -7,6 +7,7 @@ use crate::analyze::{self, AnalyzeOptions, Progress};
 use crate::contract::{BaselineFile, Side};
 use crate::runs::Runs;
 use crate::{Fault, Workspace};
+use analysis::GateRules;
 use canon::Reason;
 use intent::IntentScope;
 use intent::registry::Base;
@@ -34,9 +35,12 @@ impl Ground {
         let frame = Frame::of(workspace);
         let runs = Runs::open(workspace);
         let policy = workspace.policy()?;
+        // Gates look at what was found; everything else that a start says is in the head.
+        let needs_all = analyze::gate_rules(&policy)? != GateRules::default();
         for _ in 0..ATTEMPTS {
             let look = Look::take(workspace, &policy)?;
-            let run = runs.recall(analyze::run_id(workspace, &look.snapshot)?);
+            let id = analyze::run_id(workspace, &look.snapshot)?;
+            let run = if needs_all { runs.recall(id) } else { runs.recall_head(id) };
             if run.is_some() || !analyze {
                 let baseline = BaselineFile::of_tree(workspace)?;
                 let run = run.map(|stored| Side::of(stored, baseline));

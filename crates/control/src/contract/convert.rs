@@ -25,12 +25,6 @@ pub(super) fn runs(
     (before.map(|side| run(side, gone)), after.map(|side| run(side, new)))
 }
 
-/// A run by itself.
-pub(super) fn plain_run(side: &Side) -> contract::Run {
-    let places = |finding: &Finding| finding.locations.iter().map(|place| place.path.clone()).collect();
-    run(side, side.run.findings.iter().map(|it| finding(it, places(it))).collect())
-}
-
 fn finding(finding: &Finding, paths: BTreeSet<RepoPath>) -> contract::Finding {
     contract::Finding { id: finding.id.to_string(), severity: severity(finding.severity), paths }
 }

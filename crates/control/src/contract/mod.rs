@@ -17,13 +17,14 @@ pub use policy_gates::GateChoice;
 pub use present::Verified;
 pub use receipt::{Circumstances, keep};
 
-use crate::runs::Stored;
+use crate::runs::{FindingCounts, Stored};
 use analysis::{Comparison, GateReport, GateRules, Run, RunId};
 use canon::Digest;
 use contract::claims::{ApiDelta, Claim, Facts, GateFact, Judgement, judge, recognise};
 use contract::receipt::RunRef;
 use contract::{
-    Budget, GatePreview, Outcome, Patch, PatchIntent, Rules, Strictness, Verdict, WorsenedSymbol, weigh,
+    Budget, CurrentState, GatePreview, Outcome, Patch, PatchIntent, Rules, Strictness, Verdict,
+    WorsenedSymbol, weigh,
 };
 use intent::{Entries, Entry, ScopeCheck};
 use paths::RepoPath;
@@ -33,10 +34,12 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone)]
 pub struct Side {
     /// The run. Where neither claims nor structural gates are to be checked, it may lack what both sides have alike
-    /// ([`crate::runs::Differing`]).
+    /// ([`crate::runs::Differing`]), and without a second side all that files have.
     pub run: Run,
     /// The digest of its report.
     pub report_digest: Digest,
+    /// How many findings the whole run has, by severity.
+    pub n_findings: FindingCounts,
     /// The baseline that the tree carried, if it carried one.
     pub baseline: Option<BaselineFile>,
 }
@@ -44,7 +47,8 @@ pub struct Side {
 impl Side {
     /// A stored run with the baseline of its tree.
     pub fn of(stored: Stored, baseline: Option<BaselineFile>) -> Self {
-        Self { run: stored.run, report_digest: stored.report_digest, baseline }
+        let Stored { run, report_digest, n_findings } = stored;
+        Self { run, report_digest, n_findings, baseline }
     }
 }
 
@@ -152,7 +156,9 @@ pub fn verify(request: &Request<'_>) -> Answer {
 /// What a change that starts from `side` may cost.
 pub fn budget(side: &Side, rules: &Rules, limits: &GateRules) -> Budget {
     let gate = side.structural_gates(limits);
-    contract::budget(&convert::plain_run(side), rules.strictness(), preview(gate.as_ref()))
+    let counts = side.n_findings.iter().map(|(severity, n)| (convert::severity(*severity), *n));
+    let current = CurrentState::new(Some(side.run.health.score().into()), counts);
+    contract::budget(side.run.id.0.to_string(), current, rules.strictness(), preview(gate.as_ref()))
 }
 
 fn preview(report: Option<&GateReport>) -> Option<GatePreview> {

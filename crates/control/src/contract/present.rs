@@ -254,7 +254,7 @@ impl<'a> Ground<'a> {
     fn analysed(&self, progress: Watch<'_>) -> Result<Stored, Fault> {
         let options = AnalyzeOptions::default();
         let made = analyze::analyze_with(self.workspace, &self.policy, &options, progress)?;
-        Ok(Stored { run: made.run, report_digest: made.report_digest })
+        Ok(Stored::whole(made.run, made.report_digest))
     }
 
     /// The run of the commit; `None` without one.
@@ -262,7 +262,7 @@ impl<'a> Ground<'a> {
         let Some(revision) = &self.revision else { return Ok(None) };
         let options = AnalyzeOptions::default();
         let made = analyze::analyze_commit(self.workspace, revision, &self.policy, &options, progress)?;
-        Ok(Some(Stored { run: made.run, report_digest: made.report_digest }))
+        Ok(Some(Stored::whole(made.run, made.report_digest)))
     }
 
     /// D: what differs from the commit; between two stored runs, what differs between them.

@@ -23,7 +23,8 @@ fn side(files: &[(&str, &str)]) -> Side {
     let sources: BTreeMap<RepoPath, Source<'_>> =
         files.iter().map(|(name, text)| (path(name), Source::Bytes(text.as_bytes()))).collect();
     let run = analyse(&Input { sources, ..Input::default() }, &Settings::default()).run;
-    Side { report_digest: run.id.0, run, baseline: None }
+    let digest = run.id.0;
+    Side::of(Stored::whole(run, digest), None)
 }
 
 fn request<'a>(before: &'a Side, after: &'a Side, changed: &[&str]) -> Request<'a> {
@@ -191,15 +192,10 @@ fn runs_without_what_they_have_alike_give_the_same_document() {
     let before = side(&[("a.py", FINE), ("b.py", &long("b")), ("c.py", &long("c"))]);
     let after = side(&[("a.py", &[FINE, &long("f")].concat()), ("b.py", &long("b")), ("c.py", &long("d"))]);
     let stored = [&before, &after].map(|side| runs.save(side.run.clone()).expect("saves"));
-    let [old, new] =
-        stored.map(|stored| Side { report_digest: stored.report_digest, run: stored.run, baseline: None });
+    let [old, new] = stored.map(|stored| Side::of(stored, None));
     let differing = runs.load_differing(&before.run.id.short(), &after.run.id.short()).expect("loads");
     assert_eq!(differing.n_alike, 1);
-    let [thin_old, thin_new] = [differing.before, differing.after].map(|stored| Side {
-        report_digest: stored.report_digest,
-        run: stored.run,
-        baseline: None,
-    });
+    let [thin_old, thin_new] = [differing.before, differing.after].map(|stored| Side::of(stored, None));
     assert!(thin_new.run.findings.len() < new.run.findings.len());
     for allowed in [["a.py", "c.py"], ["b.py", "c.py"]] {
         let whole = verify(&declared(&old, &new, &["a.py", "c.py"], &allowed)).to_json();

@@ -7,6 +7,7 @@
 //! Small things that seldom matter for speed (settings, health, joined reports) are JSON, so that they may gain fields
 //! with defaults; the rest is written field by field, and any change of it changes [`MAGIC`].
 
+use super::{FindingCounts, count_findings};
 use analysis::{
     Access, ApiItem, CloneType, Confidence, Dependency, Family, Finding, FindingId, Health, Joined, Language,
     Location, Measured, Note, Parameter, Range, Run, RunFile, RunId, Settings, Severity, UnitKind,
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What the head begins with: the form, and its version.
-const MAGIC: &[u8; 8] = b"prbrun\x002";
+const MAGIC: &[u8; 8] = b"prbrun\x003";
 
 /// The path of the part of findings that have no place.
 const NOWHERE: &[u8] = b"";
@@ -64,6 +65,7 @@ struct Small {
     settings: Settings,
     health: Health,
     joined: Vec<Joined>,
+    n_findings: FindingCounts,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -178,8 +180,12 @@ fn write_part<'a>(path: &'a [u8], share: &Share<'_>) -> (PartRef<'a>, Vec<u8>) {
 }
 
 fn write_head(run: &Run, parts: Vec<PartRef<'_>>, order: Vec<(u32, u32)>) -> Vec<u8> {
-    let small =
-        Small { settings: run.settings.clone(), health: run.health.clone(), joined: run.joined.clone() };
+    let small = Small {
+        settings: run.settings.clone(),
+        health: run.health.clone(),
+        joined: run.joined.clone(),
+        n_findings: count_findings(run),
+    };
     let small = serde_json::to_vec(&small).expect("they have text keys and whole numbers only");
     let head = Head {
         id: *run.id.0.as_bytes(),
@@ -318,7 +324,7 @@ impl<'a> Head<'a> {
     }
 
     /// The run with those parts that were read, in the order of their numbers; what other parts hold is left out.
-    pub(super) fn run(self, parts: Vec<Option<Part>>) -> Option<Run> {
+    pub(super) fn run(self, parts: Vec<Option<Part>>) -> Option<(Run, FindingCounts)> {
         let small: Small = serde_json::from_slice(self.small).ok()?;
         let (mut units, mut api, mut findings) = (Vec::new(), Vec::new(), Vec::new());
         let mut found: Vec<std::vec::IntoIter<Finding>> = Vec::with_capacity(parts.len());
@@ -332,7 +338,7 @@ impl<'a> Head<'a> {
         for (part, n) in self.order {
             findings.extend(found[part as usize].by_ref().take(n as usize));
         }
-        Some(Run {
+        let run = Run {
             id: RunId(Digest::from_bytes(self.id)),
             analyser: self.analyser.to_owned(),
             settings: small.settings,
@@ -350,7 +356,8 @@ impl<'a> Head<'a> {
             siblings: self.siblings,
             api,
             joined: small.joined,
-        })
+        };
+        Some((run, small.n_findings))
     }
 }
 

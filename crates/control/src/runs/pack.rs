@@ -47,14 +47,6 @@ pub(super) fn pack(run: &Run) -> io::Result<(About, Vec<u8>)> {
     );
     let (packed_head, packed) = (packed_head?, packed?);
     let (n_files, ..) = run.file_counts();
-    let about = About {
-        report_digest: Digest::of(&head),
-        size_bytes: (head.len() + parts.iter().map(Vec::len).sum::<usize>()) as u64,
-        analyser: run.analyser.clone(),
-        health_milli: run.health.score_milli,
-        n_files,
-        n_findings: run.findings.len(),
-    };
     let index = Index {
         head: (size(&packed_head)?, size(&head)?),
         frames: packed
@@ -63,11 +55,21 @@ pub(super) fn pack(run: &Run) -> io::Result<(About, Vec<u8>)> {
             .map(|(packed, frame)| Ok((size(packed)?, size(&parts[frame.clone()])?)))
             .collect::<io::Result<_>>()?,
     };
+    let mut body = postcard::to_stdvec(&index).expect("a growing list of bytes takes everything");
+    body.extend(packed_head);
+    body.extend(packed.concat());
+    let about = About {
+        report_digest: Digest::of(&head),
+        body_digest: Digest::of(&body),
+        size_bytes: (head.len() + parts.iter().map(Vec::len).sum::<usize>()) as u64,
+        analyser: run.analyser.clone(),
+        health_milli: run.health.score_milli,
+        n_files,
+        n_findings: run.findings.len(),
+    };
     let mut file = serde_json::to_vec(&about).expect("text keys and whole numbers only");
     file.push(b'\n');
-    let mut file = postcard::to_extend(&index, file).expect("a growing list of bytes takes everything");
-    file.extend(packed_head);
-    file.extend(packed.concat());
+    file.extend(body);
     Ok((about, file))
 }
 
@@ -98,6 +100,8 @@ pub(super) struct Opened<'f> {
     head: Vec<u8>,
     index: Index,
     frames: &'f [u8],
+    /// Everything behind the first line.
+    body: &'f [u8],
 }
 
 impl<'f> Opened<'f> {
@@ -105,11 +109,12 @@ impl<'f> Opened<'f> {
     pub(super) fn new(id: RunId, file: &'f [u8]) -> Option<Self> {
         let line = file.iter().position(|&byte| byte == b'\n')?;
         let about: About = serde_json::from_slice(&file[..line]).ok()?;
-        let (index, rest): (Index, _) = postcard::take_from_bytes(&file[line + 1..]).ok()?;
+        let body = &file[line + 1..];
+        let (index, rest): (Index, _) = postcard::take_from_bytes(body).ok()?;
         let (packed, frames) = rest.split_at_checked(index.head.0 as usize)?;
         let head = unpack(packed, index.head.1 as usize)?;
         let is_whole = Digest::of(&head) == about.report_digest;
-        is_whole.then_some(Self { id, about, head, index, frames })
+        is_whole.then_some(Self { id, about, head, index, frames, body })
     }
 
     /// The head; `None` if it is of another form, or of another run than its file is named after.
@@ -127,15 +132,17 @@ impl<'f> Opened<'f> {
         self.stored(head, parts)
     }
 
-    /// The run without any of its parts.
+    /// The run without any of its parts. They are there all the same, and as they were written: whoever goes on from here
+    /// must find them later.
     pub(super) fn bare(&self) -> Option<Stored> {
-        let head = self.head()?;
+        let head = self.head().filter(|_| Digest::of(self.body) == self.about.body_digest)?;
         let none = head.parts.iter().map(|_| None).collect();
         self.stored(head, none)
     }
 
     fn stored(&self, head: Head<'_>, parts: Vec<Option<Part>>) -> Option<Stored> {
-        Some(Stored { run: head.run(parts)?, report_digest: self.about.report_digest })
+        let (run, n_findings) = head.run(parts)?;
+        Some(Stored { run, report_digest: self.about.report_digest, n_findings })
     }
 
     /// Reads those parts that are wanted, each frame on a thread of its own.
@@ -261,9 +268,15 @@ mod tests {
     fn a_bare_run_is_the_run_without_its_parts() {
         let run = run();
         let (_, file) = pack(&run).expect("packs");
+        let n_findings = run.findings.len();
         let bare = Opened::new(run.id, &file).and_then(|opened| opened.bare()).expect("opens");
         let without = Run { findings: Vec::new(), units: Vec::new(), api: Vec::new(), ..run };
         assert_eq!(bare.run, without);
+        assert_eq!(bare.n_findings.values().sum::<u64>(), n_findings as u64);
+        let mut damaged = file.clone();
+        *damaged.last_mut().expect("has bytes") ^= 0x41;
+        let opened = Opened::new(bare.run.id, &damaged).expect("its head is whole");
+        assert!(opened.bare().is_none(), "its parts are not");
     }
 
     #[test]
@@ -294,7 +307,7 @@ mod tests {
                 parts.iter().take(changed.parts.len()).enumerate().map(read).collect();
             // Whatever comes back can be compared: no number in it leads nowhere.
             if let Some(run) = changed.run(parts) {
-                compare(&run, &run);
+                compare(&run.0, &run.0);
             }
         }
     }
