@@ -110,6 +110,9 @@ impl State {
     }
 }
 
+/// How many commits are read in the time that looking up the writers of one document takes.
+const LOOK_UP_COST: usize = 4;
+
 /// Where a replay begins: nowhere, at a state that the reader remembers, or at one that the store keeps.
 enum Start {
     Empty,
@@ -210,7 +213,8 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         documents: &BTreeSet<DocumentId>,
     ) -> Result<Option<SeqSet>, HistoryError> {
         let oldest = listed.iter().map(|entry| entry.seq).min();
-        let Some(oldest) = oldest.filter(|_| documents.len() < listed.len()) else { return Ok(None) };
+        let is_worth = documents.len().saturating_mul(LOOK_UP_COST) < listed.len();
+        let Some(oldest) = oldest.filter(|_| is_worth) else { return Ok(None) };
         let mut writers = SeqSet::default();
         for id in documents {
             for seq in self.commits.writers(id, oldest)? {

@@ -346,6 +346,9 @@ fn main() {
     if wanted.contains(&"merge-once") {
         merge(folder.path(), 10_000, 100);
     }
+    if wanted.contains(&"merge-single") {
+        merge(folder.path(), 10_000, 1);
+    }
     if wanted.contains(&"merge-large") {
         merge(folder.path(), 200_000, 100);
     }

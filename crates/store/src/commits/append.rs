@@ -43,16 +43,17 @@ impl<'c> Writing<'c> {
         let node = check_append(&self.view, &commit)?;
         self.check_blobs(&commit)?;
         let seq = self.view.end;
-        let before = match node.parent {
-            Some(parent) => self.view.known(parent)?.since,
-            None => Since::default(),
-        };
+        let parent = node.parent.map(|parent| self.view.known(parent)).transpose()?;
+        let before = parent.map_or_else(Since::default, |parent| parent.since);
+        // Whoever merges waits to see what that lost: the state is kept with the next commit.
+        let is_first_merge =
+            node.kind == Kind::Merge && parent.is_some_and(|parent| parent.node.kind != Kind::Merge);
         let since =
             Since { n_commits: before.n_commits + 1, n_bytes: before.n_bytes + size(&commit), ..before };
         self.insert_node(Known { node, since }, &commit)?;
         self.view.added.insert(seq, Arc::new(commit));
         let since = self.since_of(seq, node, &id, since)?;
-        if snapshots::is_due(since) {
+        if snapshots::is_due(since) && !is_first_merge {
             let kept_bytes = snapshots::keep(self, seq, &id)?;
             self.set_since(seq, Since { n_commits: 0, n_bytes: 0, kept_bytes })?;
         }

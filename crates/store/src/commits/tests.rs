@@ -437,6 +437,30 @@ fn what_waits_for_the_indexes_is_bounded_in_documents_too() {
 }
 
 #[test]
+fn the_state_of_a_merge_is_kept_with_the_commit_after_it() {
+    let (_folder, store) = fresh();
+    let root = store.append(rank(None, "t1", 0, 0)).expect("appends");
+    let streams = [1, 2].map(|side| {
+        let (mut head, mut commits) = (root, Vec::new());
+        for number in 0..1030 {
+            commits.push(rank(Some(head), "t1", number, side * 10_000 + number));
+            head = commits[commits.len() - 1].id();
+        }
+        store.append_all(commits).expect("appends");
+        head
+    });
+    let merge = store.append(Commit::merge(streams[0], streams[1], stamp(30_000))).expect("merges");
+    let next = store.append(rank(Some(merge), "t1", 7, 30_001)).expect("appends");
+    let is_kept = |id: &CommitId| {
+        let kept = store.read(|view| view.find(id)?.map(|seq| view.has_snapshot(seq)).transpose());
+        kept.expect("reads").expect("reads")
+    };
+    assert_eq!((is_kept(&merge), is_kept(&next)), (Some(false), Some(true)));
+    assert_eq!(store.check().expect("checks").findings, []);
+    assert_eq!(state_json(&store, &next)["ticket"]["t1"]["rank"], json!(7));
+}
+
+#[test]
 fn a_view_stays_at_its_instant_while_the_indexes_move_on() {
     let (_folder, store) = fresh();
     let old = *chain(&store, 20).last().expect("some");
