@@ -132,6 +132,16 @@ fn two_runs_in_one_tree_are_one_too_many() {
     repo.run("true").passes();
 }
 
+/// Ctrl-C; but where the tests were started with it ignored (a shell's background job), so are their children, and a
+/// request by `kill` is the same to them.
+fn request_to_stop() -> rustix::process::Signal {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let int = rustix::process::Signal::INT;
+    if ignored >> (int.as_raw() - 1) & 1 == 1 { rustix::process::Signal::TERM } else { int }
+}
+
 #[test]
 fn ctrl_c_ends_the_agent_and_still_leaves_evidence() {
     let repo = Repo::new();
@@ -146,7 +156,7 @@ fn ctrl_c_ends_the_agent_and_still_leaves_evidence() {
         std::thread::sleep(Duration::from_millis(10));
     }
     let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("is signalled");
+    rustix::process::kill_process(pid, request_to_stop()).expect("is signalled");
     let output = child.wait_with_output().expect("ends");
     let outcome = repo.outcome(&output);
     outcome.is_out(&["docs/d.md"]).fails_with("RUN.CANCELLED");
