@@ -120,7 +120,7 @@ fn store(workspace: &Workspace) -> Checkup {
     match whole() {
         Ok((head, open)) => {
             let words = "every page was read, and each event follows the one before";
-            good("store", format!("{} events, {open} open intents; {words}", head.seq))
+            good("store", format!("the log has {} events, open intents: {open}; {words}", head.seq))
         }
         Err::<_, Fault>(fault) => bad("store", Health::Failed, fault.to_string(), fault.next_step()),
     }

@@ -7,6 +7,8 @@ mod roles;
 mod signals;
 mod terminal;
 
+use rustix::process::Signal;
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 /// No case needs more than a fraction of this; who waits longer waits in vain.
@@ -14,13 +16,38 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 type Case = (&'static str, fn());
 
-fn main() {
+fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.split_first() {
         Some((role, command)) if role == "--supervise" => roles::supervise(command),
         Some((role, command)) if role == "--in-terminal" => roles::in_terminal(command),
-        _ => run_cases(&arguments),
+        _ => {
+            let is_deaf = [Signal::INT, Signal::HUP].into_iter().any(is_ignored);
+            if let Some(code) = is_deaf.then(|| run_again_with_signals(&arguments)).flatten() {
+                return code;
+            }
+            run_cases(&arguments);
+        }
     }
+    ExitCode::SUCCESS
+}
+
+/// Whether this program was started with a signal ignored: by `nohup`, or as a shell's job in the background. All that it
+/// starts inherits that.
+fn is_ignored(signal: Signal) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal.as_raw() - 1) & 1 == 1
+}
+
+/// Runs the cases with signals as they are for a program in a terminal; `None` where `env` cannot do that.
+fn run_again_with_signals(arguments: &[String]) -> Option<ExitCode> {
+    let own = std::env::current_exe().expect("this test knows where it is");
+    let again = Command::new("env").arg("--default-signal=INT,HUP").arg(own).args(arguments).status();
+    // From 125 on it is `env` that failed.
+    let code = again.ok()?.code().filter(|code| *code < 125)?;
+    u8::try_from(code).ok().map(ExitCode::from)
 }
 
 #[expect(clippy::print_stdout, reason = "this is a test harness")]

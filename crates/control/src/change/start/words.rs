@@ -128,7 +128,10 @@ fn blast(run: &analysis::Run, scope: &IntentScope, view: &View<'_>) -> BlastSumm
 }
 
 fn message(decision: &StartDecision) -> String {
-    let holders = decision.blocked_by.len();
+    let hold = |whose: &str| match decision.blocked_by.len() {
+        1 => format!("an intent of {whose} holds paths of this scope"),
+        n => format!("{n} intents of {whose} hold paths of this scope"),
+    };
     match decision.next_step {
         StartNextStep::AnalyzeThenStart => {
             "no stored run describes the tree as it is: analyse it, then start again".into()
@@ -138,17 +141,15 @@ fn message(decision: &StartDecision) -> String {
             format!("you wait at place {place}: do not edit; promote the intent when those before you have finished")
         }
         StartNextStep::CoordinateAndClean => format!(
-            "{holders} live intent(s) of others hold paths of this scope, and it has uncommitted changes: coordinate \
-             with their owners, queue, or narrow the scope; do not edit"
+            "{}, and it has uncommitted changes: coordinate, queue, or narrow the scope; do not edit",
+            hold("others")
         ),
-        StartNextStep::CoordinateWithOwner => format!(
-            "{holders} live intent(s) of others hold paths of this scope: coordinate with their owners, queue, or \
-             narrow the scope; do not edit"
-        ),
-        StartNextStep::CoordinateWithStaleOwner => format!(
-            "{holders} intent(s) of silent owners hold paths of this scope: coordinate, or wait until they are over; \
-             do not edit"
-        ),
+        StartNextStep::CoordinateWithOwner => {
+            format!("{}: coordinate, queue, or narrow the scope; do not edit", hold("others"))
+        }
+        StartNextStep::CoordinateWithStaleOwner => {
+            format!("{}: coordinate, or wait until it is over; do not edit", hold("silent owners"))
+        }
         StartNextStep::CleanDirtyScope => {
             "the scope has uncommitted changes: commit, stash or revert them, or start with continue_own_wip if they \
              are yours"
