@@ -1,13 +1,14 @@
-//! Names found by hash. The hash is the `SipHash` of the standard library with its fixed key; hashes are never stored or
-//! shown.
+//! Names found by hash. The hash has a fixed key, so that two runs do the same; hashes are never shown, and a snapshot that
+//! has other ones is made anew.
 
 use crate::texts::count;
 use canon::Index;
-use std::hash::{DefaultHasher, Hasher};
+use foldhash::fast::FixedState;
+use std::hash::{BuildHasher, Hasher};
 
 /// Hashes bytes, for [`Index`] only.
 pub(crate) fn hash_of(bytes: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = FixedState::with_seed(0).build_hasher();
     hasher.write(bytes);
     hasher.finish()
 }
