@@ -6,7 +6,7 @@ use canon::Index;
 use foldhash::fast::FixedState;
 use std::hash::{BuildHasher, Hasher};
 
-/// Hashes bytes, for [`Index`] only.
+/// Hashes bytes, to find by; what was found is always compared.
 pub(crate) fn hash_of(bytes: &[u8]) -> u64 {
     let mut hasher = FixedState::with_seed(0).build_hasher();
     hasher.write(bytes);

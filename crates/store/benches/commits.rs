@@ -287,11 +287,13 @@ fn two_streams(path: &Path, n_documents: usize, portion: usize) -> [CommitId; 2]
     })
 }
 
-fn merges(folder: &Path) {
-    for (n_documents, portion) in [(10_000, 1), (200_000, 1), (10_000, 100), (200_000, 100)] {
-        merge(folder, n_documents, portion);
-    }
-}
+/// What is merged: its name, to be asked for alone, how many documents there are, and how many a commit writes.
+const MERGES: [(&str, usize, usize); 4] = [
+    ("merge-single", 10_000, 1),
+    ("merge-large-single", 200_000, 1),
+    ("merge-once", 10_000, 100),
+    ("merge-large", 200_000, 100),
+];
 
 fn merge(folder: &Path, n_documents: usize, portion: usize) {
     let path = folder.join(format!("merge-{n_documents}-{portion}.db"));
@@ -343,18 +345,15 @@ fn main() {
         reads(folder.path(), 100_000);
         unions(folder.path());
     }
-    if wanted.contains(&"merge-once") {
-        merge(folder.path(), 10_000, 100);
-    }
-    if wanted.contains(&"merge-single") {
-        merge(folder.path(), 10_000, 1);
-    }
-    if wanted.contains(&"merge-large") {
-        merge(folder.path(), 200_000, 100);
+    for (name, n_documents, portion) in MERGES.into_iter().filter(|merge| wanted.contains(&merge.0)) {
+        println!("{name}:");
+        merge(folder.path(), n_documents, portion);
     }
     if is_wanted("merge") {
         println!("merge and analysis, 1,000 conflicts:");
-        merges(folder.path());
+        for (_, n_documents, portion) in MERGES {
+            merge(folder.path(), n_documents, portion);
+        }
     }
     if wanted.contains(&"large") {
         println!("1,000,000 commits:");

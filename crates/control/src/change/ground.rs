@@ -4,10 +4,9 @@ use super::StartRecord;
 use super::dirt::Look;
 use super::frame::Frame;
 use crate::analyze::{self, AnalyzeOptions, Progress};
-use crate::contract::{BaselineFile, Side};
+use crate::contract::{self as judge, BaselineFile, Side};
 use crate::runs::Runs;
 use crate::{Fault, Workspace};
-use analysis::GateRules;
 use canon::Reason;
 use intent::IntentScope;
 use intent::registry::Base;
@@ -35,8 +34,8 @@ impl Ground {
         let frame = Frame::of(workspace);
         let runs = Runs::open(workspace);
         let policy = workspace.policy()?;
-        // Gates look at what was found; everything else that a start says is in the head.
-        let needs_all = analyze::gate_rules(&policy)? != GateRules::default();
+        // Everything that a start says without gates is in the head.
+        let needs_all = judge::needs_whole_runs(&[], None, &analyze::gate_rules(&policy)?);
         for _ in 0..ATTEMPTS {
             let look = Look::take(workspace, &policy)?;
             let id = analyze::run_id(workspace, &look.snapshot)?;

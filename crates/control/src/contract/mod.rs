@@ -153,6 +153,11 @@ pub fn verify(request: &Request<'_>) -> Answer {
     }
 }
 
+/// Whether a verdict looks at more of its runs than what differs: claims may name any finding, and gates count all of them.
+pub(crate) fn needs_whole_runs(claims: &[Claim], text: Option<&str>, limits: &GateRules) -> bool {
+    !claims.is_empty() || text.is_some() || *limits != GateRules::default()
+}
+
 /// What a change that starts from `side` may cost.
 pub fn budget(side: &Side, rules: &Rules, limits: &GateRules) -> Budget {
     let gate = side.structural_gates(limits);

@@ -9,7 +9,6 @@ use crate::analyze::{self, AnalyzeOptions, BASELINE_FILE, Progress};
 use crate::change::Look;
 use crate::runs::{Differing, Runs, Stored};
 use crate::{Fault, Workspace, before, workspace};
-use analysis::GateRules;
 use canon::{Digest, Reason};
 use contract::claims::Claim;
 use contract::receipt::DeltaEntry;
@@ -235,9 +234,9 @@ impl<'a> Ground<'a> {
         after: &str,
         options: &Options,
     ) -> Result<(Option<Stored>, Option<Stored>), Fault> {
-        let asks_claims = !options.claims.is_empty() || options.text.is_some();
-        let has_limits = analyze::gate_rules(&self.policy)? != GateRules::default();
-        if !(options.all_findings || asks_claims || has_limits)
+        let limits = analyze::gate_rules(&self.policy)?;
+        if !(options.all_findings
+            || super::needs_whole_runs(&options.claims, options.text.as_deref(), &limits))
             && let Some(Differing { before, after, .. }) =
                 known(Runs::open(self.workspace).load_differing(before, after))?
         {

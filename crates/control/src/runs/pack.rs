@@ -1,7 +1,7 @@
 //! A stored run as a file: a line of JSON about it, an index, the head, and the parts, compressed a few together.
 //!
 //! What is read is held against digests: the head against that in the first line, a part against that in the head. What is
-//! not read is not unpacked either.
+//! not read is not unpacked either; whoever reads the head alone holds the whole file against the digest of its body.
 
 use super::form::{self, Head, Part};
 use super::{About, Stored};

@@ -7,7 +7,8 @@ pub(super) const OPENERS: &str = "\
     finally | lastly | first | second | for now | from now on | going forward | therefore | thus | but | \
     anyway | hey | team | folks | to be clear | just | in that case | actually | wait | hold on | \
     on second thought | on second thoughts | scratch that | change of plan | change of plans | correction | \
-    no wait | wait no | no hold on | sorry | never mind | nevermind | rather | instead | agreed | confirmed | done deal | final answer | \
+    no wait | wait no | no hold on | sorry | never mind | nevermind | rather | instead | agreed | confirmed | \
+    done deal | final answer | \
     oh | ah | see | look | important | one more thing | also please | as discussed | as agreed | in short | \
     tl;dr | tldr | next | yes please | small change | one thing | heads-up | alright then | for the record | update | note | please note | remember | again | meanwhile | as well";
 

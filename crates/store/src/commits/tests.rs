@@ -417,7 +417,6 @@ fn what_waits_for_the_indexes_is_bounded_in_documents_too() {
             let ticket = json!({"title": "one", "rank": time});
             mutations.document("ticket", &format!("t{number}")).set(&ticket).expect("fits");
         }
-
         parent = Some(store.append(mutations.commit(parent, stamp(time))).expect("appends"));
     }
     let waiting = "SELECT (SELECT max(seq) + 1 FROM node) - until FROM indexed";

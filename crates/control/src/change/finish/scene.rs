@@ -6,9 +6,9 @@ use crate::analyze::{self, AnalyzeOptions, Progress};
 use crate::change::dirt::{Look, Since};
 use crate::change::evidence::{self, Witness};
 use crate::change::neighbours::Seen;
-use crate::contract::Side;
+use crate::contract::{self as judge, Side};
 use crate::runs::{Differing, Runs, Stored};
-use analysis::{GateRules, RunId};
+use analysis::RunId;
 use canon::Reason;
 use contract::profile;
 use intent::hygiene::StartSnapshot;
@@ -56,7 +56,7 @@ impl Finisher<'_> {
                 evidence.is_empty() || profile(evidence.iter().map(Entry::as_bytes)).after_run_required;
             let after = match &self.request.after_run_id {
                 Some(name) => Some(runs.find(name)?),
-                None => needed.then_some(tree_run),
+                None => Some(tree_run).filter(|id| needed && runs.has(*id)),
             };
             let (before, after) = self.stored(&runs, after)?;
             if after.is_some() || !needed || !self.request.analyze || hygiene.blocks_finish() {
@@ -79,9 +79,8 @@ impl Finisher<'_> {
     /// The runs of both sides, as far as they are there and the verdict needs them.
     fn stored(&self, runs: &Runs, after: Option<RunId>) -> Result<(Option<Stored>, Option<Stored>), Fault> {
         let before = self.intent.base.run_id.parse().ok().map(RunId);
-        let needs_all = !self.request.claims.is_empty()
-            || self.request.claims_text.is_some()
-            || analyze::gate_rules(&self.policy)? != GateRules::default();
+        let (claims, text) = (&self.request.claims, self.request.claims_text.as_deref());
+        let needs_all = judge::needs_whole_runs(claims, text, &analyze::gate_rules(&self.policy)?);
         if let (Some(before), Some(after), false) = (before, after, needs_all)
             && let Some(Differing { before, after, .. }) = runs.recall_differing(before, after)
         {

@@ -47,20 +47,25 @@ fn a_claim_that_overlaps_all_the_same_blocks_the_finish() {
     assert_eq!(a.finish(&intent, &["--changed", "src/a.py"]).json["status"], "accepted");
 }
 
+/// Starts a change of `src/a.py`: the intent, and the hex digits of the run that it starts from.
+fn begun(agent: &Agent<'_>) -> (String, String) {
+    let started = agent.start("src/a.py", &[]);
+    let word = |name: &str| started.json[name].as_str().expect("a word").to_owned();
+    (word("intent_id"), word("run_id").replace("sha256:", ""))
+}
+
 #[test]
 fn a_before_run_that_is_another_now_expires_the_change() {
     let repo = Repo::new();
     let a = Agent::new(&repo, "a");
-    let started = a.start("src/a.py", &[]);
-    let intent = started.json["intent_id"].as_str().expect("an id");
-    let run = started.json["run_id"].as_str().and_then(|id| id.strip_prefix("sha256:")).expect("a run");
+    let (intent, run) = begun(&a);
     // Another run under the same id: whole, and not the one that the intent started from.
     let runs = Runs::open(&workspace(&repo));
-    let mut other = runs.load(run).expect("is stored").run;
+    let mut other = runs.load(&run).expect("is stored").run;
     other.health.score_milli -= 1;
     runs.save(other).expect("saves");
     repo.write("src/a.py", "print('a2')\n");
-    let expired = a.finish(intent, &["--changed", "src/a.py"]);
+    let expired = a.finish(&intent, &["--changed", "src/a.py"]);
     assert_eq!(expired.json["status"], "expired", "{expired:#?}");
     assert_eq!((&expired.json["next_step"], expired.exit_code), (&json!("analyze_then_start"), Some(4)));
     assert_eq!(expired.json["intent_cleared"], false, "the claim is kept until it is given up");
@@ -70,9 +75,7 @@ fn a_before_run_that_is_another_now_expires_the_change() {
 fn a_before_run_with_a_damaged_part_is_no_run_rather_than_one_without_findings() {
     let repo = Repo::new();
     let a = Agent::new(&repo, "a");
-    let started = a.start("src/a.py", &[]);
-    let intent = started.json["intent_id"].as_str().expect("an id");
-    let run = started.json["run_id"].as_str().and_then(|id| id.strip_prefix("sha256:")).expect("a run");
+    let (intent, run) = begun(&a);
     let file = workspace(&repo).state.runs().join(run);
     let mut bytes = std::fs::read(&file).expect("is stored");
     // The parts lie at the end, behind the head.
@@ -80,7 +83,7 @@ fn a_before_run_with_a_damaged_part_is_no_run_rather_than_one_without_findings()
     bytes[last] ^= 0x41;
     std::fs::write(&file, bytes).expect("writes");
     repo.write("src/a.py", "print('a2')\n");
-    let stopped = a.finish(intent, &["--changed", "src/a.py"]);
+    let stopped = a.finish(&intent, &["--changed", "src/a.py"]);
     assert_eq!(verdict(&stopped), is("unverified", "no_before_run", 3), "{stopped:#?}");
     assert_eq!(stopped.json["intent_cleared"], false, "{stopped:#?}");
     assert!(stopped.words.contains("gone or damaged"), "{stopped:#?}");
