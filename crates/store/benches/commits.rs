@@ -94,7 +94,7 @@ impl Writers {
 
     fn slice(&mut self) -> f64 {
         let Self { store, schema, heads, n_commits } = self;
-        let each = SLICE.div_ceil(heads.len()).max(SLICE / 4);
+        let each = SLICE;
         let n_heads = heads.len();
         let start = Instant::now();
         std::thread::scope(|scope| {
@@ -335,10 +335,15 @@ fn main() {
     if is_wanted("durable") {
         durable(folder.path());
     }
-    if wanted.contains(&"threads") {
-        let mut writers = Writers::new(&folder.path().join("threads.db"), WRITERS);
+    for (name, n_writers) in
+        [("one", 1), ("threads", WRITERS)].into_iter().filter(|mode| wanted.contains(&mode.0))
+    {
+        let mut writers = Writers::new(&folder.path().join(format!("{name}.db")), n_writers);
         let rates: Vec<f64> = (0..ROUNDS).map(|_| writers.slice()).collect();
-        println!("{WRITERS} threads: {:.0}/s", rates.iter().sum::<f64>() / rates.len() as f64);
+        println!("{n_writers} threads: {:.0}/s", rates.iter().sum::<f64>() / rates.len() as f64);
+    }
+    if wanted.contains(&"processes") {
+        println!("{WRITERS} processes: {:.0}/s", many_processes(folder.path(), "processes.db"));
     }
     if is_wanted("reads") {
         println!("100,000 commits:");

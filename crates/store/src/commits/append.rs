@@ -1,7 +1,7 @@
 //! Writing within one transaction: commits with their indexes, and whatever belongs to them.
 
 use super::tail::{Entry, Tail};
-use super::view::{Known, Since, View, kind_code};
+use super::view::{Known, Since, View, kind_code, prefix};
 use super::{CommitStore, CommitsError, snapshots};
 use commit::{
     Commit, CommitId, Commits, DocumentId, Engine, HistoryError, Kind, Node, Seq, Stamped, check_append,
@@ -17,6 +17,18 @@ const MERGED_BYTES: i64 = 256;
 /// A transaction that writes. It is kept when the closure that got it succeeds.
 pub struct Writing<'c> {
     view: View<'c>,
+}
+
+/// What a transaction added.
+pub(super) struct Fresh {
+    /// Up to where there are indexes.
+    pub(super) indexed: Seq,
+    /// What they do not have.
+    pub(super) tail: Tail,
+    pub(super) commits: BTreeMap<Seq, Arc<Commit>>,
+    /// The nodes, and the number of the first of them.
+    pub(super) first: Seq,
+    pub(super) nodes: Vec<Known>,
 }
 
 impl<'c> Writing<'c> {
@@ -37,7 +49,7 @@ impl<'c> Writing<'c> {
     /// Adds a commit. A commit that is there already is left alone; a refused one leaves nothing behind.
     pub fn append(&mut self, commit: Commit) -> Result<CommitId, CommitsError> {
         let id = commit.id();
-        if self.view.find(&id)?.is_some() {
+        if self.is_there(&commit)? {
             return Ok(id);
         }
         let node = check_append(&self.view, &commit)?;
@@ -52,11 +64,13 @@ impl<'c> Writing<'c> {
             Since { n_commits: before.n_commits + 1, n_bytes: before.n_bytes + size(&commit), ..before };
         self.insert_node(Known { node, since }, &commit)?;
         self.view.added.insert(seq, Arc::new(commit));
-        let since = self.since_of(seq, node, &id, since)?;
+        let mut since = self.since_of(seq, node, &id, since)?;
         if snapshots::is_due(since) && !is_first_merge {
             let kept_bytes = snapshots::keep(self, seq, &id)?;
-            self.set_since(seq, Since { n_commits: 0, n_bytes: 0, kept_bytes })?;
+            since = Since { n_commits: 0, n_bytes: 0, kept_bytes };
+            self.set_since(seq, since)?;
         }
+        self.view.added_nodes.push(Known { node, since });
         if self.view.tail.is_due_with(&self.view.fresh) {
             self.index()?;
         }
@@ -75,6 +89,17 @@ impl<'c> Writing<'c> {
     /// A commit that must be there.
     pub fn commit(&self, id: &CommitId) -> Result<Arc<Commit>, HistoryError> {
         self.view.commit(self.view.find(id)?.ok_or(HistoryError::Unknown(*id))?)
+    }
+
+    fn is_there(&self, commit: &Commit) -> Result<bool, HistoryError> {
+        // It is newer than what it follows: where the indexes do not have that, they do not have the commit.
+        let is_newer = commit.parent().is_some_and(|parent| self.view.find_unindexed(&parent).is_some());
+        let found = self.view.find_unindexed(&commit.id());
+        if found.is_some() || is_newer {
+            Ok(found.is_some())
+        } else {
+            Ok(self.view.find(&commit.id())?.is_some())
+        }
     }
 
     fn check_blobs(&self, commit: &Commit) -> Result<(), CommitsError> {
@@ -117,12 +142,19 @@ impl<'c> Writing<'c> {
     fn index(&mut self) -> Result<(), CommitsError> {
         let (before, after) = (self.view.indexed_heads()?, self.view.head_numbers()?);
         let newer = self.view.tail.iter().take_while(|(seq, _)| *seq < self.view.fresh.first());
+        let (mut ids, mut writers) = (Vec::new(), Vec::new());
         for (seq, entry) in newer.chain(self.view.fresh.iter()) {
-            let prefix = &entry.id.digest().as_bytes()[..8];
-            self.execute("INSERT INTO node_id VALUES (?1, ?2)", (prefix, seq.0))?;
-            for document in &entry.documents {
-                self.execute("INSERT INTO writer VALUES (?1, ?2)", (document, seq.0))?;
-            }
+            ids.push((prefix(&entry.id), seq.0));
+            writers.extend(entry.documents.iter().map(|document| (*document, seq.0)));
+        }
+        // In the order of the indexes, neighbours meet the same pages.
+        ids.sort_unstable();
+        writers.sort_unstable();
+        for row in ids {
+            self.execute("INSERT INTO node_id VALUES (?1, ?2)", row)?;
+        }
+        for row in writers {
+            self.execute("INSERT INTO writer VALUES (?1, ?2)", row)?;
         }
         for seq in before.difference(&after) {
             self.execute("DELETE FROM head WHERE seq = ?1", [seq.0])?;
@@ -183,9 +215,10 @@ impl<'c> Writing<'c> {
         self.view.db
     }
 
-    /// What was added: up to where it is indexed, what is not, and the commits.
-    pub(super) fn into_fresh(self) -> (Seq, Tail, BTreeMap<Seq, Arc<Commit>>) {
-        (self.view.tail.first(), self.view.fresh, self.view.added)
+    /// What was added.
+    pub(super) fn into_fresh(self) -> Fresh {
+        let View { tail, fresh, added, first_added, added_nodes, .. } = self.view;
+        Fresh { indexed: tail.first(), tail: fresh, commits: added, first: first_added, nodes: added_nodes }
     }
 }
 

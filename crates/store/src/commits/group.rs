@@ -1,128 +1,146 @@
-//! Threads that append at the same time share one transaction.
+//! Threads that append at the same time share one transaction and one flush.
 //!
-//! Whoever finds nobody writing writes for all who wait, and then lets the first who came meanwhile write: so the next
-//! transaction is made while the last one is flushed. Where a flush takes long, the next one waits for it, so that all
-//! who write can share one. What is refused is refused alone; a fault of the store is everybody's. Each caller is told
-//! by itself: nobody wakes to find that there is nothing for it.
+//! Whoever finds nobody writing writes for all who wait. Those who were told a moment ago are likely to come again: the
+//! writer takes each as it comes, and waits for them for a small part of what a flush takes. What is refused is refused
+//! alone; a fault of the store is everybody's.
 
-use super::flush::Added;
+use super::append::Writing;
 use super::{CommitStore, CommitsError, lock};
 use commit::{Commit, CommitId};
-use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The commits that wait for whoever writes.
 #[derive(Debug, Default)]
-pub(super) struct Queue(Mutex<State>);
+pub(super) struct Queue {
+    state: Mutex<State>,
+    /// Somebody has stopped writing.
+    told: Condvar,
+}
 
 #[derive(Debug, Default)]
 struct State {
     is_writing: bool,
-    /// Whether the last transaction was for several.
-    is_shared: bool,
-    waiting: Vec<Waiting>,
+    /// How many are likely to come: whom the last writer told, and those who waited then.
+    n_expected: usize,
+    n_joined: u64,
+    waiting: Vec<(Ticket, Commit)>,
+    answers: BTreeMap<Ticket, Answer>,
 }
 
-#[derive(Debug)]
-struct Waiting {
-    commit: Commit,
-    caller: Caller,
-}
+/// Stands for a commit from when it is put in the queue until its caller knows what became of it.
+type Ticket = u64;
 
-/// Where a caller listens. It gets at most two words, so that none of them waits for it to listen.
-type Caller = SyncSender<Word>;
+/// What became of a commit.
+type Answer = Result<CommitId, CommitsError>;
 
-#[derive(Debug)]
-enum Word {
+/// What a caller waits for.
+enum Word<'q> {
     /// Nobody writes: write for all who wait.
-    Write,
-    /// What became of the commit.
+    Write(Lead<'q>),
     Answer(Answer),
 }
 
-/// The right to write for all who wait; dropping it passes it on.
-struct Lead<'q>(&'q Queue);
+/// The right to write for all who wait; dropping it tells those whose commits were taken, and passes it on.
+struct Lead<'q> {
+    queue: &'q Queue,
+    n_expected: usize,
+    /// Those that are still to be added.
+    commits: Vec<Commit>,
+    taken: Vec<Ticket>,
+    /// As many as were taken; who gets none does not know.
+    answers: Vec<Answer>,
+}
 
 impl Queue {
-    /// Puts a commit in the queue; whoever finds nobody writing has to.
-    fn join(&self, waiting: Waiting) -> Option<Lead<'_>> {
-        let mut state = lock(&self.0);
-        state.waiting.push(waiting);
-        let was_writing = std::mem::replace(&mut state.is_writing, true);
-        (!was_writing).then(|| Lead(self))
+    fn join(&self, commit: Commit) -> Ticket {
+        let mut state = lock(&self.state);
+        let ticket = state.n_joined;
+        state.n_joined += 1;
+        state.waiting.push((ticket, commit));
+        ticket
+    }
+
+    fn listen(&self, ticket: Ticket) -> Word<'_> {
+        let mut state = lock(&self.state);
+        loop {
+            if let Some(answer) = state.answers.remove(&ticket) {
+                return Word::Answer(answer);
+            }
+            if !state.is_writing {
+                state.is_writing = true;
+                let (taken, commits) = state.waiting.drain(..).unzip();
+                let n_expected = state.n_expected;
+                return Word::Write(Lead { queue: self, n_expected, commits, taken, answers: Vec::new() });
+            }
+            state = self.told.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 }
 
 impl Lead<'_> {
-    /// Whether several are likely to come.
-    fn is_shared(&self) -> bool {
-        lock(&self.0.0).is_shared
+    /// Adds the commits of all who come within `patience`.
+    fn add_all(
+        &mut self,
+        writing: &mut Writing<'_>,
+        patience: Duration,
+    ) -> Result<Vec<Answer>, CommitsError> {
+        let begun = Instant::now();
+        let mut answers = Vec::new();
+        loop {
+            for commit in self.commits.drain(..) {
+                match writing.append(commit) {
+                    Err(fault) if !is_refusal(&fault) => return Err(fault),
+                    answer => answers.push(answer),
+                }
+            }
+            if self.taken.len() >= self.n_expected || begun.elapsed() >= patience {
+                return Ok(answers);
+            }
+            std::thread::yield_now();
+            self.take_waiting();
+        }
     }
 
-    fn take_waiting(&self) -> Vec<Waiting> {
-        let mut state = lock(&self.0.0);
-        state.is_shared = state.waiting.len() > 1;
-        std::mem::take(&mut state.waiting)
+    fn take_waiting(&mut self) {
+        for (ticket, commit) in lock(&self.queue.state).waiting.drain(..) {
+            self.taken.push(ticket);
+            self.commits.push(commit);
+        }
     }
 }
 
 impl Drop for Lead<'_> {
     fn drop(&mut self) {
-        let mut state = lock(&self.0.0);
-        state.is_writing = state.waiting.iter().any(|next| next.caller.send(Word::Write).is_ok());
+        let mut state = lock(&self.queue.state);
+        let answers = std::mem::take(&mut self.answers).into_iter();
+        let unknown = std::iter::repeat_with(|| Err(CommitsError::Unknown));
+        state.answers.extend(self.taken.iter().copied().zip(answers.chain(unknown)));
+        state.n_expected = self.taken.len() + state.waiting.len();
+        state.is_writing = false;
+        drop(state);
+        self.queue.told.notify_all();
     }
 }
 
 impl CommitStore {
     /// Adds a commit, and answers when it is on disk. A commit that is there already is left alone.
     pub fn append(&self, commit: Commit) -> Result<CommitId, CommitsError> {
-        let (caller, words) = sync_channel(2);
-        if let Some(lead) = self.queue.join(Waiting { commit, caller }) {
-            self.write_batch(lead);
-        }
-        self.listen(&words)
-    }
-
-    fn listen(&self, words: &Receiver<Word>) -> Result<CommitId, CommitsError> {
+        let ticket = self.queue.join(commit);
         loop {
-            match words.recv() {
-                Ok(Word::Write) => self.write_batch(Lead(&self.queue)),
-                Ok(Word::Answer(answer)) => return answer,
-                // Whoever wrote for this caller did not come to an end.
-                Err(_) => return Err(CommitsError::Unknown),
+            match self.queue.listen(ticket) {
+                Word::Write(lead) => self.write_batch(lead),
+                Word::Answer(answer) => return answer,
             }
         }
     }
 
     /// Writes for all who wait, and tells them.
-    fn write_batch(&self, lead: Lead<'_>) {
-        if lead.is_shared() {
-            // Those who were told a moment ago come again: the more of them share a flush, the better.
-            self.flush.gather();
-        }
-        let (commits, callers): (Vec<Commit>, Vec<Caller>) =
-            lead.take_waiting().into_iter().map(|waiting| (waiting.commit, waiting.caller)).unzip();
-        let added = self.add_batch(commits);
-        drop(lead);
+    fn write_batch(&self, mut lead: Lead<'_>) {
+        let added = self.add(|writing| lead.add_all(writing, self.flush.patience()));
         let written = added.and_then(|(answers, added)| self.flush(added).map(|()| answers));
-        let answers = written.unwrap_or_else(|fault| self.fault_of_all(callers.len(), fault));
-        for (caller, answer) in callers.into_iter().zip(answers) {
-            // A caller that is gone wants no answer.
-            let _ = caller.send(Word::Answer(answer));
-        }
-    }
-
-    fn add_batch(&self, batch: Vec<Commit>) -> Result<(Vec<Answer>, Added), CommitsError> {
-        self.add(|writing| {
-            let mut answers = Vec::with_capacity(batch.len());
-            for commit in batch {
-                match writing.append(commit) {
-                    Err(fault) if !is_refusal(&fault) => return Err(fault),
-                    answer => answers.push(answer),
-                }
-            }
-            Ok(answers)
-        })
+        lead.answers = written.unwrap_or_else(|fault| self.fault_of_all(lead.taken.len(), fault));
     }
 
     /// Faults cannot be copied: one gets the fault itself, the others its words.
@@ -138,10 +156,30 @@ impl CommitStore {
     }
 }
 
-/// What became of a commit.
-type Answer = Result<CommitId, CommitsError>;
-
 /// Whether a commit alone was refused, before anything of it was written.
 fn is_refusal(error: &CommitsError) -> bool {
     matches!(error, CommitsError::Append(_) | CommitsError::MissingBlob { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commit::{Mutations, Schema, Stamp};
+
+    #[test]
+    fn who_gets_no_answer_is_told_so_and_the_next_one_writes() {
+        let schema = Schema::parse("attachment count: int64").expect("a schema");
+        let commit = || Mutations::new(&schema).commit(None, Stamp::new("ann", "x", 0).expect("a stamp"));
+        let queue = Queue::default();
+        let (first, second) = (queue.join(commit()), queue.join(commit()));
+        let Word::Write(mut lead) = queue.listen(first) else { panic!("nobody writes") };
+        assert_eq!(lead.commits.len(), 2);
+        let third = queue.join(commit());
+        lead.answers.push(Ok(commit().id()));
+        drop(lead);
+        assert!(matches!(queue.listen(first), Word::Answer(Ok(_))));
+        assert!(matches!(queue.listen(second), Word::Answer(Err(CommitsError::Unknown))));
+        let Word::Write(lead) = queue.listen(third) else { panic!("nobody writes") };
+        assert_eq!(lead.n_expected, 3, "the two who were told, and the one who waits");
+    }
 }

@@ -54,6 +54,7 @@ pub use records::MAX_BLOB_BYTES;
 pub use view::View;
 
 use crate::{StoreError, database};
+use append::Fresh;
 use commit::{AppendError, BadRefName, CommitId, HistoryError, Misfit, Schema, SchemaError};
 use flush::{Added, Flush};
 use group::Queue;
@@ -261,11 +262,12 @@ impl CommitStore {
         }
         let mut writing = Writing::new(View::new(self, &writer.connection)?)?;
         let answer = write(&mut writing)?;
-        let (indexed, fresh, commits) = writing.into_fresh();
+        let Fresh { indexed, tail, commits, first, nodes } = writing.into_fresh();
         transaction.commit().map_err(|_| CommitsError::Unknown)?;
         let added = self.flush.added().map_err(|_| CommitsError::Unknown)?;
         // Only now do the numbers belong to these commits for good.
-        self.tail.publish(indexed, fresh);
+        self.tail.publish(indexed, tail);
+        self.recent.add_nodes(first, nodes);
         self.recent.add(commits);
         Ok((answer, added))
     }

@@ -1,12 +1,15 @@
-//! Commits and document numbers that were used a moment ago. Bounded: the memory of an open store stays flat.
+//! Commits, nodes and document numbers that were used a moment ago. Bounded: the memory of an open store stays flat.
 
 use super::lock;
+use super::view::Known;
 use commit::{Commit, DocumentId, Seq};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
-/// How many decoded commits are kept.
-const MAX_COMMITS: usize = 2048;
+/// How many decoded commits are kept: as many as are replayed when the states of some streams are kept in turn.
+const MAX_COMMITS: usize = 8192;
+/// How many nodes are kept, for the same reason.
+const MAX_NODES: usize = 8192;
 /// How many bytes of commits are kept.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// How many document numbers are kept.
@@ -16,6 +19,7 @@ const MAX_DOCUMENTS: usize = 16_384;
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     commits: Mutex<Commits>,
+    nodes: Mutex<Nodes>,
     documents: Mutex<BTreeMap<DocumentId, i64>>,
 }
 
@@ -25,7 +29,32 @@ struct Commits {
     n_bytes: usize,
 }
 
+/// The newest nodes that this process added, without a gap.
+#[derive(Debug, Default)]
+struct Nodes {
+    first: u32,
+    known: VecDeque<Known>,
+}
+
 impl Recent {
+    pub(super) fn node(&self, seq: Seq) -> Option<Known> {
+        let nodes = lock(&self.nodes);
+        nodes.known.get(seq.0.checked_sub(nodes.first)? as usize).copied()
+    }
+
+    /// Takes nodes whose numbers, from `first` on, are theirs for good.
+    pub(super) fn add_nodes(&self, first: Seq, known: Vec<Known>) {
+        let mut nodes = lock(&self.nodes);
+        if nodes.first as usize + nodes.known.len() != first.0 as usize {
+            *nodes = Nodes { first: first.0, known: VecDeque::new() };
+        }
+        nodes.known.extend(known);
+        while nodes.known.len() > MAX_NODES {
+            nodes.known.pop_front();
+            nodes.first += 1;
+        }
+    }
+
     pub(super) fn commit(&self, seq: Seq) -> Option<Arc<Commit>> {
         lock(&self.commits).by_seq.get(&seq).cloned()
     }

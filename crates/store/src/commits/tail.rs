@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 /// How many commits wait for the indexes at most. Whoever opens the store reads so many rows.
-pub(super) const MAX_TAIL: u32 = 512;
+pub(super) const MAX_TAIL: u32 = 1024;
 /// How many documents the waiting commits write at most, for the same reason.
 const MAX_DOCUMENTS: usize = 4096;
 

@@ -165,6 +165,28 @@ fn writers_in_threads_lose_nothing_and_refusals_are_their_own() {
 }
 
 #[test]
+fn whoever_flushes_and_is_stopped_holds_nobody_up() {
+    let (folder, store) = fresh();
+    let root = store.append(rank(None, "a", 0, 0)).expect("appends");
+    // As a process does that was stopped while it flushed.
+    let numbers = File::options().write(true).open(folder.path().join("c.flush")).expect("opens");
+    numbers.lock().expect("locks");
+    let head = store.append(rank(Some(root), "a", 1, 1)).expect("appends");
+    assert_eq!(CommitStore::open(store.path()).expect("opens").heads().expect("reads"), [head]);
+}
+
+#[test]
+fn what_is_there_is_left_alone_whether_it_is_indexed_or_not() {
+    let (_folder, store) = fresh();
+    let ids = chain(&store, i64::from(tail::MAX_TAIL) + 10);
+    for id in &ids {
+        let again = store.get(id).expect("reads").expect("is there");
+        assert_eq!(store.append_all(vec![(*again).clone()]).expect("is there"), [*id]);
+    }
+    assert_eq!(store.read(|view| view.n_commits()).expect("reads") as usize, ids.len());
+}
+
+#[test]
 fn what_was_acknowledged_is_in_the_files_of_that_moment() {
     let (folder, store) = fresh();
     let mut head = store.append(rank(None, "a", 0, 0)).expect("appends");

@@ -45,6 +45,9 @@ pub struct View<'c> {
     decoded: RefCell<Decoded>,
     /// The commits that this very transaction added.
     pub(super) added: BTreeMap<Seq, Arc<Commit>>,
+    /// Their nodes, and the number of the first of them.
+    pub(super) added_nodes: Vec<Known>,
+    pub(super) first_added: Seq,
 }
 
 /// Commits that this view has read.
@@ -102,6 +105,8 @@ impl<'c> View<'c> {
             pages: RefCell::default(),
             decoded: RefCell::default(),
             added: BTreeMap::new(),
+            added_nodes: Vec::new(),
+            first_added: Seq(0),
         };
         view.look(&store.tail)?;
         Ok(view)
@@ -118,7 +123,8 @@ impl<'c> View<'c> {
             return Err(self.damaged("its indexes are ahead of its commits").into());
         }
         self.tail = shared.at(indexed..end, |range| self.read_entries(range))?;
-        (self.end, self.schema_version, self.fresh) = (Seq(end), version, Tail::new(Seq(end)));
+        (self.end, self.first_added, self.schema_version) = (Seq(end), Seq(end), version);
+        self.fresh = Tail::new(Seq(end));
         Ok(())
     }
 
@@ -144,6 +150,12 @@ impl<'c> View<'c> {
     /// What is in memory about a commit that the indexes do not have.
     fn unindexed(&self, seq: Seq) -> Option<&Entry> {
         self.fresh.get(seq).or_else(|| self.tail.get(seq).filter(|_| seq < self.end))
+    }
+
+    /// The number of a commit that the indexes do not have.
+    pub(super) fn find_unindexed(&self, id: &CommitId) -> Option<Seq> {
+        let newer = || self.tail.find(id).filter(|seq| *seq < self.fresh.first());
+        self.fresh.find(id).or_else(newer)
     }
 
     /// The schema that documents follow.
@@ -262,6 +274,10 @@ impl<'c> View<'c> {
         if let Some(known) = pages.by_number.get(&page).and_then(|nodes| nodes.get(index)) {
             return Ok(*known);
         }
+        let added = || self.added_nodes.get(seq.0.checked_sub(self.first_added.0)? as usize).copied();
+        if let Some(known) = self.recent.node(seq).or_else(added) {
+            return Ok(known);
+        }
         if pages.n_single_reads < MAX_SINGLE_READS {
             pages.n_single_reads += 1;
             return self.read_node(seq);
@@ -345,6 +361,12 @@ fn documents_from(text: &str) -> Option<Vec<i64>> {
     text.split_terminator(',').map(|number| number.parse().ok()).collect()
 }
 
+/// What of an id is indexed; the rest is compared.
+pub(super) fn prefix(id: &CommitId) -> [u8; 8] {
+    let [bytes, ..] = id.digest().as_bytes().as_chunks().0 else { return [0; 8] };
+    *bytes
+}
+
 struct NodeRow {
     seq: u32,
     kind: i64,
@@ -381,13 +403,11 @@ pub(super) fn kind_code(kind: Kind) -> usize {
 
 impl Commits for View<'_> {
     fn find(&self, id: &CommitId) -> Result<Option<Seq>, HistoryError> {
-        let newer = self.tail.find(id).filter(|seq| *seq < self.fresh.first());
-        if let Some(seq) = self.fresh.find(id).or(newer) {
+        if let Some(seq) = self.find_unindexed(id) {
             return Ok(Some(seq));
         }
         let sql = "SELECT seq FROM node_id JOIN node USING (seq) WHERE prefix = ?1 AND id = ?2";
-        let bytes = id.digest().as_bytes();
-        self.query(sql, (&bytes[..8], bytes), |row| row.get(0).map(Seq))
+        self.query(sql, (prefix(id), id.digest().as_bytes()), |row| row.get(0).map(Seq))
     }
 
     fn end(&self) -> Seq {
