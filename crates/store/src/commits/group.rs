@@ -25,6 +25,7 @@ struct State {
     /// How many are likely to come: whom the last writer told, and those who waited then.
     n_expected: usize,
     n_joined: u64,
+    n_listening: usize,
     waiting: Vec<(Ticket, Commit)>,
     answers: BTreeMap<Ticket, Answer>,
 }
@@ -74,7 +75,9 @@ impl Queue {
                 let n_expected = state.n_expected;
                 return Word::Write(Lead { queue: self, n_expected, commits, taken, answers: Vec::new() });
             }
+            state.n_listening += 1;
             state = self.told.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.n_listening -= 1;
         }
     }
 }
@@ -119,8 +122,11 @@ impl Drop for Lead<'_> {
         state.answers.extend(self.taken.iter().copied().zip(answers.chain(unknown)));
         state.n_expected = self.taken.len() + state.waiting.len();
         state.is_writing = false;
-        drop(state);
-        self.queue.told.notify_all();
+        // Who writes alone need not ask the system to wake nobody.
+        if state.n_listening > 0 {
+            drop(state);
+            self.queue.told.notify_all();
+        }
     }
 }
 
