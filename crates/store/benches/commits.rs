@@ -99,17 +99,23 @@ impl Writers {
         let Self { store, schema, heads, n_commits } = self;
         let each = SLICE;
         let n_heads = heads.len();
-        let start = Instant::now();
-        std::thread::scope(|scope| {
-            for (writer, head) in heads.iter_mut().enumerate() {
-                let (store, schema, first) = (&*store, &*schema, *n_commits + writer * each);
-                scope.spawn(move || {
-                    for number in first..first + each {
-                        *head = store.append(update(schema, *head, number)).unwrap();
-                    }
-                });
+        let write = |writer: usize, head: &mut CommitId| {
+            let first = *n_commits + writer * each;
+            for number in first..first + each {
+                *head = store.append(update(schema, *head, number)).unwrap();
             }
-        });
+        };
+        let start = Instant::now();
+        if let [head] = heads.as_mut_slice() {
+            // As the plain inserts: a thread of its own may be woken more slowly.
+            write(0, head);
+        } else {
+            std::thread::scope(|scope| {
+                for (writer, head) in heads.iter_mut().enumerate() {
+                    scope.spawn(move || write(writer, head));
+                }
+            });
+        }
         *n_commits += n_heads * each;
         rate(n_heads * each, start.elapsed())
     }

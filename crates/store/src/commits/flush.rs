@@ -4,6 +4,8 @@
 //! of the log with it: so whoever comes to flush looks first if somebody else has flushed as far already. Numbers in a
 //! file beside the database tell: how many writes were added, how many of them are flushed, and how many are likely to
 //! come together next. The file holds nothing that must survive: numbers that were lost only lead to a flush too many.
+//!
+//! Whoever is alone flushes before it gives its turn back, and counts nothing.
 
 use super::lock;
 use crate::{StoreError, durable};
@@ -26,13 +28,18 @@ pub(super) struct Flush {
     took: AtomicU64,
 }
 
-/// A write that was added to the log: its number is how many were added then.
+/// A write that was added to the log.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Added(Numbers);
+pub(super) enum Added {
+    /// It is on disk: nobody else was likely to share its flush.
+    Flushed,
+    /// It is to be flushed with those of others; its number is how many were added then.
+    Counted(Numbers),
+}
 
 /// The numbers as they stand in the file, one after the other.
 #[derive(Debug, Clone, Copy)]
-struct Numbers {
+pub(super) struct Numbers {
     added: u64,
     flushed: u64,
     /// How many writes were added by those who are likely to write again: those whom the last flush let go on, and those
@@ -50,6 +57,7 @@ impl Numbers {
 /// Where in the file the numbers are; whoever flushes writes the last two together.
 const ADDED: u64 = 0;
 const FLUSHED: u64 = 8;
+const EXPECTED: u64 = 16;
 
 /// How long the log is made for whoever goes on writing: as long as it gets before it is folded into the database, and
 /// begins anew. Flushing what lies within a file costs half of flushing what makes it longer.
@@ -89,18 +97,32 @@ impl Flush {
         Ok(())
     }
 
-    /// Counts a write that has just been added to the log. Only whoever has the turn to write may do so.
+    /// Counts a write that has just been added to the log, or flushes it where nobody is likely to share the flush. Only
+    /// whoever has the turn to write may do so.
     pub(super) fn added(&self) -> io::Result<Added> {
         let numbers = self.numbers()?;
+        if numbers.expected <= 1 {
+            self.sync(&mut lock(&self.log))?;
+            return Ok(Added::Flushed);
+        }
         // Greater than both, so that nothing that was flushed before can be taken for it.
         let number = numbers.added.max(numbers.flushed).checked_add(1);
         let added = number.ok_or_else(|| io::Error::other("the numbers of writes are damaged"))?;
         self.numbers.write_all_at(&added.to_le_bytes(), ADDED)?;
-        Ok(Added(Numbers { added, ..numbers }))
+        Ok(Added::Counted(Numbers { added, ..numbers }))
+    }
+
+    /// Says that this process has to wait for another one's turn to write: from now on they share flushes.
+    pub(super) fn announce(&self) -> io::Result<()> {
+        if self.numbers()?.expected <= 1 {
+            self.numbers.write_all_at(&2_u64.to_le_bytes(), EXPECTED)?;
+        }
+        Ok(())
     }
 
     /// Returns when the write is on disk.
-    pub(super) fn until(&self, Added(mut numbers): Added) -> io::Result<()> {
+    pub(super) fn until(&self, write: Added) -> io::Result<()> {
+        let Added::Counted(mut numbers) = write else { return Ok(()) };
         let write = numbers.added;
         let mut log = lock(&self.log);
         let begun = Instant::now();
@@ -136,6 +158,12 @@ impl Flush {
         if flushed >= write {
             return Ok(());
         }
+        self.sync(log)?;
+        let expected = self.numbers()?.added.saturating_sub(flushed);
+        self.numbers.write_all_at([added, expected].map(u64::to_le_bytes).as_flattened(), FLUSHED)
+    }
+
+    fn sync(&self, log: &mut Option<File>) -> io::Result<()> {
         // As long as the database is open here, its log stays the same file.
         let file = match log.take() {
             Some(file) => file,
@@ -146,8 +174,7 @@ impl Flush {
         let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.took.store(took, Ordering::Relaxed);
         *log = Some(file);
-        let expected = self.numbers()?.added.saturating_sub(flushed);
-        self.numbers.write_all_at([added, expected].map(u64::to_le_bytes).as_flattened(), FLUSHED)
+        Ok(())
     }
 
     /// Lets others work, the longer the longer this has been waiting.

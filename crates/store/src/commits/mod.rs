@@ -279,9 +279,12 @@ impl CommitStore {
 
     /// Waits for the right to write, fairly: the free case costs one call, and only a busy one a thread that waits.
     fn turn(&self) -> Result<Turn<'_>, StoreError> {
-        for _ in 0..MAX_TRIES {
+        for tries in 0..MAX_TRIES {
             match self.turns.try_lock() {
                 Ok(()) => return Ok(Turn { own: Some(&self.turns), _waited: None }),
+                Err(TryLockError::WouldBlock) if tries == 0 => {
+                    self.flush.announce().map_err(StoreError::io(&self.path))?;
+                }
                 // Adding to the log takes some microseconds: whoever does may be done when the others have had theirs.
                 Err(TryLockError::WouldBlock) => std::thread::yield_now(),
                 Err(TryLockError::Error(error)) => return Err(StoreError::io(&self.path)(error)),

@@ -7,6 +7,7 @@ use commit::{
 };
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -168,8 +169,9 @@ fn writers_in_threads_lose_nothing_and_refusals_are_their_own() {
 fn whoever_flushes_and_is_stopped_holds_nobody_up() {
     let (folder, store) = fresh();
     let root = store.append(rank(None, "a", 0, 0)).expect("appends");
-    // As a process does that was stopped while it flushed.
+    // As processes do of which one was stopped while it flushed: they have said that there are several.
     let numbers = File::options().write(true).open(folder.path().join("c.flush")).expect("opens");
+    numbers.write_all_at(&[2], 16).expect("writes");
     numbers.lock().expect("locks");
     let head = store.append(rank(Some(root), "a", 1, 1)).expect("appends");
     assert_eq!(CommitStore::open(store.path()).expect("opens").heads().expect("reads"), [head]);
