@@ -92,14 +92,12 @@ impl<'c> Writing<'c> {
     }
 
     fn is_there(&self, commit: &Commit) -> Result<bool, HistoryError> {
+        if self.view.find_unindexed(&commit.id()).is_some() {
+            return Ok(true);
+        }
         // It is newer than what it follows: where the indexes do not have that, they do not have the commit.
         let is_newer = commit.parent().is_some_and(|parent| self.view.find_unindexed(&parent).is_some());
-        let found = self.view.find_unindexed(&commit.id());
-        if found.is_some() || is_newer {
-            Ok(found.is_some())
-        } else {
-            Ok(self.view.find(&commit.id())?.is_some())
-        }
+        Ok(!is_newer && self.view.find(&commit.id())?.is_some())
     }
 
     fn check_blobs(&self, commit: &Commit) -> Result<(), CommitsError> {
