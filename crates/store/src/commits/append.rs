@@ -1,14 +1,13 @@
 //! Writing within one transaction: commits with their indexes, and whatever belongs to them.
 
 use super::tail::{Entry, Tail};
-use super::view::{Known, Since, View, kind_code, prefix};
+use super::view::{Known, Since, View, Written, kind_code, prefix};
 use super::{CommitStore, CommitsError, snapshots};
 use commit::{
     Commit, CommitId, Commits, DocumentId, Engine, HistoryError, Kind, Node, Seq, Stamped, check_append,
     reduce_heads,
 };
 use rusqlite::{Connection, Params};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the bytes of a commit that was merged are taken to be, where they are not read.
@@ -25,10 +24,9 @@ pub(super) struct Fresh {
     pub(super) indexed: Seq,
     /// What they do not have.
     pub(super) tail: Tail,
-    pub(super) commits: BTreeMap<Seq, Arc<Commit>>,
-    /// The nodes, and the number of the first of them.
-    pub(super) first: Seq,
-    pub(super) nodes: Vec<Known>,
+    /// All of it, and the number after the last.
+    pub(super) written: Vec<Written>,
+    pub(super) end: Seq,
 }
 
 impl<'c> Writing<'c> {
@@ -62,15 +60,12 @@ impl<'c> Writing<'c> {
             node.kind == Kind::Merge && parent.is_some_and(|parent| parent.node.kind != Kind::Merge);
         let since =
             Since { n_commits: before.n_commits + 1, n_bytes: before.n_bytes + size(&commit), ..before };
-        self.insert_node(Known { node, since }, &commit)?;
-        self.view.added.insert(seq, Arc::new(commit));
-        let mut since = self.since_of(seq, node, &id, since)?;
+        self.insert_node(Known { node, since }, commit)?;
+        let since = self.since_of(seq, node, &id, since)?;
         if snapshots::is_due(since) && !is_first_merge {
             let kept_bytes = snapshots::keep(self, seq, &id)?;
-            since = Since { n_commits: 0, n_bytes: 0, kept_bytes };
-            self.set_since(seq, since)?;
+            self.set_since(seq, Since { n_commits: 0, n_bytes: 0, kept_bytes })?;
         }
-        self.view.added_nodes.push(Known { node, since });
         if self.view.tail.is_due_with(&self.view.fresh) {
             self.index()?;
         }
@@ -109,7 +104,7 @@ impl<'c> Writing<'c> {
         Ok(())
     }
 
-    fn insert_node(&mut self, known: Known, commit: &Commit) -> Result<(), CommitsError> {
+    fn insert_node(&mut self, known: Known, commit: Commit) -> Result<(), CommitsError> {
         let edge = |seq: Option<Seq>| seq.map(|seq| seq.0);
         let (seq, id, Known { node, since }) = (self.view.end, commit.id(), known);
         let mut documents = Vec::new();
@@ -133,6 +128,7 @@ impl<'c> Writing<'c> {
         self.view.forget(seq);
         self.view.end = Seq(seq.0.checked_add(1).ok_or_else(|| self.view.damaged("it is full"))?);
         self.view.fresh.push(Entry { id, known, documents });
+        self.view.written.push(Written { commit: Arc::new(commit), known });
         Ok(())
     }
 
@@ -186,6 +182,10 @@ impl<'c> Writing<'c> {
         if let Some(entry) = self.view.fresh.get_mut(seq) {
             entry.known.since = since;
         }
+        // Only the last one is ever changed.
+        if let Some(written) = self.view.written.last_mut() {
+            written.known.since = since;
+        }
         Ok(())
     }
 
@@ -215,8 +215,8 @@ impl<'c> Writing<'c> {
 
     /// What was added.
     pub(super) fn into_fresh(self) -> Fresh {
-        let View { tail, fresh, added, first_added, added_nodes, .. } = self.view;
-        Fresh { indexed: tail.first(), tail: fresh, commits: added, first: first_added, nodes: added_nodes }
+        let View { tail, fresh, written, end, .. } = self.view;
+        Fresh { indexed: tail.first(), tail: fresh, written, end }
     }
 }
 

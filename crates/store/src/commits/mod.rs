@@ -262,13 +262,12 @@ impl CommitStore {
         }
         let mut writing = Writing::new(View::new(self, &writer.connection)?)?;
         let answer = write(&mut writing)?;
-        let Fresh { indexed, tail, commits, first, nodes } = writing.into_fresh();
+        let Fresh { indexed, tail, written, end } = writing.into_fresh();
         transaction.commit().map_err(|_| CommitsError::Unknown)?;
         let added = self.flush.added().map_err(|_| CommitsError::Unknown)?;
         // Only now do the numbers belong to these commits for good.
         self.tail.publish(indexed, tail);
-        self.recent.add_nodes(first, nodes);
-        self.recent.add(commits);
+        self.recent.add_written(written, end);
         Ok((answer, added))
     }
 

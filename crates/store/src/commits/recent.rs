@@ -1,15 +1,13 @@
 //! Commits, nodes and document numbers that were used a moment ago. Bounded: the memory of an open store stays flat.
 
 use super::lock;
-use super::view::Known;
+use super::view::{Known, Written};
 use commit::{Commit, DocumentId, Seq};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
-/// How many decoded commits are kept: as many as are replayed when the states of some streams are kept in turn.
+/// How many decoded commits and nodes are kept: as many as are replayed when the states of some streams are kept in turn.
 const MAX_COMMITS: usize = 8192;
-/// How many nodes are kept, for the same reason.
-const MAX_NODES: usize = 8192;
 /// How many bytes of commits are kept.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// How many document numbers are kept.
@@ -42,14 +40,20 @@ impl Recent {
         nodes.known.get(seq.0.checked_sub(nodes.first)? as usize).copied()
     }
 
-    /// Takes nodes whose numbers, from `first` on, are theirs for good.
-    pub(super) fn add_nodes(&self, first: Seq, known: Vec<Known>) {
+    /// Takes what was added up to `end`, when the numbers belong to it for good.
+    pub(super) fn add_written(&self, written: Vec<Written>, end: Seq) {
+        let first = end.0.saturating_sub(u32::try_from(written.len()).unwrap_or(u32::MAX));
+        self.add_nodes(first, written.iter().map(|written| written.known));
+        self.add((first..).map(Seq).zip(written.into_iter().map(|written| written.commit)).collect());
+    }
+
+    fn add_nodes(&self, first: u32, known: impl Iterator<Item = Known>) {
         let mut nodes = lock(&self.nodes);
-        if nodes.first as usize + nodes.known.len() != first.0 as usize {
-            *nodes = Nodes { first: first.0, known: VecDeque::new() };
+        if nodes.first as usize + nodes.known.len() != first as usize {
+            *nodes = Nodes { first, known: VecDeque::new() };
         }
         nodes.known.extend(known);
-        while nodes.known.len() > MAX_NODES {
+        while nodes.known.len() > MAX_COMMITS {
             nodes.known.pop_front();
             nodes.first += 1;
         }

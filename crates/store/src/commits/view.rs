@@ -43,11 +43,14 @@ pub struct View<'c> {
     pub(super) fresh: Tail,
     pages: RefCell<Pages>,
     decoded: RefCell<Decoded>,
-    /// The commits that this very transaction added.
-    pub(super) added: BTreeMap<Seq, Arc<Commit>>,
-    /// Their nodes, and the number of the first of them.
-    pub(super) added_nodes: Vec<Known>,
-    pub(super) first_added: Seq,
+    /// The commits that this very transaction added: the last ones that there are.
+    pub(super) written: Vec<Written>,
+}
+
+/// A commit that was just added.
+pub(super) struct Written {
+    pub(super) commit: Arc<Commit>,
+    pub(super) known: Known,
 }
 
 /// Commits that this view has read.
@@ -104,9 +107,7 @@ impl<'c> View<'c> {
             fresh: Tail::default(),
             pages: RefCell::default(),
             decoded: RefCell::default(),
-            added: BTreeMap::new(),
-            added_nodes: Vec::new(),
-            first_added: Seq(0),
+            written: Vec::new(),
         };
         view.look(&store.tail)?;
         Ok(view)
@@ -123,8 +124,7 @@ impl<'c> View<'c> {
             return Err(self.damaged("its indexes are ahead of its commits").into());
         }
         self.tail = shared.at(indexed..end, |range| self.read_entries(range))?;
-        (self.end, self.first_added, self.schema_version) = (Seq(end), Seq(end), version);
-        self.fresh = Tail::new(Seq(end));
+        (self.end, self.schema_version, self.fresh) = (Seq(end), version, Tail::new(Seq(end)));
         Ok(())
     }
 
@@ -156,6 +156,12 @@ impl<'c> View<'c> {
     pub(super) fn find_unindexed(&self, id: &CommitId) -> Option<Seq> {
         let newer = || self.tail.find(id).filter(|seq| *seq < self.fresh.first());
         self.fresh.find(id).or_else(newer)
+    }
+
+    /// What this very transaction added under a number.
+    fn written(&self, seq: Seq) -> Option<&Written> {
+        let n_newer = self.end.0.checked_sub(seq.0)? as usize;
+        self.written.get(self.written.len().checked_sub(n_newer)?)
     }
 
     /// The schema that documents follow.
@@ -245,7 +251,7 @@ impl<'c> View<'c> {
         }
         let number = self.query(NUMBER_OF, (&*id.attachment, &*id.key), |row| row.get(0))?;
         // A number that this transaction gave may be taken back with it.
-        if let (Some(number), true) = (number, self.added.is_empty()) {
+        if let (Some(number), true) = (number, self.written.is_empty()) {
             self.recent.add_document(id, number);
         }
         Ok(number)
@@ -274,8 +280,8 @@ impl<'c> View<'c> {
         if let Some(known) = pages.by_number.get(&page).and_then(|nodes| nodes.get(index)) {
             return Ok(*known);
         }
-        let added = || self.added_nodes.get(seq.0.checked_sub(self.first_added.0)? as usize).copied();
-        if let Some(known) = self.recent.node(seq).or_else(added) {
+        let written = || self.written(seq).map(|written| written.known);
+        if let Some(known) = self.recent.node(seq).or_else(written) {
             return Ok(known);
         }
         if pages.n_single_reads < MAX_SINGLE_READS {
@@ -294,7 +300,8 @@ impl<'c> View<'c> {
     /// A commit that was read or added a moment ago.
     pub(super) fn in_memory(&self, seq: Seq) -> Option<Arc<Commit>> {
         let read = self.decoded.borrow().by_seq.get(&seq).cloned();
-        read.or_else(|| self.added.get(&seq).cloned()).or_else(|| self.recent.commit(seq))
+        let written = || self.written(seq).map(|written| written.commit.clone());
+        read.or_else(written).or_else(|| self.recent.commit(seq))
     }
 
     /// Keeps a commit for whoever reads it next.
