@@ -31,11 +31,6 @@ impl Index {
         }
     }
 
-    /// The slot where a search for this hash begins: reading it makes the search that follows cheap.
-    pub fn peek(&self, hash: u64) -> u64 {
-        self.home(tag_of(hash)).map_or(0, |home| self.slots[home])
-    }
-
     /// Adds an id.
     pub fn insert(&mut self, hash: u64, id: u32) {
         // Half full at most: asking for what is not there, as most inputs do, then looks at two slots and not at ten.

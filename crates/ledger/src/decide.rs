@@ -3,7 +3,6 @@
 //! [`Ledger::decide`] looks for the first reason to refuse, in the order that the vectors' README fixes, and changes
 //! nothing. What it returns is a [`Plan`] that cannot fail.
 
-use crate::ahead::Ahead;
 use crate::candidate::{Change, Content, Delta, Proposal};
 use crate::identity::{Meaning, Normaliser, Statement, normal_form};
 use crate::ledger::{Extra, Ledger, Rewording};
@@ -80,7 +79,6 @@ pub(crate) struct Successor<'a> {
 pub(crate) struct Desk {
     pub(crate) normaliser: Normaliser,
     pub(crate) sources: Vec<Known>,
-    pub(crate) ahead: Vec<Ahead>,
 }
 
 impl Ledger {
@@ -89,7 +87,6 @@ impl Ledger {
         &self,
         author: &str,
         proposal: &'a Proposal<'a>,
-        ahead: Ahead,
         desk: &mut Desk,
     ) -> Result<Plan<'a>, RejectCode> {
         if let Some(item) = self.check_key(proposal)? {
@@ -98,13 +95,11 @@ impl Ledger {
         if proposal.kind.is_none() {
             return Err(RejectCode::UnknownKind);
         }
-        self.check_sources(proposal, ahead, &mut desk.sources)?;
+        self.check_sources(proposal, &mut desk.sources)?;
         match proposal.delta.as_ref().map_err(|_| RejectCode::InvalidField)? {
-            Delta::Create { handle, content } => {
-                self.decide_create(handle, content, ahead, &mut desk.normaliser)
-            }
+            Delta::Create { handle, content } => self.decide_create(handle, content, &mut desk.normaliser),
             Delta::Change { target, change } => {
-                self.decide_change(author, target, change, ahead, &mut desk.normaliser)
+                self.decide_change(author, target, change, &mut desk.normaliser)
             }
         }
     }
@@ -122,32 +117,22 @@ impl Ledger {
         }
     }
 
-    fn check_sources(
-        &self,
-        proposal: &Proposal<'_>,
-        ahead: Ahead,
-        known: &mut Vec<Known>,
-    ) -> Result<(), RejectCode> {
+    fn check_sources(&self, proposal: &Proposal<'_>, known: &mut Vec<Known>) -> Result<(), RejectCode> {
         let sources = proposal.sources.as_ref().ok_or(RejectCode::InvalidField)?;
-        let (first, others) = sources.split_first().ok_or(RejectCode::MissingProvenance)?;
+        if sources.is_empty() {
+            return Err(RejectCode::MissingProvenance);
+        }
         let turns = &self.sources.turns;
-        known.push((turns.find_hashed(first.turn, ahead.turn).ok_or(RejectCode::UnknownTurn)?, first.range));
-        for source in others {
+        for source in sources {
             known.push((turns.find(source.turn).ok_or(RejectCode::UnknownTurn)?, source.range));
         }
         Ok(())
-    }
-
-    /// The item under the handle that a proposal names first.
-    fn named_ahead(&self, handle: &str, ahead: Ahead) -> Option<ItemId> {
-        self.handles.find_hashed(handle, ahead.handle).map(|at| *self.handles.value(at))
     }
 
     fn decide_create<'a>(
         &self,
         handle: &'a str,
         content: &'a Content<'a>,
-        ahead: Ahead,
         normaliser: &mut Normaliser,
     ) -> Result<Plan<'a>, RejectCode> {
         let kind = content.item_kind();
@@ -157,7 +142,7 @@ impl Ledger {
             confidence: content.confidence(),
             hard: content.is_hard(),
         };
-        let taken = self.named_ahead(handle, ahead);
+        let taken = self.named(handle);
         if let Some(item) = taken {
             self.check_taken(item, kind)?;
         }
@@ -166,7 +151,7 @@ impl Ledger {
         if let Some(item) = taken {
             return if says_it(item) { Ok(restate(item, None)) } else { Err(RejectCode::HandleConflict) };
         }
-        let statement = ahead.statement.unwrap_or_else(|| normaliser.statement(&summary));
+        let statement = normaliser.statement(&summary);
         let meaning = statement.meaning(kind);
         let says_it = |item| self.record(item).kind == kind && says_it(item);
         Ok(match self.statements.find(meaning, &self.items, says_it) {
@@ -191,15 +176,14 @@ impl Ledger {
         author: &str,
         target: &str,
         change: &'a Change<'a>,
-        ahead: Ahead,
         normaliser: &mut Normaliser,
     ) -> Result<Plan<'a>, RejectCode> {
-        let item = self.named_ahead(target, ahead).ok_or(RejectCode::TargetNotFound)?;
+        let item = self.named(target).ok_or(RejectCode::TargetNotFound)?;
         self.check_target(item, change)?;
         if self.record(item).hardened.is_some() && !self.policy.may_change_hard_constraints(author) {
             return Err(RejectCode::NotAuthorised);
         }
-        let plan = self.plan_change(item, change, ahead, normaliser)?;
+        let plan = self.plan_change(item, change, normaliser)?;
         match change.successor_handle() {
             Some(handle) if self.named(handle).is_some() => Err(RejectCode::HandleConflict),
             _ => Ok(plan),
@@ -225,17 +209,16 @@ impl Ledger {
         &self,
         item: ItemId,
         change: &'a Change<'a>,
-        ahead: Ahead,
         normaliser: &mut Normaliser,
     ) -> Result<Plan<'a>, RejectCode> {
         let now = self.record(item);
         Ok(match *change {
             Change::ReviseDecision { summary, confidence } => {
-                let statement = ahead.statement.unwrap_or_else(|| normaliser.statement(summary));
+                let statement = normaliser.statement(summary);
                 self.plan_rewording(item, summary, statement, confidence.unwrap_or(now.confidence), None)
             }
             Change::ReviseConstraint { summary, mode } => {
-                let statement = ahead.statement.unwrap_or_else(|| normaliser.statement(summary));
+                let statement = normaliser.statement(summary);
                 self.plan_rewording(item, summary, statement, now.confidence, mode)
             }
             Change::Confidence { confidence } if confidence == now.confidence => Plan::Repeat { item },

@@ -53,22 +53,7 @@ impl<T> Names<T> {
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<u32> {
-        self.find_hashed(name, hash_of(name.as_bytes()))
-    }
-
-    /// Finds a name whose hash is known already.
-    pub(crate) fn find_hashed(&self, name: &str, hash: u64) -> Option<u32> {
-        self.index.find(hash, |id| self.name(id) == name)
-    }
-
-    /// Reads where a search for a hash begins.
-    pub(crate) fn peek(&self, hash: u64) -> u64 {
-        self.index.peek(hash)
-    }
-
-    /// The name that most likely has this hash.
-    pub(crate) fn guess(&self, hash: u64) -> Option<u32> {
-        self.index.find(hash, |_| true)
+        self.index.find(hash_of(name.as_bytes()), |id| self.name(id) == name)
     }
 
     /// Adds a name that is not there yet.

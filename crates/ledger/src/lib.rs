@@ -19,9 +19,8 @@
 //! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
 //!
 //! Inside: `ledger` holds the state and its primitives, `record`, `texts`, `sources`, `statements` and `index` how it
-//! is kept, `decide` and `reconcile` the rules, `ahead` what makes them fast.
+//! is kept, `decide` and `reconcile` the rules.
 
-mod ahead;
 mod book;
 pub mod candidate;
 pub mod extract;

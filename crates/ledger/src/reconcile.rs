@@ -3,7 +3,6 @@
 //! Each candidate is decided (see `decide`) and then applied. The outcome is a pure function of the state, the author
 //! and the candidates in their order: no clock, no randomness, and no input that panics.
 
-use crate::ahead::WINDOW;
 use crate::candidate::{Content, MAX_ALTERNATIVES, Proposal};
 use crate::decide::{Alteration, Desk, Plan, Successor};
 use crate::identity::Meaning;
@@ -102,17 +101,13 @@ impl Ledger {
         let mut desk = Desk { normaliser: std::mem::take(&mut self.normaliser), ..Desk::default() };
         let mut rulings = Vec::with_capacity(proposals.len());
         let mut seq = self.head();
-        for window in proposals.chunks(WINDOW) {
-            self.look_ahead(window, &mut desk);
-            for (at, proposal) in window.iter().enumerate() {
-                seq.0 += 1;
-                desk.sources.clear();
-                let ahead = desk.ahead[at];
-                rulings.push(match self.decide(author, proposal, ahead, &mut desk) {
-                    Ok(plan) => self.carry_out(plan, proposal, &desk.sources, seq),
-                    Err(code) => Ruling::rejected(code),
-                });
-            }
+        for proposal in proposals {
+            seq.0 += 1;
+            desk.sources.clear();
+            rulings.push(match self.decide(author, proposal, &mut desk) {
+                Ok(plan) => self.carry_out(plan, proposal, &desk.sources, seq),
+                Err(code) => Ruling::rejected(code),
+            });
         }
         self.normaliser = desk.normaliser;
         rulings

@@ -128,11 +128,6 @@ impl Sources {
         true
     }
 
-    /// Reads where a search for a whole turn among the sources of an item begins.
-    pub(crate) fn peek(&self, item: ItemId, turn: u32) -> u64 {
-        self.index.peek(pair_hash(item, turn, None))
-    }
-
     fn has(&self, item: ItemId, record: &Record, turn: u32, range: Option<(u64, u64)>) -> bool {
         let is_it = |source: &SourceRecord| source.turn == turn && self.range(source) == range;
         if record.n_sources == 0 {

@@ -29,11 +29,6 @@ impl Statements {
         }
     }
 
-    /// Reads where a search for a neutral statement begins.
-    pub(crate) fn peek(&self, neutral: u64) -> u64 {
-        self.leaders.peek(neutral)
-    }
-
     /// Takes an item out: it is final, or about to say something else.
     pub(crate) fn unlist(&mut self, item: ItemId, records: &[Record]) {
         let Meaning { neutral, full, .. } = records[item.at()].meaning;

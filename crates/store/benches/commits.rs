@@ -15,16 +15,14 @@ use commit::{Commit, CommitId, DocumentId, Engine, MergeAnalyzer, Mutations, Sch
 use probity_store::commits::CommitStore;
 use rusqlite::Connection;
 use serde_json::json;
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 const DURABLE: usize = 2000;
 const WRITERS: usize = 8;
 const SLICE: usize = 200;
 const ROUNDS: usize = 41;
+const BATCH: usize = 100;
 const PORTION: usize = 1000;
 
 fn schema() -> Schema {
@@ -225,6 +223,24 @@ fn writer(path: &str, root: &str, number: &str) {
     }
 }
 
+/// Commits of one caller that has several at once.
+fn batches(folder: &Path) -> f64 {
+    let schema = schema();
+    let store = CommitStore::create(&folder.join("batches.db"), &schema).unwrap();
+    let mut head = store.append(create(&schema)).unwrap();
+    let start = Instant::now();
+    for batch in 0..SLICE {
+        let mut commits = Vec::with_capacity(BATCH);
+        for number in 0..BATCH {
+            let commit = update(&schema, head, batch * BATCH + number);
+            head = commit.id();
+            commits.push(commit);
+        }
+        store.append_all(commits).unwrap();
+    }
+    rate(SLICE * BATCH, start.elapsed())
+}
+
 /// Takes turns: a disk that is slow for a second is slow for all of them.
 fn durable(folder: &Path) {
     let plain = Plain::new(folder);
@@ -248,75 +264,9 @@ fn durable(folder: &Path) {
         let (low, middle, high) = median(&|round| round[at] / round[0]);
         println!("  {name} {rate:.0}/s = {low:.2}, {middle:.2}, {high:.2} ×");
     }
+    println!("  one writer, {BATCH} commits a transaction: {:.0}/s", batches(folder));
     let processes = many_processes(folder, "processes.db");
     println!("  {WRITERS} processes, {DURABLE} commits each: {processes:.0}/s");
-}
-
-/// Writers without any database: each waits for a flush of a page that one of them makes for all who came meanwhile. What
-/// they reach is what the machine allows with flushes so short.
-#[derive(Default)]
-struct Bare {
-    state: Mutex<BareState>,
-    told: Condvar,
-}
-
-#[derive(Default)]
-struct BareState {
-    is_flushing: bool,
-    n_expected: usize,
-    n_waiting: usize,
-    /// The numbers of the next flush, and of the last one.
-    next: usize,
-    last: Option<usize>,
-}
-
-impl Bare {
-    fn write(&self, file: &File) {
-        let mut state = self.state.lock().unwrap();
-        state.n_waiting += 1;
-        let own = state.next;
-        while state.last < Some(own) {
-            if state.is_flushing {
-                state = self.told.wait(state).unwrap();
-                continue;
-            }
-            state.is_flushing = true;
-            let begun = Instant::now();
-            while state.n_waiting < state.n_expected && begun.elapsed() < Duration::from_micros(50) {
-                drop(state);
-                std::thread::yield_now();
-                state = self.state.lock().unwrap();
-            }
-            let n_served = std::mem::take(&mut state.n_waiting);
-            state.next += 1;
-            drop(state);
-            file.write_all_at(&[1; 4096], (own % 1024 * 4096) as u64).unwrap();
-            file.sync_data().unwrap();
-            state = self.state.lock().unwrap();
-            (state.is_flushing, state.last) = (false, Some(own));
-            state.n_expected = n_served + state.n_waiting;
-            self.told.notify_all();
-        }
-    }
-}
-
-fn ceiling(folder: &Path) {
-    let file = File::create(folder.join("bare")).unwrap();
-    file.write_all_at(&vec![0; 1024 * 4096], 0).unwrap();
-    let rates = |n_writers: usize| {
-        let bare = Bare::default();
-        let start = Instant::now();
-        std::thread::scope(|scope| {
-            for _ in 0..n_writers {
-                scope.spawn(|| (0..SLICE).for_each(|_| bare.write(&file)));
-            }
-        });
-        rate(n_writers * SLICE, start.elapsed())
-    };
-    let mut ratios: Vec<f64> =
-        (0..ROUNDS).map(|_| (rates(1), rates(WRITERS))).map(|(one, all)| all / one).collect();
-    ratios.sort_by(f64::total_cmp);
-    println!("no database, {WRITERS} threads beside one: {:.2} ×", ratios[ratios.len() / 2]);
 }
 
 /// A store of so many documents whose two heads both wrote 10,000 of them, 1,000 of these in the same field.
@@ -420,9 +370,6 @@ fn main() {
     }
     if wanted.contains(&"processes") {
         println!("{WRITERS} processes: {:.0}/s", many_processes(folder.path(), "processes.db"));
-    }
-    if wanted.contains(&"ceiling") {
-        ceiling(folder.path());
     }
     if is_wanted("reads") {
         println!("100,000 commits:");

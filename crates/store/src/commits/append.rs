@@ -1,7 +1,6 @@
 //! Writing within one transaction: commits with their indexes, and whatever belongs to them.
 
-use super::tail::{Entry, Tail};
-use super::view::{Known, Since, View, Written, kind_code, prefix};
+use super::view::{Since, View, kind_code, prefix};
 use super::{CommitStore, CommitsError, snapshots};
 use commit::{
     Commit, CommitId, Commits, DocumentId, Engine, HistoryError, Kind, Node, Seq, Stamped, check_append,
@@ -16,17 +15,6 @@ const MERGED_BYTES: i64 = 256;
 /// A transaction that writes. It is kept when the closure that got it succeeds.
 pub struct Writing<'c> {
     view: View<'c>,
-}
-
-/// What a transaction added.
-pub(super) struct Fresh {
-    /// Up to where there are indexes.
-    pub(super) indexed: Seq,
-    /// What they do not have.
-    pub(super) tail: Tail,
-    /// All of it, and the number after the last.
-    pub(super) written: Vec<Written>,
-    pub(super) end: Seq,
 }
 
 impl<'c> Writing<'c> {
@@ -47,7 +35,7 @@ impl<'c> Writing<'c> {
     /// Adds a commit. A commit that is there already is left alone; a refused one leaves nothing behind.
     pub fn append(&mut self, commit: Commit) -> Result<CommitId, CommitsError> {
         let id = commit.id();
-        if self.is_there(&commit)? {
+        if self.view.find(&id)?.is_some() {
             return Ok(id);
         }
         let node = check_append(&self.view, &commit)?;
@@ -60,14 +48,11 @@ impl<'c> Writing<'c> {
             node.kind == Kind::Merge && parent.is_some_and(|parent| parent.node.kind != Kind::Merge);
         let since =
             Since { n_commits: before.n_commits + 1, n_bytes: before.n_bytes + size(&commit), ..before };
-        self.insert_node(Known { node, since }, commit)?;
+        self.insert_node(node, since, commit)?;
         let since = self.since_of(seq, node, &id, since)?;
         if snapshots::is_due(since) && !is_first_merge {
             let kept_bytes = snapshots::keep(self, seq, &id)?;
             self.set_since(seq, Since { n_commits: 0, n_bytes: 0, kept_bytes })?;
-        }
-        if self.view.tail.is_due_with(&self.view.fresh) {
-            self.index()?;
         }
         Ok(id)
     }
@@ -86,15 +71,6 @@ impl<'c> Writing<'c> {
         self.view.commit(self.view.find(id)?.ok_or(HistoryError::Unknown(*id))?)
     }
 
-    fn is_there(&self, commit: &Commit) -> Result<bool, HistoryError> {
-        if self.view.find_unindexed(&commit.id()).is_some() {
-            return Ok(true);
-        }
-        // It is newer than what it follows: where the indexes do not have that, they do not have the commit.
-        let is_newer = commit.parent().is_some_and(|parent| self.view.find_unindexed(&parent).is_some());
-        Ok(!is_newer && self.view.find(&commit.id())?.is_some())
-    }
-
     fn check_blobs(&self, commit: &Commit) -> Result<(), CommitsError> {
         for blob in commit.blobs() {
             if !self.view.has_blob(&blob)? {
@@ -104,14 +80,10 @@ impl<'c> Writing<'c> {
         Ok(())
     }
 
-    fn insert_node(&mut self, known: Known, commit: Commit) -> Result<(), CommitsError> {
+    /// Adds the commit with everything it is looked up by: its id, the documents it writes, the heads.
+    fn insert_node(&mut self, node: Node, since: Since, commit: Commit) -> Result<(), CommitsError> {
         let edge = |seq: Option<Seq>| seq.map(|seq| seq.0);
-        let (seq, id, Known { node, since }) = (self.view.end, commit.id(), known);
-        let mut documents = Vec::new();
-        for document in commit.documents() {
-            documents.push(self.document(document)?);
-        }
-        let list: Vec<String> = documents.iter().map(i64::to_string).collect();
+        let (seq, id) = (self.view.end, commit.id());
         let row = (
             seq.0,
             id.digest().as_bytes(),
@@ -121,44 +93,21 @@ impl<'c> Writing<'c> {
             since.n_commits,
             since.n_bytes,
             since.kept_bytes,
-            list.join(","),
             commit.bytes(),
         );
-        self.execute("INSERT INTO node VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)", row)?;
+        self.execute("INSERT INTO node VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", row)?;
+        self.execute("INSERT INTO node_id VALUES (?1, ?2)", (prefix(&id), seq.0))?;
+        for document in commit.documents() {
+            let number = self.document(document)?;
+            self.execute("INSERT INTO writer VALUES (?1, ?2)", (number, seq.0))?;
+        }
+        for built_on in node.edges() {
+            self.execute("DELETE FROM head WHERE seq = ?1", [built_on.0])?;
+        }
+        self.execute("INSERT INTO head VALUES (?1)", [seq.0])?;
         self.view.forget(seq);
         self.view.end = Seq(seq.0.checked_add(1).ok_or_else(|| self.view.damaged("it is full"))?);
-        self.view.fresh.push(Entry { id, known, documents });
-        self.view.written.push(Written { commit: Arc::new(commit), known });
-        Ok(())
-    }
-
-    /// Brings the indexes up to date: ids, documents, heads.
-    fn index(&mut self) -> Result<(), CommitsError> {
-        let (before, after) = (self.view.indexed_heads()?, self.view.head_numbers()?);
-        let newer = self.view.tail.iter().take_while(|(seq, _)| *seq < self.view.fresh.first());
-        let (mut ids, mut writers) = (Vec::new(), Vec::new());
-        for (seq, entry) in newer.chain(self.view.fresh.iter()) {
-            ids.push((prefix(&entry.id), seq.0));
-            writers.extend(entry.documents.iter().map(|document| (*document, seq.0)));
-        }
-        // In the order of the indexes, neighbours meet the same pages.
-        ids.sort_unstable();
-        writers.sort_unstable();
-        for row in ids {
-            self.execute("INSERT INTO node_id VALUES (?1, ?2)", row)?;
-        }
-        for row in writers {
-            self.execute("INSERT INTO writer VALUES (?1, ?2)", row)?;
-        }
-        for seq in before.difference(&after) {
-            self.execute("DELETE FROM head WHERE seq = ?1", [seq.0])?;
-        }
-        for seq in after.difference(&before) {
-            self.execute("INSERT INTO head VALUES (?1)", [seq.0])?;
-        }
-        self.execute("UPDATE indexed SET until = ?1", [self.view.end.0])?;
-        self.view.tail = Arc::new(Tail::new(self.view.end));
-        self.view.fresh = Tail::new(self.view.end);
+        self.view.remember(seq, Arc::new(commit));
         Ok(())
     }
 
@@ -179,13 +128,6 @@ impl<'c> Writing<'c> {
         let sql = "UPDATE node SET since = ?2, since_bytes = ?3, kept_bytes = ?4 WHERE seq = ?1";
         self.execute(sql, (seq.0, since.n_commits, since.n_bytes, since.kept_bytes))?;
         self.view.forget(seq);
-        if let Some(entry) = self.view.fresh.get_mut(seq) {
-            entry.known.since = since;
-        }
-        // Only the last one is ever changed.
-        if let Some(written) = self.view.written.last_mut() {
-            written.known.since = since;
-        }
         Ok(())
     }
 
@@ -213,10 +155,8 @@ impl<'c> Writing<'c> {
         self.view.db
     }
 
-    /// What was added.
-    pub(super) fn into_fresh(self) -> Fresh {
-        let View { tail, fresh, written, end, .. } = self.view;
-        Fresh { indexed: tail.first(), tail: fresh, written, end }
+    pub(super) fn into_view(self) -> View<'c> {
+        self.view
     }
 }
 
@@ -225,7 +165,12 @@ fn size(commit: &Commit) -> i64 {
 }
 
 impl CommitStore {
-    /// Adds commits in one flush, all or none.
+    /// Adds a commit, and answers when it is on disk. A commit that is there already is left alone.
+    pub fn append(&self, commit: Commit) -> Result<CommitId, CommitsError> {
+        self.write(|writing| writing.append(commit))
+    }
+
+    /// Adds commits in one transaction and one flush, all or none.
     pub fn append_all(&self, commits: Vec<Commit>) -> Result<Vec<CommitId>, CommitsError> {
         self.write(|writing| commits.into_iter().map(|commit| writing.append(commit)).collect())
     }

@@ -1,7 +1,7 @@
 //! Commits in a file: the storage of the crate `commit`, for many processes of one machine.
 //!
-//! * Acknowledged is durable: [`CommitStore::append`] answers when the commit is on disk. Threads and processes that
-//!   append at the same time share one flush; another reader may see a commit a moment before it is acknowledged.
+//! * Acknowledged is durable: [`CommitStore::append`] answers when the commit is on disk, as SQLite with a write-ahead log
+//!   and `synchronous=FULL` promises. Whoever has several commits shares one flush with [`CommitStore::append_all`].
 //! * What is read is checked: a commit whose bytes do not have its hash is named, never used.
 //! * Reading costs what was written since the nearest kept state, and for one document only what touched it. The
 //!   memory of an open store does not grow with its history.
@@ -34,17 +34,14 @@
     reason = "a method of a view of one lifetime does not take a view of any lifetime"
 )]
 
-mod ahead;
 mod append;
+mod batch_read;
 mod check;
 mod exchange;
-mod flush;
-mod group;
 mod recent;
 mod records;
 mod snapshots;
 mod tables;
-mod tail;
 mod view;
 
 pub use append::Writing;
@@ -54,22 +51,11 @@ pub use records::MAX_BLOB_BYTES;
 pub use view::View;
 
 use crate::{StoreError, database};
-use append::Fresh;
 use commit::{AppendError, BadRefName, CommitId, HistoryError, Misfit, Schema, SchemaError};
-use flush::{Added, Flush};
-use group::Queue;
 use recent::Recent;
 use rusqlite::Connection;
-use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use tail::SharedTail;
-
-/// How often a writer asks for its turn before it waits for it.
-const MAX_TRIES: usize = 200;
-
-/// After how many writes one is taken to go on writing.
-const FEW_WRITES: u32 = 64;
 
 /// Why a commit store did not do what was asked. Nothing was written.
 #[derive(Debug, thiserror::Error)]
@@ -144,19 +130,9 @@ impl From<AppendError> for CommitsError {
 pub struct CommitStore {
     path: PathBuf,
     schema: Schema,
-    writer: Mutex<Writer>,
+    writer: Mutex<Connection>,
     reader: Mutex<Connection>,
-    turns: File,
     recent: Recent,
-    tail: SharedTail,
-    flush: Flush,
-    queue: Queue,
-}
-
-#[derive(Debug)]
-struct Writer {
-    connection: Connection,
-    n_writes: u32,
 }
 
 impl CommitStore {
@@ -184,21 +160,13 @@ impl CommitStore {
             Ok::<_, StoreError>(connection)
         };
         let (writer, reader) = (connect()?, connect()?);
-        // A writer flushes for itself, or others do it for it: see `flush`.
-        writer.pragma_update(None, "synchronous", "NORMAL").map_err(StoreError::engine(path))?;
         let schema = read_schema(&reader, path)?;
-        let lock = path.with_extension("lock");
-        let turns = File::options().create(true).truncate(false).write(true).open(&lock);
         Ok(Self {
             path: path.to_owned(),
             schema,
-            writer: Mutex::new(Writer { connection: writer, n_writes: 0 }),
+            writer: Mutex::new(writer),
             reader: Mutex::new(reader),
-            turns: turns.map_err(StoreError::io(&lock))?,
             recent: Recent::default(),
-            tail: SharedTail::default(),
-            flush: Flush::open(path)?,
-            queue: Queue::default(),
         })
     }
 
@@ -231,84 +199,32 @@ impl CommitStore {
     pub fn read<T>(&self, read: impl FnOnce(&View<'_>) -> T) -> Result<T, CommitsError> {
         let connection = lock(&self.reader);
         let _transaction = Transaction::begin(&connection, "BEGIN").map_err(self.engine())?;
-        let view = View::new(self, &connection)?;
+        let view = View::new(self, &connection, false)?;
         let answer = read(&view);
         self.recent.add(view.into_decoded());
         Ok(answer)
     }
 
-    /// Writes: all that the closure does, or nothing if it fails.
+    /// Writes: all that the closure does, or nothing if it fails. It is on disk when this returns.
     pub fn write<T>(
         &self,
         write: impl FnOnce(&mut Writing<'_>) -> Result<T, CommitsError>,
     ) -> Result<T, CommitsError> {
-        let (answer, added) = self.add(write)?;
-        self.flush(added)?;
-        Ok(answer)
-    }
-
-    /// Writes what is acknowledged only after it was flushed.
-    fn add<T>(
-        &self,
-        write: impl FnOnce(&mut Writing<'_>) -> Result<T, CommitsError>,
-    ) -> Result<(T, Added), CommitsError> {
-        let mut writer = lock(&self.writer);
-        let _turn = self.turn()?;
-        writer.n_writes = writer.n_writes.saturating_add(1);
-        let transaction = Transaction::begin(&writer.connection, "BEGIN IMMEDIATE").map_err(self.engine())?;
-        if writer.n_writes == FEW_WRITES {
-            // Without room it goes on as before, only slower.
-            let _ = self.flush.make_room();
-        }
-        let mut writing = Writing::new(View::new(self, &writer.connection)?)?;
+        let connection = lock(&self.writer);
+        // SQLite alone would let one process starve another under contention.
+        let _turn = database::turn(&self.path)?;
+        let transaction = Transaction::begin(&connection, "BEGIN IMMEDIATE").map_err(self.engine())?;
+        let mut writing = Writing::new(View::new(self, &connection, true)?)?;
         let answer = write(&mut writing)?;
-        let Fresh { indexed, tail, written, end } = writing.into_fresh();
+        let decoded = writing.into_view().into_decoded();
         transaction.commit().map_err(|_| CommitsError::Unknown)?;
-        let added = self.flush.added().map_err(|_| CommitsError::Unknown)?;
         // Only now do the numbers belong to these commits for good.
-        self.tail.publish(indexed, tail);
-        self.recent.add_written(written, end);
-        Ok((answer, added))
-    }
-
-    /// Returns when a write is on disk, and with it all that were added before.
-    fn flush(&self, added: Added) -> Result<(), CommitsError> {
-        self.flush.until(added).map_err(|_| CommitsError::Unknown)
-    }
-
-    /// Waits for the right to write, fairly: the free case costs one call, and only a busy one a thread that waits.
-    fn turn(&self) -> Result<Turn<'_>, StoreError> {
-        for tries in 0..MAX_TRIES {
-            match self.turns.try_lock() {
-                Ok(()) => return Ok(Turn { own: Some(&self.turns), _waited: None }),
-                Err(TryLockError::WouldBlock) if tries == 0 => {
-                    self.flush.announce().map_err(StoreError::io(&self.path))?;
-                }
-                // Adding to the log takes some microseconds: whoever does may be done when the others have had theirs.
-                Err(TryLockError::WouldBlock) => std::thread::yield_now(),
-                Err(TryLockError::Error(error)) => return Err(StoreError::io(&self.path)(error)),
-            }
-        }
-        Ok(Turn { own: None, _waited: Some(database::turn(&self.path)?) })
+        self.recent.add(decoded);
+        Ok(answer)
     }
 
     fn engine(&self) -> impl Fn(rusqlite::Error) -> CommitsError + '_ {
         |error| StoreError::engine(&self.path)(error).into()
-    }
-}
-
-/// The right to write; dropping it gives it back.
-struct Turn<'s> {
-    own: Option<&'s File>,
-    _waited: Option<crate::Lock>,
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        if let Some(file) = self.own {
-            // The system frees it at the latest when the process ends.
-            let _ = file.unlock();
-        }
     }
 }
 
@@ -344,8 +260,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn tune(connection: &Connection) -> rusqlite::Result<()> {
-    // Flushing the log flushes nothing where there is none. For a store of ours this changes nothing.
-    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     // The indexes of a long history do not fit into the small default.
     connection.pragma_update(None, "cache_size", -16_000)?;
     connection.set_prepared_statement_cache_capacity(64);

@@ -1,12 +1,11 @@
-//! Commits, nodes and document numbers that were used a moment ago. Bounded: the memory of an open store stays flat.
+//! Recently used commits and document numbers. Bounded: the memory of an open store stays flat.
 
 use super::lock;
-use super::view::{Known, Written};
 use commit::{Commit, DocumentId, Seq};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// How many decoded commits and nodes are kept: as many as are replayed when the states of some streams are kept in turn.
+/// How many decoded commits are kept: as many as are replayed when the states of some streams are kept in turn.
 const MAX_COMMITS: usize = 8192;
 /// How many bytes of commits are kept.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -17,7 +16,6 @@ const MAX_DOCUMENTS: usize = 16_384;
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     commits: Mutex<Commits>,
-    nodes: Mutex<Nodes>,
     documents: Mutex<BTreeMap<DocumentId, i64>>,
 }
 
@@ -27,38 +25,7 @@ struct Commits {
     n_bytes: usize,
 }
 
-/// The newest nodes that this process added, without a gap.
-#[derive(Debug, Default)]
-struct Nodes {
-    first: u32,
-    known: VecDeque<Known>,
-}
-
 impl Recent {
-    pub(super) fn node(&self, seq: Seq) -> Option<Known> {
-        let nodes = lock(&self.nodes);
-        nodes.known.get(seq.0.checked_sub(nodes.first)? as usize).copied()
-    }
-
-    /// Takes what was added up to `end`, when the numbers belong to it for good.
-    pub(super) fn add_written(&self, written: Vec<Written>, end: Seq) {
-        let first = end.0.saturating_sub(u32::try_from(written.len()).unwrap_or(u32::MAX));
-        self.add_nodes(first, written.iter().map(|written| written.known));
-        self.add((first..).map(Seq).zip(written.into_iter().map(|written| written.commit)).collect());
-    }
-
-    fn add_nodes(&self, first: u32, known: impl Iterator<Item = Known>) {
-        let mut nodes = lock(&self.nodes);
-        if nodes.first as usize + nodes.known.len() != first as usize {
-            *nodes = Nodes { first, known: VecDeque::new() };
-        }
-        nodes.known.extend(known);
-        while nodes.known.len() > MAX_COMMITS {
-            nodes.known.pop_front();
-            nodes.first += 1;
-        }
-    }
-
     pub(super) fn commit(&self, seq: Seq) -> Option<Arc<Commit>> {
         lock(&self.commits).by_seq.get(&seq).cloned()
     }

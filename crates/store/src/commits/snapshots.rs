@@ -7,11 +7,11 @@
 //! takes: so keeping costs a constant share of writing, however many documents there are.
 
 use super::CommitsError;
-use super::ahead::on_all;
 use super::append::Writing;
 use super::view::{Since, View};
 use canon::Digest;
 use commit::{CommitId, Commits, DocumentId, Engine, HistoryError, Schema, Seq, State, Value};
+use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -124,11 +124,10 @@ pub(super) fn part(
 /// The documents as values.
 fn decoded(view: &View<'_>, seq: Seq, kept: Vec<Kept>) -> Result<State, HistoryError> {
     let schema = view.schema();
-    let values = on_all(&kept, |kept| kept.bytes.len(), |kept| kept.value(schema));
-    let values = values.map_err(|why| damaged(view, seq, &why))?;
+    let values: Vec<_> = kept.par_iter().map(|kept| kept.value(schema)).collect();
     let mut state = State::default();
     for (kept, value) in kept.into_iter().zip(values) {
-        state.insert(kept.id, value);
+        state.insert(kept.id, value.map_err(|why| damaged(view, seq, &why))?);
     }
     Ok(state)
 }

@@ -1,8 +1,7 @@
 //! The tables of a commit store.
 //!
 //! What cannot be had again are commits, blobs, schemas, refs and decisions. The rest (places in the graph, writers,
-//! ids, heads, kept states) is derived from the commits and can be checked against them. Ids, writers and heads are as of
-//! the commit numbered `indexed.until`: what came since is in `node` alone.
+//! ids, heads, kept states) is derived from the commits and can be checked against them.
 
 use crate::database::Form;
 
@@ -55,5 +54,14 @@ pub(super) const FORM: Form = Form {
     INSERT INTO node_id SELECT substr(id, 1, 8), seq FROM node ORDER BY 1;
     CREATE TABLE indexed (one INTEGER PRIMARY KEY CHECK (one = 1), until INTEGER NOT NULL) STRICT;
     INSERT INTO indexed SELECT 1, coalesce(max(seq) + 1, 0) FROM node;
+", "
+    INSERT INTO node_id SELECT substr(id, 1, 8), seq FROM node WHERE seq >= (SELECT until FROM indexed);
+    INSERT INTO writer SELECT listed.value, seq FROM node, json_each('[' || documents || ']') AS listed
+        WHERE seq >= (SELECT until FROM indexed);
+    DELETE FROM head;
+    INSERT INTO head SELECT seq FROM node
+        EXCEPT SELECT parent FROM node EXCEPT SELECT target FROM node WHERE kind = 3;
+    DROP TABLE indexed;
+    ALTER TABLE node DROP COLUMN documents;
 "],
 };

@@ -1,8 +1,7 @@
 //! Reading: the port that the engine asks.
 
-use super::ahead::Stored;
+use super::batch_read::Stored;
 use super::recent::Recent;
-use super::tail::{Entry, SharedTail, Tail};
 use super::{CommitStore, CommitsError, snapshots};
 use crate::StoreError;
 use canon::Digest;
@@ -10,7 +9,6 @@ use commit::{Commit, CommitId, Commits, DocumentId, HistoryError, Kind, Node, Sc
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,20 +35,10 @@ pub struct View<'c> {
     pub(super) end: Seq,
     /// The version of the schema in the file.
     pub(super) schema_version: i64,
-    /// What the indexes do not have; it may have commits from `fresh` on that are not of this instant.
-    pub(super) tail: Arc<Tail>,
-    /// What this very transaction added.
-    pub(super) fresh: Tail,
     pages: RefCell<Pages>,
     decoded: RefCell<Decoded>,
-    /// The commits that this very transaction added: the last ones that there are.
-    pub(super) written: Vec<Written>,
-}
-
-/// A commit that was just added.
-pub(super) struct Written {
-    pub(super) commit: Arc<Commit>,
-    pub(super) known: Known,
+    /// Whether this view belongs to a transaction that may still be rolled back.
+    is_writing: bool,
 }
 
 /// Commits that this view has read.
@@ -95,7 +83,11 @@ pub(super) struct Since {
 }
 
 impl<'c> View<'c> {
-    pub(super) fn new(store: &'c CommitStore, db: &'c Connection) -> Result<Self, CommitsError> {
+    pub(super) fn new(
+        store: &'c CommitStore,
+        db: &'c Connection,
+        is_writing: bool,
+    ) -> Result<Self, CommitsError> {
         let mut view = Self {
             db,
             path: &store.path,
@@ -103,65 +95,16 @@ impl<'c> View<'c> {
             recent: &store.recent,
             end: Seq(0),
             schema_version: 0,
-            tail: Arc::default(),
-            fresh: Tail::default(),
             pages: RefCell::default(),
             decoded: RefCell::default(),
-            written: Vec::new(),
+            is_writing,
         };
-        view.look(&store.tail)?;
+        let sql =
+            "SELECT (SELECT coalesce(max(seq) + 1, 0) FROM node), (SELECT max(version) FROM schema_version)";
+        let found = view.query(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (end, schema_version): (u32, i64) = found.ok_or_else(|| view.damaged("a row is missing"))?;
+        (view.end, view.schema_version) = (Seq(end), schema_version);
         Ok(view)
-    }
-
-    /// Finds out which instant this is.
-    fn look(&mut self, shared: &SharedTail) -> Result<(), CommitsError> {
-        let sql = "SELECT (SELECT coalesce(max(seq) + 1, 0) FROM node), (SELECT until FROM indexed), \
-                   (SELECT max(version) FROM schema_version)";
-        let found = self.query(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        let (end, indexed, version): (u32, u32, i64) =
-            found.ok_or_else(|| self.damaged("a row is missing"))?;
-        if indexed > end {
-            return Err(self.damaged("its indexes are ahead of its commits").into());
-        }
-        self.tail = shared.at(indexed..end, |range| self.read_entries(range))?;
-        (self.end, self.schema_version, self.fresh) = (Seq(end), version, Tail::new(Seq(end)));
-        Ok(())
-    }
-
-    fn read_entries(&self, range: Range<u32>) -> Result<Vec<Entry>, HistoryError> {
-        let sql = "SELECT seq, kind, parent, target, since, since_bytes, kept_bytes, id, documents FROM node \
-                   WHERE seq >= ?1 AND seq < ?2 ORDER BY seq";
-        let mut statement = self.db.prepare_cached(sql).map_err(self.engine())?;
-        let read =
-            |row: &Row<'_>| Ok((NodeRow::read(row)?, row.get::<_, [u8; 32]>(7)?, row.get::<_, String>(8)?));
-        let rows = statement.query_map([range.start, range.end], read).map_err(self.engine())?;
-        let mut entries = Vec::new();
-        for (seq, row) in (range.start..).zip(rows) {
-            let (row, id, documents) = row.map_err(self.engine())?;
-            let missing = || self.damaged(format!("node {seq} is missing"));
-            let known = Some(&row).filter(|row| row.seq == seq).and_then(|row| row.known());
-            let documents = documents_from(&documents).ok_or_else(missing)?;
-            let id = Digest::from_bytes(id).into();
-            entries.push(Entry { id, known: known.ok_or_else(missing)?, documents });
-        }
-        Ok(entries)
-    }
-
-    /// What is in memory about a commit that the indexes do not have.
-    fn unindexed(&self, seq: Seq) -> Option<&Entry> {
-        self.fresh.get(seq).or_else(|| self.tail.get(seq).filter(|_| seq < self.end))
-    }
-
-    /// The number of a commit that the indexes do not have.
-    pub(super) fn find_unindexed(&self, id: &CommitId) -> Option<Seq> {
-        let newer = || self.tail.find(id).filter(|seq| *seq < self.fresh.first());
-        self.fresh.find(id).or_else(newer)
-    }
-
-    /// What this very transaction added under a number.
-    fn written(&self, seq: Seq) -> Option<&Written> {
-        let n_newer = self.end.0.checked_sub(seq.0)? as usize;
-        self.written.get(self.written.len().checked_sub(n_newer)?)
     }
 
     /// The schema that documents follow.
@@ -185,14 +128,6 @@ impl<'c> View<'c> {
     }
 
     pub(super) fn head_numbers(&self) -> Result<BTreeSet<Seq>, HistoryError> {
-        let mut heads = self.indexed_heads()?;
-        self.tail.advance(&mut heads, self.fresh.first());
-        self.fresh.advance(&mut heads, self.end);
-        Ok(heads)
-    }
-
-    /// The heads as the file has them.
-    pub(super) fn indexed_heads(&self) -> Result<BTreeSet<Seq>, HistoryError> {
         Ok(self.list::<u32>("SELECT seq FROM head", [])?.into_iter().map(Seq).collect())
     }
 
@@ -203,16 +138,12 @@ impl<'c> View<'c> {
             let missing = 64_usize.saturating_sub(digits.len());
             hex::decode(format!("{digits}{}", filler.repeat(missing))).ok()
         };
-        let id = |bytes: [u8; 32]| CommitId::from(Digest::from_bytes(bytes));
-        let bound = |filler: &str| filled(filler).and_then(|bytes| bytes.try_into().ok());
+        let bound = |filler: &str| filled(filler).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
         let (Some(least), Some(most)) = (bound("0"), bound("f")) else { return Ok(Vec::new()) };
         let sql = "SELECT id FROM node_id JOIN node USING (seq) \
                    WHERE prefix BETWEEN substr(?1, 1, 8) AND substr(?2, 1, 8) AND id BETWEEN ?1 AND ?2 LIMIT 2";
         let found: Vec<[u8; 32]> = self.list(sql, (least, most))?;
-        let indexed = found.into_iter().map(id);
-        let newer = self.tail.between(id(least), id(most)).filter(|(_, seq)| *seq < self.fresh.first());
-        let fresh = self.fresh.between(id(least), id(most));
-        Ok(indexed.chain(newer.chain(fresh).map(|(id, _)| id)).take(2).collect())
+        Ok(found.into_iter().map(|bytes| Digest::from_bytes(bytes).into()).collect())
     }
 
     pub(super) fn query<T, P: Params>(
@@ -250,8 +181,8 @@ impl<'c> View<'c> {
             return Ok(Some(number));
         }
         let number = self.query(NUMBER_OF, (&*id.attachment, &*id.key), |row| row.get(0))?;
-        // A number that this transaction gave may be taken back with it.
-        if let (Some(number), true) = (number, self.written.is_empty()) {
+        // A rollback takes back the numbers that this transaction assigned.
+        if let (Some(number), false) = (number, self.is_writing) {
             self.recent.add_document(id, number);
         }
         Ok(number)
@@ -272,17 +203,10 @@ impl<'c> View<'c> {
     }
 
     pub(super) fn known(&self, seq: Seq) -> Result<Known, HistoryError> {
-        if let Some(entry) = self.unindexed(seq) {
-            return Ok(entry.known);
-        }
         let (page, index) = (seq.0 / PAGE, (seq.0 % PAGE) as usize);
         let mut pages = self.pages.borrow_mut();
         if let Some(known) = pages.by_number.get(&page).and_then(|nodes| nodes.get(index)) {
             return Ok(*known);
-        }
-        let written = || self.written(seq).map(|written| written.known);
-        if let Some(known) = self.recent.node(seq).or_else(written) {
-            return Ok(known);
         }
         if pages.n_single_reads < MAX_SINGLE_READS {
             pages.n_single_reads += 1;
@@ -300,8 +224,7 @@ impl<'c> View<'c> {
     /// A commit that was read or added a moment ago.
     pub(super) fn in_memory(&self, seq: Seq) -> Option<Arc<Commit>> {
         let read = self.decoded.borrow().by_seq.get(&seq).cloned();
-        let written = || self.written(seq).map(|written| written.commit.clone());
-        read.or_else(written).or_else(|| self.recent.commit(seq))
+        read.or_else(|| self.recent.commit(seq))
     }
 
     /// Keeps a commit for whoever reads it next.
@@ -350,22 +273,11 @@ impl<'c> View<'c> {
         self.pages.borrow_mut().by_number.remove(&(seq.0 / PAGE));
     }
 
-    /// The commits that write a document, ascending, those that are not indexed included.
+    /// The commits that write a document, ascending.
     fn writers_of(&self, number: i64, from: Seq) -> Result<Vec<Seq>, HistoryError> {
-        let mut writers = Vec::new();
-        if from < self.tail.first() {
-            let sql = "SELECT seq FROM writer WHERE document = ?1 AND seq >= ?2 ORDER BY seq";
-            writers = self.list::<u32>(sql, (number, from.0))?;
-        }
-        let newer = self.tail.writers(number).iter().filter(|seq| **seq < self.fresh.first().0);
-        writers.extend(newer.chain(self.fresh.writers(number)).filter(|seq| **seq >= from.0));
-        Ok(writers.into_iter().map(Seq).collect())
+        let sql = "SELECT seq FROM writer WHERE document = ?1 AND seq >= ?2 ORDER BY seq";
+        Ok(self.list::<u32>(sql, (number, from.0))?.into_iter().map(Seq).collect())
     }
-}
-
-/// Reads a list of document numbers.
-fn documents_from(text: &str) -> Option<Vec<i64>> {
-    text.split_terminator(',').map(|number| number.parse().ok()).collect()
 }
 
 /// What of an id is indexed; the rest is compared.
@@ -410,9 +322,6 @@ pub(super) fn kind_code(kind: Kind) -> usize {
 
 impl Commits for View<'_> {
     fn find(&self, id: &CommitId) -> Result<Option<Seq>, HistoryError> {
-        if let Some(seq) = self.find_unindexed(id) {
-            return Ok(Some(seq));
-        }
         let sql = "SELECT seq FROM node_id JOIN node USING (seq) WHERE prefix = ?1 AND id = ?2";
         self.query(sql, (prefix(id), id.digest().as_bytes()), |row| row.get(0).map(Seq))
     }
@@ -450,9 +359,6 @@ impl Commits for View<'_> {
     }
 
     fn id(&self, seq: Seq) -> Result<CommitId, HistoryError> {
-        if let Some(entry) = self.unindexed(seq) {
-            return Ok(entry.id);
-        }
         let id =
             self.query("SELECT id FROM node WHERE seq = ?1", [seq.0], |row| row.get::<_, [u8; 32]>(0))?;
         let id = id.ok_or_else(|| self.damaged(format!("node {} is missing", seq.0)))?;

@@ -1,22 +1,17 @@
-//! Reading much at once: rows in few queries, decoded by all processors.
+//! Reading many commits at once: few queries, decoded in parallel.
 
 use super::view::View;
 use canon::Digest;
 use commit::{Commit, CommitId, HistoryError, Schema, Seq};
-use std::num::NonZero;
+use rayon::prelude::*;
 use std::sync::Arc;
-use std::thread;
 
-/// How many commits are read together.
-const PORTION: usize = 1024;
-/// How many bytes are worth a second thread.
-const LEAST_BYTES: usize = 64 * 1024;
-/// How many rows may be passed over for each one that is wanted, before each is asked for by its number.
-const MAX_SPREAD: usize = 4;
+/// How many commits are read per query.
+const COMMITS_PER_QUERY: usize = 1024;
+/// How many unwanted rows a range scan may pass per wanted row before single look-ups are cheaper.
+const MAX_UNWANTED_ROWS_PER_WANTED: usize = 4;
 /// How many bytes of commits are read ahead: no more than a view remembers.
-const MAX_BYTES: usize = 16 * 1024 * 1024;
-/// How many processors work at most.
-const MAX_WORKERS: usize = 8;
+const MAX_READ_AHEAD_BYTES: usize = 16 * 1024 * 1024;
 
 /// A commit as it is stored.
 pub(super) struct Stored {
@@ -45,16 +40,17 @@ impl View<'_> {
         missing.sort_unstable();
         missing.dedup();
         let mut n_bytes = 0;
-        for portion in missing.chunks(PORTION) {
+        for portion in missing.chunks(COMMITS_PER_QUERY) {
             let stored = self.stored_many(portion)?;
             n_bytes += stored.iter().map(|stored| stored.bytes.len()).sum::<usize>();
-            if n_bytes > MAX_BYTES {
+            if n_bytes > MAX_READ_AHEAD_BYTES {
                 break;
             }
             let schema = self.schema();
-            let decoded = on_all(&stored, |stored| stored.bytes.len(), |stored| stored.decode(schema))?;
+            // Collected before the first error is looked for, so that the same one is named every time.
+            let decoded: Vec<_> = stored.par_iter().map(|stored| stored.decode(schema)).collect();
             for (stored, commit) in stored.iter().zip(decoded) {
-                self.remember(stored.seq, commit);
+                self.remember(stored.seq, commit?);
             }
         }
         Ok(())
@@ -63,7 +59,7 @@ impl View<'_> {
     /// The rows of commits whose numbers ascend.
     fn stored_many(&self, seqs: &[Seq]) -> Result<Vec<Stored>, HistoryError> {
         let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { return Ok(Vec::new()) };
-        if (last.0 - first.0) as usize > seqs.len() * MAX_SPREAD {
+        if (last.0 - first.0) as usize > seqs.len() * MAX_UNWANTED_ROWS_PER_WANTED {
             return seqs.iter().map(|seq| self.stored(*seq)).collect();
         }
         let sql = "SELECT seq, id, bytes FROM node WHERE seq BETWEEN ?1 AND ?2";
@@ -79,29 +75,4 @@ impl View<'_> {
         }
         Ok(stored)
     }
-}
-
-/// Does something to each of many things, on all processors if they are large; in their order, and the first fault counts.
-pub(super) fn on_all<T: Sync, R: Send, E: Send>(
-    things: &[T],
-    size: impl Fn(&T) -> usize,
-    work: impl Fn(&T) -> Result<R, E> + Sync,
-) -> Result<Vec<R>, E> {
-    let work = &work;
-    let alone = move |part: &[T]| part.iter().map(work).collect::<Result<Vec<R>, E>>();
-    let n_bytes: usize = things.iter().map(size).sum();
-    let n_workers = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_WORKERS);
-    if n_bytes < LEAST_BYTES {
-        return alone(things);
-    }
-    let (own, others) = things.split_at(things.len().div_ceil(n_workers));
-    thread::scope(|scope| {
-        let size = own.len().max(1);
-        let workers: Vec<_> = others.chunks(size).map(|part| scope.spawn(move || alone(part))).collect();
-        let mut all = alone(own)?;
-        for worker in workers {
-            all.extend(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
-        }
-        Ok(all)
-    })
 }
