@@ -4,7 +4,6 @@
 #![expect(clippy::disallowed_methods, reason = "it reads the tree that it measures")]
 #![expect(clippy::print_stdout, reason = "its output is the figure")]
 
-use paths::RepoPath;
 use probity_analysis::Language;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -66,7 +65,7 @@ fn collect(folder: &Path, files: &mut Vec<(PathBuf, Language)>) {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && !LEFT_OUT.contains(&name.as_str()) => collect(&path, files),
             Ok(kind) if kind.is_file() && entry.metadata().is_ok_and(|facts| facts.len() <= MAX_BYTES) => {
-                let language = RepoPath::parse(name.as_bytes()).ok().and_then(|path| Language::of(&path));
+                let language = Language::of_file_name(name.as_bytes());
                 files.extend(language.map(|language| (path, language)));
             }
             _ => {}

@@ -159,7 +159,7 @@ fn copy_path(path: &RepoPath) -> RepoPath {
 fn samples(files: &Files, facts: &BTreeMap<&RepoPath, &Arc<FileFacts>>) -> Vec<Sample> {
     let mut by_language: BTreeMap<&str, Vec<Sample>> = BTreeMap::new();
     for (path, facts) in facts {
-        let Some(language) = Language::of(path) else { continue };
+        let Some(language) = Language::of_file_name(path.file_name()) else { continue };
         let text = String::from_utf8_lossy(&files[*path]).into_owned();
         let lines: Vec<&str> = text.lines().collect();
         for unit in &facts.units {

@@ -47,7 +47,7 @@ fn read(path: &RepoPath, source: &Source<'_>, settings: &Settings) -> (RunFile, 
         Source::Known { content, facts } => (*content, Some(facts).filter(|facts| facts.is_sound())),
         Source::Skipped { content, .. } => (*content, None),
     };
-    let language = Language::of(path);
+    let language = Language::of_file_name(path.file_name());
     let facts = match (language, source) {
         (None, _) | (_, Source::Skipped { .. }) => None,
         _ if select::is_vendored(path, settings) => None,

@@ -90,7 +90,8 @@ fn is_candidate(file: &File, unit: &Unit) -> bool {
 
 /// Whether the language or its runtime calls the unit, or something in it.
 fn is_entry(file: &File, unit: &Unit) -> bool {
-    let is_entry = |unit: &Unit| file.language.spec().entry_points.contains(&simple_name(unit));
+    let is_entry =
+        |unit: &Unit| crate::language::spec(file.language).entry_points.contains(&simple_name(unit));
     let inside = file.facts.units.iter().filter(|inner| unit.range.contains(&inner.range));
     is_entry(unit) || (unit.kind == UnitKind::Class && inside.into_iter().any(is_entry))
 }

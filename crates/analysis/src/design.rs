@@ -123,7 +123,7 @@ fn branches(file: &File) -> impl Iterator<Item = Draft> + '_ {
 
 fn parse_error(file: &File) -> Option<Draft> {
     let first = *file.facts.errors.first()?;
-    let is_strict = file.language.spec().strict_grammar;
+    let is_strict = crate::language::spec(file.language).strict_grammar;
     let name = String::from_utf8_lossy(file.path.file_name()).into_owned();
     let symbol = around(file, first);
     Some(Draft {

@@ -103,7 +103,7 @@ impl Debt {
             let groups = over(unit.lcom4.unwrap_or(0), settings.lcom4);
             debt.add(Dimension::Structure, groups * TOKENS_PER_GROUP);
         }
-        if file.language.spec().strict_grammar {
+        if crate::language::spec(file.language).strict_grammar {
             debt.add(Dimension::Readability, u64::from(file.facts.n_errors) * TOKENS_PER_ERROR);
         }
         debt

@@ -63,7 +63,7 @@ pub struct Analysis {
 impl FactsKey {
     /// The key of the facts of a file, or `None` if its language is unknown.
     pub fn of(path: &RepoPath, content: Digest, settings: &Settings) -> Option<Self> {
-        let language = Language::of(path)?;
+        let language = Language::of_file_name(path.file_name())?;
         Some(Self { content, language, analyser: ANALYSER.to_owned(), max_bytes: settings.max_file_bytes })
     }
 }

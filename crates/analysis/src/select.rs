@@ -38,7 +38,7 @@ impl<'a> Selection<'a> {
 
     /// What `path` is to the analysis.
     pub fn part(&self, path: &RepoPath) -> Part {
-        let language = Language::of(path);
+        let language = Language::of_file_name(path.file_name());
         if language.is_none() && !is_unread_language(path) {
             return if is_document(path) { Part::Document } else { Part::Asset };
         }

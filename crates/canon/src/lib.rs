@@ -1,6 +1,7 @@
 //! What every other crate agrees on: one canonical JSON, one digest, one list of reason codes (law 12).
 //!
 //! * [`index`]: numbers found by hash, where order must not matter.
+//! * [`language`]: the programming languages that are read, by file name.
 //! * [`json`]: a strict parser and the RFC 8785 canonical form.
 //! * [`digest`]: SHA-256, written `sha256:…`.
 //! * [`bytes`]: byte strings in JSON: text where they are text, hex where they are not.
@@ -12,10 +13,12 @@ pub mod bytes;
 pub mod digest;
 pub mod index;
 pub mod json;
+pub mod language;
 pub mod reason;
 pub mod vectors;
 pub mod write;
 
 pub use digest::Digest;
 pub use index::Index;
+pub use language::Language;
 pub use reason::Reason;

@@ -29,7 +29,7 @@ pub use budget::{Budget, CurrentState, budget};
 pub use delta::{DeltaRefusal, DeltaVerdict, Incomparable, StructuralDelta, structural_delta};
 pub use finish::{FinishStatus, Pipeline, finish_status};
 pub use markdown::markdown;
-pub use profile::{BASELINE_FILE, Check, FileClass, Language, Profile, ProfileReport, classify, profile};
+pub use profile::{BASELINE_FILE, Check, FileClass, Profile, ProfileReport, classify, profile};
 pub use rules::{FalseClaims, Rules};
 pub use run::{Finding, GatePreview, Run, Severity, WorsenedSymbol};
 pub use strictness::{Blocking, Outcome, Strictness, StrictnessProfile, weigh};

@@ -1,43 +1,9 @@
 //! The verification profile of a patch: which checks apply, derived from the changed files and never declared.
 
+use canon::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
-
-/// A language that the analysis knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Language {
-    C,
-    Cpp,
-    Csharp,
-    Go,
-    Java,
-    Javascript,
-    Kotlin,
-    Php,
-    Python,
-    Ruby,
-    Rust,
-    Typescript,
-}
-
-/// Every language with its word and its extensions, in the order of the words.
-const LANGUAGES: &[(Language, &str, &[&str])] = &[
-    (Language::C, "c", &["c", "h"]),
-    (Language::Cpp, "cpp", &["cc", "cpp", "cxx", "hh", "hpp", "hxx"]),
-    (Language::Csharp, "csharp", &["cs"]),
-    (Language::Go, "go", &["go"]),
-    (Language::Java, "java", &["java"]),
-    (Language::Javascript, "javascript", &["js", "jsx", "mjs", "cjs"]),
-    (Language::Kotlin, "kotlin", &["kt", "kts"]),
-    (Language::Php, "php", &["php"]),
-    (Language::Python, "python", &["py", "pyi"]),
-    (Language::Ruby, "ruby", &["rb"]),
-    (Language::Rust, "rust", &["rs"]),
-    (Language::Typescript, "typescript", &["ts", "tsx", "mts", "cts"]),
-];
 
 /// Base names of files that steer builds, checks and tools.
 const GOVERNANCE_NAMES: &[&str] = &[
@@ -135,8 +101,8 @@ pub fn classify(path: &[u8]) -> FileClass {
     let is_in_state = folders.split(|&byte| byte == b'/').any(|part| part == b".probity");
     if name == BASELINE_FILE.as_bytes() || is_in_state {
         FileClass::State
-    } else if let Some(language) = extension(name).and_then(language_of) {
-        FileClass::Source(language)
+    } else if let Some(language) = Language::of_file_name(name) {
+        FileClass::Source(language.dialect_of())
     } else if is_governance(path, name) {
         FileClass::Governance
     } else if is_documentation(path, name) {
@@ -150,11 +116,6 @@ pub fn classify(path: &[u8]) -> FileClass {
 fn extension(name: &[u8]) -> Option<&[u8]> {
     let dot = name.iter().rposition(|&byte| byte == b'.')?;
     (dot > 0).then(|| &name[dot + 1..])
-}
-
-fn language_of(extension: &[u8]) -> Option<Language> {
-    let knows = |known: &[&str]| known.iter().any(|known| known.as_bytes() == extension);
-    LANGUAGES.iter().find(|(_, _, extensions)| knows(extensions)).map(|(language, _, _)| *language)
 }
 
 fn is_governance(path: &[u8], name: &[u8]) -> bool {
@@ -208,10 +169,7 @@ impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::StateArtifactChange => f.write_str("state_artifact_change"),
-            Self::Structural(language) => {
-                let word = LANGUAGES.iter().find(|(known, _, _)| known == language).map_or("", |row| row.1);
-                write!(f, "{word}_structural")
-            }
+            Self::Structural(language) => write!(f, "{language}_structural"),
             Self::PolyglotStructural => f.write_str("polyglot_structural"),
             Self::GovernanceConfig => f.write_str("governance_config"),
             Self::DocumentationOnly => f.write_str("documentation_only"),
@@ -236,7 +194,7 @@ impl std::str::FromStr for Profile {
             Self::DocumentationOnly,
             Self::OtherPatch,
         ];
-        let structural = LANGUAGES.iter().map(|(language, _, _)| Self::Structural(*language));
+        let structural = Language::ALL.into_iter().map(|language| Self::Structural(language.dialect_of()));
         structural
             .chain(plain)
             .find(|profile| profile.to_string() == word)
@@ -358,7 +316,7 @@ mod tests {
         assert_eq!(class(".py"), FileClass::Other);
         assert_eq!(class("a/.md"), FileClass::Other);
         assert_eq!(class("x.tar.py"), FileClass::Source(Language::Python));
-        assert_eq!(class(".eslintrc.js"), FileClass::Source(Language::Javascript));
+        assert_eq!(class(".eslintrc.js"), FileClass::Source(Language::JavaScript));
         assert_eq!(class("a."), FileClass::Other);
     }
 
@@ -392,7 +350,7 @@ mod tests {
 
     #[test]
     fn every_profile_reads_back() {
-        let all = LANGUAGES.iter().map(|(language, _, _)| Profile::Structural(*language));
+        let all = Language::ALL.into_iter().map(|language| Profile::Structural(language.dialect_of()));
         for profile in all.chain([Profile::StateArtifactChange, Profile::OtherPatch]) {
             assert_eq!(profile.to_string().parse(), Ok(profile));
         }

@@ -5,8 +5,6 @@ use crate::facts::{Access, Import};
 use tree_sitter::Node;
 
 pub(super) static SPEC: Spec = Spec {
-    name: "bash",
-    extensions: &["bash", "sh"],
     grammar: || tree_sitter_bash::LANGUAGE.into(),
     roles: &[
         (Role::Function, &["function_definition"]),

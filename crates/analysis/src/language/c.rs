@@ -5,8 +5,6 @@ use crate::facts::Import;
 use tree_sitter::Node;
 
 pub(super) static SPEC: Spec = Spec {
-    name: "c",
-    extensions: &["c", "h"],
     grammar: || tree_sitter_c::LANGUAGE.into(),
     roles: &[
         (Role::Function, &["function_definition"]),

@@ -3,8 +3,6 @@
 use super::{Role, Spec, Visibility, c};
 
 pub(super) static SPEC: Spec = Spec {
-    name: "cpp",
-    extensions: &["cc", "cpp", "cxx", "hh", "hpp", "hxx"],
     grammar: || tree_sitter_cpp::LANGUAGE.into(),
     roles: &[
         (Role::Function, &["function_definition"]),

@@ -5,8 +5,6 @@ use crate::facts::{Access, Import};
 use tree_sitter::Node;
 
 pub(super) static SPEC: Spec = Spec {
-    name: "csharp",
-    extensions: &["cs"],
     grammar: || tree_sitter_c_sharp::LANGUAGE.into(),
     roles: &[
         (

@@ -5,8 +5,6 @@ use crate::facts::Import;
 use tree_sitter::Node;
 
 pub(super) static SPEC: Spec = Spec {
-    name: "go",
-    extensions: &["go"],
     grammar: || tree_sitter_go::LANGUAGE.into(),
     roles: &[
         (Role::Function, &["function_declaration", "method_declaration"]),

@@ -5,8 +5,6 @@ use crate::facts::{Access, Import};
 use tree_sitter::Node;
 
 pub(super) static SPEC: Spec = Spec {
-    name: "java",
-    extensions: &["java"],
     grammar: || tree_sitter_java::LANGUAGE.into(),
     roles: &[
         (

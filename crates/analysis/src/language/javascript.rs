@@ -5,8 +5,6 @@ use crate::facts::{Import, ImportKind};
 use tree_sitter::Node;
 
 pub(super) static SPEC: Spec = Spec {
-    name: "javascript",
-    extensions: &["js", "jsx", "mjs", "cjs"],
     grammar: || tree_sitter_javascript::LANGUAGE.into(),
     roles: &[
         (Role::Function, &["function_declaration", "generator_function_declaration", "method_definition"]),

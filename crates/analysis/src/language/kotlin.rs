@@ -5,8 +5,6 @@ use crate::facts::{Access, Import};
 use tree_sitter::Node;
 
 pub(super) static SPEC: Spec = Spec {
-    name: "kotlin",
-    extensions: &["kt", "kts"],
     grammar: || tree_sitter_kotlin_ng::LANGUAGE.into(),
     roles: &[
         (Role::Function, &["function_declaration", "secondary_constructor"]),

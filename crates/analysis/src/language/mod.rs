@@ -1,4 +1,4 @@
-//! The languages: which files are written in them, and what the nodes of their grammars mean.
+//! The languages: what the nodes of their grammars mean. Which files are written in them is the table of [`Language`].
 //!
 //! A language is one [`Spec`]: data, plus one small function that reads its import statements. The engine that
 //! visits trees knows no language. `docs/adding-a-language.md` says how to add one.
@@ -21,101 +21,30 @@ mod typescript;
 pub(crate) use table::{ATOMS, Kind, Kinds, Role, Roles, Word};
 
 use crate::facts::Import;
-use paths::RepoPath;
-use serde::{Deserialize, Serialize};
+pub use canon::Language;
 
-/// A language that the analyser reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Language {
-    /// Bash and other shells of its family
-    Bash,
-    /// C
-    C,
-    /// C++
-    Cpp,
-    /// C#
-    CSharp,
-    /// Go
-    Go,
-    /// Java
-    Java,
-    /// JavaScript, with JSX
-    JavaScript,
-    /// Kotlin
-    Kotlin,
-    /// PHP
-    Php,
-    /// Python
-    Python,
-    /// Ruby
-    Ruby,
-    /// Rust
-    Rust,
-    /// TypeScript with JSX, which has a grammar of its own
-    Tsx,
-    /// TypeScript
-    TypeScript,
-}
-
-impl Language {
-    /// Every language, in the order of their names.
-    pub const ALL: [Self; 14] = [
-        Self::Bash,
-        Self::C,
-        Self::Cpp,
-        Self::CSharp,
-        Self::Go,
-        Self::Java,
-        Self::JavaScript,
-        Self::Kotlin,
-        Self::Php,
-        Self::Python,
-        Self::Ruby,
-        Self::Rust,
-        Self::Tsx,
-        Self::TypeScript,
-    ];
-
-    /// The language of a file, by its extension, or `None` when the analyser does not read it.
-    pub fn of(path: &RepoPath) -> Option<Self> {
-        let name = path.file_name();
-        let dot = name.iter().rposition(|&byte| byte == b'.').filter(|&dot| dot > 0)?;
-        let extension = std::str::from_utf8(&name[dot + 1..]).ok()?;
-        Self::ALL.into_iter().find(|language| language.spec().extensions.contains(&extension))
-    }
-
-    /// The name of the language in reports. Both grammars of TypeScript are one language.
-    pub fn name(self) -> &'static str {
-        self.spec().name
-    }
-
-    pub(crate) fn spec(self) -> &'static Spec {
-        match self {
-            Self::Bash => &bash::SPEC,
-            Self::C => &c::SPEC,
-            Self::Cpp => &cpp::SPEC,
-            Self::CSharp => &csharp::SPEC,
-            Self::Go => &go::SPEC,
-            Self::Java => &java::SPEC,
-            Self::JavaScript => &javascript::SPEC,
-            Self::Kotlin => &kotlin::SPEC,
-            Self::Php => &php::SPEC,
-            Self::Python => &python::SPEC,
-            Self::Ruby => &ruby::SPEC,
-            Self::Rust => &rust::SPEC,
-            Self::Tsx => &typescript::TSX,
-            Self::TypeScript => &typescript::SPEC,
-        }
+/// What the engine must know of `language`.
+pub(crate) fn spec(language: Language) -> &'static Spec {
+    match language {
+        Language::Bash => &bash::SPEC,
+        Language::C => &c::SPEC,
+        Language::Cpp => &cpp::SPEC,
+        Language::CSharp => &csharp::SPEC,
+        Language::Go => &go::SPEC,
+        Language::Java => &java::SPEC,
+        Language::JavaScript => &javascript::SPEC,
+        Language::Kotlin => &kotlin::SPEC,
+        Language::Php => &php::SPEC,
+        Language::Python => &python::SPEC,
+        Language::Ruby => &ruby::SPEC,
+        Language::Rust => &rust::SPEC,
+        Language::Tsx => &typescript::TSX,
+        Language::TypeScript => &typescript::SPEC,
     }
 }
 
 /// What the engine must know of a language.
 pub(crate) struct Spec {
-    /// The name in reports.
-    pub name: &'static str,
-    /// File extensions, without the dot.
-    pub extensions: &'static [&'static str],
     /// The grammar.
     pub grammar: fn() -> tree_sitter::Language,
     /// The roles of node kinds; a kind may have several.
@@ -171,7 +100,7 @@ mod tests {
     use super::*;
 
     fn language_of(path: &str) -> Option<&'static str> {
-        Language::of(&RepoPath::parse(path.as_bytes()).expect("a path")).map(Language::name)
+        Language::of_file_name(path.as_bytes()).map(Language::name)
     }
 
     #[test]
@@ -190,7 +119,7 @@ mod tests {
     #[test]
     fn every_kind_that_a_description_names_is_in_its_grammar() {
         for language in Language::ALL {
-            let unknown = Kinds::unknown(language.spec());
+            let unknown = Kinds::unknown(spec(language));
             assert!(unknown.is_empty(), "{language:?}: {unknown:?}");
         }
     }
@@ -199,7 +128,7 @@ mod tests {
     fn each_language_has_its_own_grammar() {
         let mut counts: Vec<_> = Language::ALL
             .into_iter()
-            .map(|language| (language.spec().grammar)())
+            .map(|language| (spec(language).grammar)())
             .map(|grammar| (grammar.node_kind_count(), grammar.parse_state_count()))
             .collect();
         counts.sort_unstable();

@@ -5,8 +5,6 @@ use crate::facts::{Access, Import};
 use tree_sitter::Node;
 
 pub(super) static SPEC: Spec = Spec {
-    name: "php",
-    extensions: &["php"],
     grammar: || tree_sitter_php::LANGUAGE_PHP.into(),
     roles: &[
         (Role::Function, &["function_definition", "method_declaration"]),

@@ -5,8 +5,6 @@ use crate::facts::{Import, ImportKind};
 use tree_sitter::Node;
 
 pub(super) static SPEC: Spec = Spec {
-    name: "python",
-    extensions: &["py", "pyi"],
     grammar: || tree_sitter_python::LANGUAGE.into(),
     roles: &[
         (Role::Function, &["function_definition"]),

@@ -5,8 +5,6 @@ use crate::facts::{Access, Import};
 use tree_sitter::Node;
 
 pub(super) static SPEC: Spec = Spec {
-    name: "ruby",
-    extensions: &["rb"],
     grammar: || tree_sitter_ruby::LANGUAGE.into(),
     roles: &[
         (Role::Function, &["method", "singleton_method"]),

@@ -5,8 +5,6 @@ use crate::facts::{Import, ImportKind};
 use tree_sitter::Node;
 
 pub(super) static SPEC: Spec = Spec {
-    name: "rust",
-    extensions: &["rs"],
     grammar: || tree_sitter_rust::LANGUAGE.into(),
     roles: &[
         (Role::Function, &["function_item", "function_signature_item"]),

@@ -165,7 +165,7 @@ impl Kinds {
     pub(crate) fn of(language: super::Language) -> &'static Self {
         static TABLES: [OnceLock<Kinds>; super::Language::ALL.len()] =
             [const { OnceLock::new() }; super::Language::ALL.len()];
-        TABLES[language as usize].get_or_init(|| Self::new(language.spec()))
+        TABLES[language as usize].get_or_init(|| Self::new(super::spec(language)))
     }
 
     pub(crate) fn get(&self, kind: u16) -> Kind {

@@ -46,16 +46,9 @@ static ROLES: &[(Role, &[&str])] = &[
     (Role::Constant, &["true", "false", "null", "undefined"]),
 ];
 
-pub(super) static SPEC: Spec = Spec {
-    name: "typescript",
-    extensions: &["ts", "mts", "cts"],
-    grammar: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
-    ..TSX
-};
+pub(super) static SPEC: Spec = Spec { grammar: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(), ..TSX };
 
 pub(super) static TSX: Spec = Spec {
-    name: "typescript",
-    extensions: &["tsx"],
     grammar: || tree_sitter_typescript::LANGUAGE_TSX.into(),
     roles: ROLES,
     operators: &["&&", "||", "??", "&&=", "||=", "??="],

@@ -85,7 +85,7 @@ pub(crate) fn visit(language: Language, tree: &Tree, source: &[u8]) -> FileFacts
 impl<'tree> Visitor<'tree> {
     fn new(language: Language, root: Node<'tree>, source: &'tree [u8]) -> Self {
         let mut visitor = Self {
-            spec: language.spec(),
+            spec: crate::language::spec(language),
             kinds: Kinds::of(language),
             source,
             facts: FileFacts::default(),

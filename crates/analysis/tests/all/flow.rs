@@ -27,7 +27,7 @@ const FIXTURES: [(&str, &str); 14] = fixtures![
 ];
 
 fn language(name: &str) -> Language {
-    Language::of(&paths::RepoPath::parse(name.as_bytes()).expect("a path")).expect("a known language")
+    Language::of_file_name(name.as_bytes()).expect("a known language")
 }
 
 /// The expectations of a fixture: the line, and the words after `expect:`.

@@ -5,9 +5,18 @@ mod languages;
 mod receipts;
 mod rows;
 
+use crate::agents::Agent;
 use crate::repo::{Outcome, Repo};
 use languages::{LANGUAGES, Language};
 use serde_json::{Value, json};
+
+/// A shell function long enough for a copy of it to be one.
+fn shell_function(name: &str) -> String {
+    let body: String = (0..8)
+        .map(|step| format!("  if [ \"$1\" = \"{step}\" ]; then\n    count=$((count + {step}))\n    echo \"$count\"\n  fi\n"))
+        .collect();
+    format!("{name}() {{\n  local count=0\n{body}}}\n")
+}
 
 /// A repository with nothing but these files, all committed.
 fn committed(files: &[(&str, &str)]) -> Repo {
@@ -54,6 +63,21 @@ fn refuses(outcomes: &[Outcome; 2], rule: &str) {
         expect(outcome, "violated", Some("structural_regressions"), 1);
         assert!(rules(outcome).iter().any(|found| found == rule), "no {rule}: {:#}", outcome.json);
     }
+}
+
+#[test]
+fn a_shell_script_is_judged_alike_by_finish_and_by_verify() {
+    let script = format!("{}build \"$@\"\n", shell_function("build"));
+    let repo = committed(&[("tools/build.sh", &script)]);
+    let agent = Agent::new(&repo, "a");
+    let intent = agent.begin("tools/build.sh", &[]);
+    repo.write("tools/build.sh", &format!("{script}{}again \"$@\"\n", shell_function("again")));
+    let verified = verify(&repo, &["--allow", "tools/build.sh"]);
+    expect(&verified, "violated", Some("structural_regressions"), 1);
+    let not_applicable = verified.json["checks_not_applicable"].as_array().expect("a list");
+    assert!(!not_applicable.contains(&json!("structural_delta")), "{:#}", verified.json);
+    let finished = agent.finish(&intent, &["--changed", "tools/build.sh"]);
+    assert_eq!(finished.json["status"], "violated", "{:#}", finished.json);
 }
 
 /// The seven patches by which a verdict is known to be good.
