@@ -1,8 +1,10 @@
 //! Runs whose supervisor died: found at the next start, closed as failed, with what is known (laws 10 and 11).
 //!
 //! A run has a folder under `open/` from before its command starts until its bundle is on disk and on the chain, and it
-//! holds the lock of its tree for longer than that. A folder whose tree nobody holds belongs to a run that was killed;
-//! whoever closes it holds that lock meanwhile, so that it is closed once.
+//! holds the lock of its tree for longer than that. A folder whose tree nobody holds belongs to a run that was killed.
+//! Whoever closes a run of another tree shares that tree's lock meanwhile: no run starts there, and one that is about to
+//! start can tell a closer, which it waits for, from a run, which it does not. Closers exclude each other by a lock of
+//! their own, so that each run is closed once.
 
 use crate::attest::{self, Attested, Head, Record};
 use crate::judge::{Finding, Severity, Verdict};
@@ -13,7 +15,11 @@ use evidence::SecretKey;
 use plan::Seal;
 use std::fs;
 use std::path::{Path, PathBuf};
-use store::{Lock, durable};
+use std::time::Duration;
+use store::{Lock, OpenRun, durable};
+
+/// How long a run that is about to start waits for whoever closes an interrupted run on its tree: some writes to disk.
+pub(crate) const CLOSER_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A run that was closed for its dead supervisor.
 #[derive(Debug)]
@@ -28,27 +34,46 @@ pub struct ClosedRun {
 pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>, Fault> {
     let mut closed = Vec::new();
     let own_lock = workspace.state.tree_lock(&workspace.root);
-    for run in workspace.state.open_runs()? {
-        let _held = if run.lock == own_lock {
-            None
-        } else {
-            match Lock::try_take(&run.lock, "closing an interrupted run") {
-                Ok(lock) => Some(lock),
-                Err(_) => continue,
-            }
-        };
-        // Whoever killed the supervisor could also have forged what the next run would take for known.
-        durable::remove(&run.cache)?;
-        let key = attest::signing_key(workspace)?;
-        if attest::finished(workspace, &run.run_id, key.as_ref()).is_some() {
-            // Killed after the bundle was written: only the chain may still miss it.
-            attest::repair_chain(workspace, key.as_ref())?;
-        } else if let Some(dir) = close(workspace, &run.folder, key.as_ref())? {
-            closed.push(ClosedRun { run_id: run.run_id, dir });
-        }
-        attest::remove_folder(&run.folder)?;
-        remove_partial_bundles(workspace);
+    let (own, others): (Vec<_>, Vec<_>) =
+        workspace.state.open_runs()?.into_iter().partition(|run| run.lock == own_lock);
+    for run in own {
+        closed.extend(close_run(workspace, run)?);
     }
+    if others.is_empty() {
+        return Ok(closed);
+    }
+    // Another closer has seen the same runs.
+    let Some(_closing) = Lock::poll(&workspace.state.closing_lock())? else { return Ok(closed) };
+    for run in others {
+        if let Some(_held) = hold_interrupted(&run) {
+            closed.extend(close_run(workspace, run)?);
+        }
+    }
+    Ok(closed)
+}
+
+/// Shares the lock of the tree of `run`, or `None` if the run was not interrupted: it goes on, or it has ended by itself
+/// since it was listed. A lock that cannot be used is told to the next run on its own tree, not to this one.
+fn hold_interrupted(run: &OpenRun) -> Option<Lock> {
+    let held = Lock::try_share(&run.lock).ok().flatten();
+    // Asked again under the lock, because the list was made without it.
+    held.filter(|_| run.folder.exists())
+}
+
+/// Closes a run that was killed. The caller holds the lock of its tree.
+fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, Fault> {
+    // Whoever killed the supervisor could also have forged what the next run would take for known.
+    durable::remove(&run.cache)?;
+    let key = attest::signing_key(workspace)?;
+    let closed = if attest::finished(workspace, &run.run_id, key.as_ref()).is_some() {
+        // Killed after the bundle was written: only the chain may still miss it.
+        attest::repair_chain(workspace, key.as_ref())?;
+        None
+    } else {
+        close(workspace, &run.folder, key.as_ref())?.map(|dir| ClosedRun { run_id: run.run_id, dir })
+    };
+    attest::remove_folder(&run.folder)?;
+    remove_partial_bundles(workspace);
     Ok(closed)
 }
 
@@ -112,4 +137,56 @@ fn set_aside(folder: &Path) -> Result<(), Fault> {
         folder.with_file_name(format!(".damaged-{}", folder.file_name().unwrap_or_default().display()));
     fs::rename(folder, &aside).map_err(Fault::system(format!("cannot set {} aside", folder.display())))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use store::State;
+
+    fn open_run() -> (tempfile::TempDir, OpenRun) {
+        let dir = tempfile::tempdir().expect("a directory");
+        let run = State::at(dir.path().to_owned()).open_run("r1", Path::new("/other"));
+        fs::create_dir_all(&run.folder).expect("creates");
+        (dir, run)
+    }
+
+    #[test]
+    fn a_run_that_ended_after_it_was_listed_is_let_go_at_once() {
+        let (_dir, run) = open_run();
+        attest::remove_folder(&run.folder).expect("removes");
+        let held = hold_interrupted(&run);
+        assert!(held.is_none());
+        Lock::try_take(&run.lock, "the next run").expect("its tree is free");
+    }
+
+    #[test]
+    fn a_run_that_goes_on_is_not_interrupted() {
+        let (_dir, run) = open_run();
+        let _lives = Lock::try_take(&run.lock, "run r1").expect("is free");
+        assert!(hold_interrupted(&run).is_none());
+    }
+
+    #[test]
+    fn while_an_interrupted_run_is_closed_no_run_starts_on_its_tree() {
+        let (_dir, run) = open_run();
+        let held = hold_interrupted(&run);
+        assert!(held.is_some());
+        assert!(Lock::try_take(&run.lock, "the next run").is_err());
+    }
+
+    #[test]
+    fn a_run_waits_for_who_closes_an_interrupted_one_on_its_tree() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("a tree");
+        let run = workspace.state.open_run("r1", &workspace.root);
+        fs::create_dir_all(&run.folder).expect("creates");
+        let closing = hold_interrupted(&run);
+        assert!(closing.is_some());
+        std::thread::scope(|scope| {
+            let starting = scope.spawn(|| crate::run::take_tree(&workspace, "run r2").map(drop));
+            scope.spawn(move || drop(closing));
+            starting.join().expect("ends").expect("waits");
+        });
+    }
 }

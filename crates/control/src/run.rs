@@ -300,10 +300,12 @@ fn keep_memory_private() {
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
-/// Takes the tree for one process alone; `what` it is about to do is told to whoever finds the tree taken.
+/// Takes the tree for one process alone; `what` it is about to do is told to whoever finds the tree taken. Waits for
+/// whoever closes an interrupted run there, and for nobody else.
 pub(crate) fn take_tree(workspace: &Workspace, what: &str) -> Result<Lock, Fault> {
     let holder = format!("{what}, process {}", std::process::id());
-    Lock::try_take(&workspace.state.tree_lock(&workspace.root), &holder).map_err(|error| match error {
+    let lock = workspace.state.tree_lock(&workspace.root);
+    Lock::take_from_sharers(&lock, &holder, recover::CLOSER_TIMEOUT).map_err(|error| match error {
         LockError::Held { holder } => Fault::Held { holder },
         LockError::Store(error) => error.into(),
     })

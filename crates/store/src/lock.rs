@@ -10,7 +10,10 @@ use std::io::{Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long to wait between two looks at a lock that is shared.
+const SHARER_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A held lock; dropping it frees it.
 #[derive(Debug)]
@@ -48,6 +51,49 @@ impl Lock {
                 Err(LockError::Held { holder })
             }
             Err(TryLockError::Error(source)) => Err(StoreError::Io { path: path.to_owned(), source }.into()),
+        }
+    }
+
+    /// Like [`Lock::try_take`], but waits at most for `wait` while the lock is only shared: whoever shares it needs it for
+    /// a moment, whoever has it alone keeps it for long and is told to the caller at once.
+    pub fn take_from_sharers(path: &Path, holder: &str, wait: Duration) -> Result<Self, LockError> {
+        let began = Instant::now();
+        Self::take_from_sharers_while(path, holder, || {
+            let is_waiting = began.elapsed() < wait;
+            if is_waiting {
+                std::thread::sleep(SHARER_POLL_INTERVAL);
+            }
+            is_waiting
+        })
+    }
+
+    /// Asks `waits` after every look that found the lock shared.
+    fn take_from_sharers_while(
+        path: &Path,
+        holder: &str,
+        mut waits: impl FnMut() -> bool,
+    ) -> Result<Self, LockError> {
+        loop {
+            match Self::try_take(path, holder) {
+                // Sharing tells the two kinds of holders apart without trusting what is written in the file: that may
+                // still be the name of a holder who is gone.
+                Err(LockError::Held { holder }) if Self::try_share(path)?.is_none() => {
+                    return Err(LockError::Held { holder });
+                }
+                Err(LockError::Held { .. }) if waits() => {}
+                Err(LockError::Held { .. }) => return Err(LockError::Held { holder: holder_process(path) }),
+                taken => return taken,
+            }
+        }
+    }
+
+    /// Takes a part of the lock at `path` if nobody has all of it.
+    pub fn try_share(path: &Path) -> Result<Option<Self>, StoreError> {
+        let file = open(path)?;
+        match file.try_lock_shared() {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(StoreError::Io { path: path.to_owned(), source }),
         }
     }
 
@@ -89,7 +135,7 @@ impl Lock {
         });
         match turn.recv_timeout(wait) {
             Ok(taken) => Ok(taken?),
-            Err(_) => Err(LockError::Held { holder: holder(path) }),
+            Err(_) => Err(LockError::Held { holder: holder_process(path) }),
         }
     }
 
@@ -102,7 +148,7 @@ impl Lock {
 }
 
 /// Who holds the lock at `path`, as far as the system tells.
-fn holder(path: &Path) -> String {
+fn holder_process(path: &Path) -> String {
     let inode = std::fs::symlink_metadata(path).map(|facts| facts.ino());
     let table = std::fs::read_to_string("/proc/locks").unwrap_or_default();
     // A line: number, kind, how, access, process, device and inode, range. Who waits has an arrow behind the number.
@@ -167,6 +213,42 @@ mod tests {
     }
 
     #[test]
+    fn who_shares_it_is_waited_for() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("tree.lock");
+        // What the file says does not matter: this run has ended.
+        drop(Lock::try_take(&path, "run 1").expect("is free"));
+        let mut sharers =
+            vec![Lock::share(&path).expect("is shared"), Lock::share(&path).expect("is shared")];
+        let taken = Lock::take_from_sharers_while(&path, "run 2", || sharers.pop().is_some());
+        assert!(taken.is_ok(), "{taken:?}");
+        assert!(sharers.is_empty(), "taken while it was shared");
+        assert!(Lock::try_share(&path).expect("is a lock").is_none());
+    }
+
+    #[test]
+    fn who_shares_it_for_too_long_is_told() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("tree.lock");
+        let _shared = Lock::share(&path).expect("is shared");
+        match Lock::take_from_sharers(&path, "run 2", Duration::ZERO) {
+            Err(LockError::Held { holder }) => assert_eq!(holder, format!("process {}", std::process::id())),
+            other => panic!("taken while it was shared: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn who_has_it_alone_is_not_waited_for() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("tree.lock");
+        let _alone = Lock::try_take(&path, "run 1").expect("is free");
+        match Lock::take_from_sharers_while(&path, "run 2", || panic!("waits")) {
+            Err(LockError::Held { holder }) => assert_eq!(holder, "run 1"),
+            other => panic!("two holders: {other:?}"),
+        }
+    }
+
+    #[test]
     fn waiting_has_an_end_and_leaves_nobody_in_the_way() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("lock");
@@ -177,6 +259,6 @@ mod tests {
         assert_eq!(holder, format!("process {}", std::process::id()));
         drop(first);
         // The thread that was left behind is served and lets go.
-        Lock::take_within(&path, Duration::from_secs(10)).expect("is free again");
+        Lock::take_within(&path, testkit::STUCK_TIMEOUT).expect("is free again");
     }
 }

@@ -19,6 +19,7 @@
 //! ledger/                the log of the ledger, and a snapshot of it that may be deleted at any time
 //! locks/<tree>           who works on which tree
 //! locks/intents          who decides on intents
+//! locks/closing          who closes interrupted runs of other trees
 //! ```
 //!
 //! A tree is named by the beginning of its root's digest. An open run carries it in the name of its folder, so that from
@@ -160,6 +161,11 @@ impl State {
     /// The lock of the tree at `root`.
     pub fn tree_lock(&self, root: &Path) -> PathBuf {
         self.dir.join("locks").join(tree_key(root))
+    }
+
+    /// Whoever closes interrupted runs of other trees holds this lock, so that each is closed once.
+    pub fn closing_lock(&self) -> PathBuf {
+        self.dir.join("locks").join("closing")
     }
 
     /// The signing key.
