@@ -9,7 +9,6 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 type Files = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -127,8 +126,9 @@ fn a_killed_writer_leaves_whole_bundles_or_none() {
             write_bundle(Path::new(&dir), &format!("run-{index}"), &files()).expect("writes");
         }
     }
-    let mut n_bundles = 0;
-    for round in 0..12 {
+    let n_files = files().len();
+    // The kill falls into every step of the first bundle and of the second one.
+    for (n_whole, n_more) in (0..2).flat_map(|n_whole| (0..=n_files).map(move |n_more| (n_whole, n_more))) {
         let dir = tempfile::tempdir().expect("a directory");
         let mut writer = Command::new(std::env::current_exe().expect("this test"))
             .args(["bundles::a_killed_writer_leaves_whole_bundles_or_none", "--exact"])
@@ -137,19 +137,26 @@ fn a_killed_writer_leaves_whole_bundles_or_none() {
             .stderr(Stdio::null())
             .spawn()
             .expect("starts");
-        // Wait for the first entry, so that the kill falls into the writing.
-        while names(dir.path()).is_empty() {
+        testkit::wait_until("the writer has got that far", || {
             assert!(writer.try_wait().expect("asks").is_none(), "the writer ended by itself");
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        std::thread::sleep(Duration::from_micros(700 * round));
+            let (partial, whole): (Vec<_>, Vec<_>) =
+                names(dir.path()).into_iter().partition(|name| name.starts_with('.'));
+            let n_written = partial.iter().map(|name| n_files_in(&dir.path().join(name))).sum();
+            (whole.len(), n_written) >= (n_whole, n_more) && !(whole.is_empty() && partial.is_empty())
+        });
         writer.kill().expect("kills");
         writer.wait().expect("waits");
         clean_leftovers(dir.path()).expect("cleans");
-        for name in names(dir.path()) {
+        let whole = names(dir.path());
+        assert!(whole.len() >= n_whole, "a finished bundle is gone: {whole:?}");
+        for name in whole {
             assert_eq!(read_bundle(&dir.path().join(&name)).expect("reads"), files(), "{name}");
-            n_bundles += 1;
         }
     }
-    assert!(n_bundles > 0, "no bundle was finished in any round");
+}
+
+/// How many files there are at or below `path`; what is gone when it is looked at counts as none.
+fn n_files_in(path: &Path) -> usize {
+    let Ok(entries) = fs::read_dir(path) else { return usize::from(path.is_file()) };
+    entries.map(|entry| entry.map_or(0, |entry| n_files_in(&entry.path()))).sum()
 }
