@@ -11,7 +11,9 @@ mod fuzz;
 mod mcp;
 mod measure;
 mod peers;
+mod stress;
 mod test;
+mod test_run;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -20,6 +22,7 @@ const USAGE: &str = "usage: cargo xtask <chore>
 
   demo    build Probity and let it govern two example agents
   test    formatting, lints, every test, the conformance vectors, the docs
+  stress [rounds]   run the tests beside two busy loops (3 times), niced, and with slow flushes (long)
   docs    write the generated parts of the docs (`docs --check` only compares)
   bench   measure Probity side by side with what one would use instead
           (`bench analyze [TREE…]`: analysis beside merely parsing, at 10,000 to 1,000,000 lines;
@@ -47,6 +50,8 @@ fn main() -> ExitCode {
     let result = match words.as_slice() {
         ["demo"] => demo::demo(),
         ["test"] => test::test(),
+        ["stress"] => stress::stress("3"),
+        ["stress", rounds] => stress::stress(rounds),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
         ["bench", "analyze", trees @ ..] => bench_analyze::analyze(trees),
@@ -100,9 +105,15 @@ fn cargo(name: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Chore 
     if status.success() { Ok(()) } else { Err(format!("{name} failed")) }
 }
 
+/// Where cargo builds.
+fn target() -> PathBuf {
+    // Cargo takes a relative directory from where it runs, which is the root; an empty one is none.
+    let named = std::env::var_os("CARGO_TARGET_DIR").filter(|named| !named.is_empty());
+    root().join(named.map_or_else(|| PathBuf::from("target"), PathBuf::from))
+}
+
 /// Builds the binary in the given profile and returns where it is.
 fn build(profile: &str) -> Result<PathBuf, String> {
     cargo("build", &["build", "--quiet", "--package", "probity", "--profile", profile], &[])?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    Ok(target.join(if profile == "dev" { "debug" } else { profile }).join("probity"))
+    Ok(target().join(if profile == "dev" { "debug" } else { profile }).join("probity"))
 }

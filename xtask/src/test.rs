@@ -1,22 +1,62 @@
 //! `cargo xtask test`: what the project promises about itself, in one command; and the long modes.
 
+use crate::test_run::TestRun;
 use crate::{Chore, cargo, docs, root};
 use std::path::PathBuf;
 
-/// One seed for all property tests, so that the same code gives the same result every time.
-const PROPERTY_SEED: &str = "20261116";
+/// A step of `cargo xtask test`: its name, and what it does.
+type Step = (&'static str, fn() -> Chore);
 
-/// Every check, in the order in which they are likely to fail.
+/// Every check, in the order in which they are likely to fail. One that fails does not keep the others from running: all
+/// that failed is named at the end.
 pub fn test() -> Chore {
-    cargo("formatting", &["fmt", "--all", "--check"], &[])?;
-    cargo("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"], &[])?;
+    let steps: [Step; 6] = [
+        ("formatting", || cargo("formatting", &["fmt", "--all", "--check"], &[])),
+        ("lints", || {
+            cargo(
+                "lints",
+                &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
+                &[],
+            )
+        }),
+        ("tests", tests),
+        ("vectors", || {
+            let words = ["run", "--quiet", "--package", "probity", "--", "conformance", "conformance"];
+            cargo("vectors", &words, &[])
+        }),
+        ("api docs", || {
+            let words = ["doc", "--workspace", "--no-deps", "--quiet"];
+            cargo("api docs", &words, &[("RUSTDOCFLAGS", "-D warnings")])
+        }),
+        ("docs", docs::check),
+    ];
+    let failed: Vec<String> =
+        steps.iter().filter_map(|(name, step)| step().err().map(|why| format!("{name}: {why}"))).collect();
+    if failed.is_empty() {
+        eprintln!("── every step passed");
+        return Ok(());
+    }
+    Err(format!("{} of {} steps failed\n  {}", failed.len(), steps.len(), failed.join("\n  ")))
+}
+
+fn tests() -> Chore {
+    eprintln!("── tests: cargo test --workspace --no-fail-fast");
     eprintln!(
-        "── seed of the property tests: {PROPERTY_SEED} (without PROPTEST_RNG_SEED `cargo test` rolls its own)"
+        "── seed of the property tests: {} (without PROPTEST_RNG_SEED `cargo test` rolls its own)",
+        TestRun::seed()
     );
-    cargo("tests", &["test", "--workspace", "--quiet"], &[("PROPTEST_RNG_SEED", PROPERTY_SEED)])?;
-    cargo("vectors", &["run", "--quiet", "--package", "probity", "--", "conformance", "conformance"], &[])?;
-    cargo("api docs", &["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "-D warnings")])?;
-    docs::check()
+    let run = TestRun::start(&[])?;
+    let skipped = run.skipped();
+    eprintln!(
+        "── tests: {} passed, {} failed, {} skipped",
+        run.n_passed(),
+        run.failed().len(),
+        skipped.len()
+    );
+    for test in skipped {
+        eprintln!("    {test}");
+    }
+    run.failure().map_or(Ok(()), Err)
 }
 
 /// The kill test with its long setting: the normal tests run the same code with fewer kills.

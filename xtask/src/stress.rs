@@ -1,0 +1,94 @@
+//! `cargo xtask stress`: whether the tests need luck. Runs all of them on a machine that is made busy, with the lowest
+//! priority, and with a disk that flushes slowly; a test that depends on speed fails sooner or later.
+
+use crate::test_run::TestRun;
+use crate::{Chore, cargo};
+use std::process::{Child, Command, Stdio};
+
+/// How many loops keep the processor busy beside the tests.
+const N_BUSY_LOOPS: usize = 2;
+
+/// Makes every flush to disk 5 ms longer. `--seccomp-bpf` stops a process at these calls alone.
+const SLOW_FLUSHES: &[&str] = &[
+    "strace",
+    "--follow-forks",
+    "--seccomp-bpf",
+    "--quiet=all",
+    "--output=/dev/null",
+    "--trace=fsync,fdatasync,sync_file_range,msync",
+    "--inject=fsync,fdatasync,sync_file_range,msync:delay_exit=5000",
+];
+
+/// A process that does nothing but compute, until this is dropped.
+struct BusyLoop(Child);
+
+impl BusyLoop {
+    fn start() -> Result<Self, String> {
+        let started = Command::new("sh").args(["-c", "while :; do :; done"]).stdin(Stdio::null()).spawn();
+        started.map(Self).map_err(|error| format!("no busy loop could be started: {error}"))
+    }
+}
+
+impl Drop for BusyLoop {
+    fn drop(&mut self) {
+        // It ends by nothing else; one that has ended already is fine.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs the tests `rounds` times beside busy loops, once niced, and once with slow flushes.
+pub fn stress(rounds: &str) -> Chore {
+    let rounds: usize = rounds.parse().map_err(|_| format!("`{rounds}` is no number of rounds"))?;
+    cargo("build", &["test", "--workspace", "--no-run", "--quiet"], &[])?;
+    let mut counts = Vec::new();
+    {
+        let _busy: Vec<BusyLoop> = (0..N_BUSY_LOOPS).map(|_| BusyLoop::start()).collect::<Result<_, _>>()?;
+        for round in 1..=rounds {
+            counts.push(Count::of(&format!("beside {N_BUSY_LOOPS} busy loops, {round} of {rounds}"), &[])?);
+        }
+    }
+    counts.push(Count::of("niced", &["nice", "-n", "19"])?);
+    let has_strace =
+        Command::new("strace").arg("--version").output().is_ok_and(|output| output.status.success());
+    if has_strace {
+        counts.push(Count::of("with slow flushes", SLOW_FLUSHES)?);
+    } else {
+        eprintln!("── with slow flushes: not tried, because there is no strace");
+    }
+    for count in &counts {
+        eprintln!(
+            "── {}: {} passed, {} failed, {} skipped",
+            count.condition,
+            count.passed,
+            count.failed.len(),
+            count.skipped
+        );
+        for test in &count.failed {
+            eprintln!("    {test}");
+        }
+    }
+    let n_bad = counts.iter().filter(|count| !count.failed.is_empty()).count();
+    if n_bad == 0 { Ok(()) } else { Err(format!("the tests failed in {n_bad} of {} runs", counts.len())) }
+}
+
+/// How the tests ended under one condition.
+struct Count {
+    condition: String,
+    passed: usize,
+    /// The failed tests; what else went wrong, if nothing is named.
+    failed: Vec<String>,
+    skipped: usize,
+}
+
+impl Count {
+    fn of(condition: &str, before: &[&str]) -> Result<Self, String> {
+        eprintln!("── {condition}");
+        let run = TestRun::start(before)?;
+        let mut failed: Vec<String> = run.failed().into_iter().map(str::to_owned).collect();
+        if failed.is_empty() {
+            failed.extend(run.failure());
+        }
+        Ok(Self { condition: condition.into(), passed: run.n_passed(), failed, skipped: run.skipped().len() })
+    }
+}

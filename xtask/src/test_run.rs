@@ -1,0 +1,221 @@
+//! One run of the whole test suite: its output goes on as it comes, and what failed or was skipped is named at the end.
+
+use crate::root;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus};
+
+/// One seed for all property tests, so that the same code gives the same result every time.
+const PROPERTY_SEED: &str = "20261116";
+
+/// Names the file in which tests note that they could not run; see crate `testkit`.
+const SKIPPED_TESTS_VARIABLE: &str = "PROBITY_SKIPPED_TESTS";
+
+/// What a run of the tests came to.
+pub struct TestRun {
+    status: ExitStatus,
+    output: TestOutput,
+    /// `test: skipped: why`, for every test that could not run here.
+    skipped: BTreeSet<String>,
+}
+
+impl TestRun {
+    /// Runs every test with `cargo test`, started by the words of `before` if there are any (`nice -n 19`).
+    pub fn start(before: &[&str]) -> Result<Self, String> {
+        let words = before.iter().copied().chain([env!("CARGO"), "test", "--workspace", "--no-fail-fast"]);
+        let words: Vec<&OsStr> = words.map(OsStr::new).collect();
+        let skipped_file = skipped_file()?;
+        let (reader, writer) = std::io::pipe().map_err(|error| format!("tests: no pipe: {error}"))?;
+        let same_writer = writer.try_clone().map_err(|error| format!("tests: no pipe: {error}"))?;
+        // One pipe for both: cargo says on standard error which program the next lines come from.
+        let mut child = Command::new(words[0])
+            .args(&words[1..])
+            .env("PROPTEST_RNG_SEED", PROPERTY_SEED)
+            .env(SKIPPED_TESTS_VARIABLE, &skipped_file)
+            .current_dir(root())
+            .stdout(writer)
+            .stderr(same_writer)
+            .spawn()
+            .map_err(|error| format!("tests: {} could not be started: {error}", words[0].display()))?;
+        let mut output = TestOutput::default();
+        let mut terminal = std::io::stdout();
+        for line in BufReader::new(reader).split(b'\n') {
+            let line = line.map_err(|error| format!("tests: the output cannot be read: {error}"))?;
+            // Nobody who reads along any more is no reason to stop testing.
+            let _ = terminal.write_all(&[&line, b"\n".as_slice()].concat());
+            output.read_line(&String::from_utf8_lossy(&line));
+        }
+        let status = child.wait().map_err(|error| format!("tests: {error}"))?;
+        let noted = std::fs::read_to_string(&skipped_file)
+            .map_err(|error| format!("tests: {}: {error}", skipped_file.display()))?;
+        Ok(Self { status, output, skipped: noted.lines().map(str::to_owned).collect() })
+    }
+
+    /// The seed, for whoever repeats a failure.
+    pub fn seed() -> &'static str {
+        PROPERTY_SEED
+    }
+
+    /// The number of tests that passed.
+    pub fn n_passed(&self) -> usize {
+        self.output.n_passed
+    }
+
+    /// The failed tests, each with the program that it is in.
+    pub fn failed(&self) -> Vec<&str> {
+        self.output.failed.iter().map(String::as_str).collect()
+    }
+
+    /// The tests that did not run: ignored ones, and those that cannot run on this machine.
+    pub fn skipped(&self) -> Vec<String> {
+        let ignored = self.output.ignored.iter().map(|name| format!("{name}: ignored"));
+        ignored.chain(self.skipped.iter().cloned()).collect()
+    }
+
+    /// Everything that went wrong, in one text; `None` if every test that ran passed.
+    pub fn failure(&self) -> Option<String> {
+        let failed = self.failed();
+        match (self.status.success(), failed.is_empty()) {
+            (true, true) => None,
+            (_, false) => Some(format!("{} failed:\n    {}", n_tests(failed.len()), failed.join("\n    "))),
+            (false, true) => {
+                Some(format!("`cargo test` ended with {}, and no test failed: see its output", self.status))
+            }
+        }
+    }
+}
+
+/// `1 test`, `2 tests`.
+fn n_tests(n: usize) -> String {
+    format!("{n} test{}", if n == 1 { "" } else { "s" })
+}
+
+/// The empty file in which the tests note what they skip.
+fn skipped_file() -> Result<PathBuf, String> {
+    let file = crate::target().join("skipped-tests");
+    let written = std::fs::create_dir_all(crate::target()).and_then(|()| std::fs::write(&file, ""));
+    written.map_err(|error| format!("tests: {}: {error}", file.display()))?;
+    file.canonicalize().map_err(|error| format!("tests: {}: {error}", file.display()))
+}
+
+/// What the lines of `cargo test` say.
+#[derive(Default)]
+struct TestOutput {
+    /// The program whose tests run: `crates/exec/tests/jobs.rs`.
+    program: String,
+    /// Whether the lines are the names of failed tests.
+    is_listing_failures: bool,
+    n_passed: usize,
+    failed: BTreeSet<String>,
+    ignored: BTreeSet<String>,
+}
+
+impl TestOutput {
+    fn read_line(&mut self, line: &str) {
+        let name = |test: &str, program: &str| format!("{test} ({program})");
+        if let Some(program) = program_in(line) {
+            program.clone_into(&mut self.program);
+        } else if line == "failures:" {
+            self.is_listing_failures = true;
+        } else if let Some(test) = line.strip_prefix("    ").filter(|_| self.is_listing_failures) {
+            self.failed.insert(name(test, &self.program));
+        } else if let Some((test, result)) =
+            line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... "))
+        {
+            match result.split([' ', ',']).next() {
+                Some("ok") => self.n_passed += 1,
+                Some("FAILED") => drop(self.failed.insert(name(test, &self.program))),
+                Some("ignored") => drop(self.ignored.insert(name(test, &self.program))),
+                _ => {}
+            }
+        } else {
+            // The first list is one of outputs (`---- name stdout ----`), the second one of names.
+            self.is_listing_failures &= line.is_empty();
+        }
+        if let Some((_, target)) =
+            line.split_once("test failed, to rerun pass ").filter(|_| line.starts_with("error: "))
+        {
+            // A program that died says no name.
+            let is_named = self.failed.iter().any(|failed| failed.ends_with(&format!("({})", self.program)));
+            if !is_named {
+                self.failed.insert(name("the whole program", target));
+            }
+        }
+    }
+}
+
+/// The program that cargo says it runs now.
+fn program_in(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    if let Some(rest) = line.strip_prefix("Running ") {
+        let (target, file) = rest.split_once(" (")?;
+        // `unittests src/lib.rs` is in every crate: only the file tells which one.
+        let file = file.strip_suffix(')')?.rsplit('/').next()?;
+        let (program, _hash) = file.rsplit_once('-')?;
+        return Some(if target.starts_with("unittests") { program } else { target });
+    }
+    line.strip_prefix("Doc-tests ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = "   Compiling probity-exec v0.1.0
+     Running unittests src/lib.rs (target/debug/deps/probity_store-5ccdb97eee1cd6d3)
+
+running 4 tests
+test lock::tests::many_may_share_it ... ok
+test lock::tests::only_one_holds_it ... FAILED
+test lock::tests::slow ... ignored, takes an hour
+test lock::tests::other - should panic ... ok
+
+failures:
+
+---- lock::tests::only_one_holds_it stdout ----
+    indented words of a test
+thread 'lock::tests::only_one_holds_it' panicked at crates/store/src/lock.rs:1:1:
+two holders
+
+failures:
+    lock::tests::only_one_holds_it
+
+test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
+
+error: test failed, to rerun pass `-p probity-store --lib`
+     Running tests/capture.rs (target/debug/deps/capture-0123456789abcdef)
+test answers_are_whole ... noise of a child process
+FAILED
+
+failures:
+
+failures:
+    answers_are_whole
+
+error: test failed, to rerun pass `-p probity-exec --test capture`
+     Running tests/as_a_program/main.rs (target/debug/deps/as_a_program-0123456789abcdef)
+test control_z ...
+error: test failed, to rerun pass `-p probity-exec --test as_a_program`
+   Doc-tests probity_store
+test crates/store/src/lib.rs - journal (line 3) ... ok
+";
+
+    #[test]
+    fn failed_and_ignored_tests_are_named_with_their_program() {
+        let mut output = TestOutput::default();
+        OUTPUT.lines().for_each(|line| output.read_line(line));
+        let failed: Vec<&str> = output.failed.iter().map(String::as_str).collect();
+        assert_eq!(
+            failed,
+            [
+                "answers_are_whole (tests/capture.rs)",
+                "lock::tests::only_one_holds_it (probity_store)",
+                "the whole program (`-p probity-exec --test as_a_program`)",
+            ]
+        );
+        assert_eq!(output.ignored.into_iter().collect::<Vec<_>>(), ["lock::tests::slow (probity_store)"]);
+        assert_eq!(output.n_passed, 3);
+    }
+}
