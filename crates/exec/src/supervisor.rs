@@ -30,13 +30,21 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 pub struct Supervisor {
     means: Means,
     signals: Signals,
+    grace: Duration,
 }
 
 impl Supervisor {
     /// Takes up supervision: listens to signals, and becomes the parent of orphans where the system can do that.
     pub fn new() -> io::Result<Self> {
         let signals = Signals::listen()?;
-        Ok(Self { means: Means::find(), signals })
+        Ok(Self { means: Means::find(), signals, grace: GRACE })
+    }
+
+    /// Gives jobs this long to comply when they are asked to end, instead of [`GRACE`].
+    #[must_use]
+    pub fn with_grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
     }
 
     /// How firmly jobs are held here.
@@ -63,7 +71,8 @@ impl Supervisor {
         };
         let loan = if job.stdin == Input::Inherit { Loan::to(main) } else { None };
         let (outcome, polite_until) =
-            Attendance { job, main, begun, loan, signals: &mut self.signals }.attend(tree.as_mut());
+            Attendance { job, main, begun, loan, signals: &mut self.signals, grace: self.grace }
+                .attend(tree.as_mut());
         let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let Swept { n_survivors, survivors, all_gone } = end_survivors(tree.as_ref(), polite_until);
         Ended { outcome, duration_ms, survivors, n_survivors, all_gone }
@@ -106,6 +115,7 @@ struct Attendance<'a> {
     begun: Instant,
     loan: Option<Loan>,
     signals: &'a mut Signals,
+    grace: Duration,
 }
 
 impl Attendance<'_> {
@@ -115,10 +125,10 @@ impl Attendance<'_> {
         loop {
             if let Some(outcome) = self.look() {
                 tree.main_ended();
-                return (outcome, Instant::now() + GRACE);
+                return (outcome, Instant::now() + self.grace);
             }
             if let Some((outcome, signal)) = self.reason_to_end() {
-                let polite_until = Instant::now() + GRACE;
+                let polite_until = Instant::now() + self.grace;
                 self.bring_down(tree, signal, polite_until);
                 return (outcome, polite_until);
             }

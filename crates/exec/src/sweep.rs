@@ -134,7 +134,8 @@ impl Census {
 mod tests {
     use super::*;
     use crate::group::Group;
-    use rustix::process::{WaitId, WaitIdOptions, waitid};
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    use std::cell::Cell;
     use std::os::unix::process::CommandExt;
     use std::process::Command;
 
@@ -149,15 +150,53 @@ mod tests {
 
     #[test]
     fn a_group_is_ended_where_nothing_better_is_known() {
-        let swept = swept_by_group("sleep 74 & sleep 74 & exit 0");
+        let swept = swept_by_group("sleep 3600 & sleep 3600 & exit 0");
         assert!(swept.all_gone);
         assert_eq!((swept.n_survivors, swept.survivors[0].ended), (1, true));
     }
 
     #[test]
     fn a_group_that_does_not_listen_is_forced() {
-        let swept = swept_by_group("trap '' TERM; sleep 74 & exit 0");
+        let swept = swept_by_group("trap '' TERM; sleep 3600 & exit 0");
         assert!(swept.all_gone && swept.n_survivors == 1);
+    }
+
+    /// A process that is there at so many looks and then has ended by itself.
+    struct Leaving {
+        looks_left: Cell<usize>,
+    }
+
+    impl Tree for Leaving {
+        fn start(&mut self, _: &mut Command) -> std::io::Result<Pid> {
+            unreachable!("it runs already")
+        }
+
+        fn main_ended(&mut self) {}
+
+        fn look(&self) -> Look {
+            let left = self.looks_left.get();
+            self.looks_left.set(left.saturating_sub(1));
+            let member = Member { pid: Pid::INIT, started: 0 };
+            Look { living: if left > 0 { vec![member] } else { Vec::new() }, ..Look::default() }
+        }
+
+        fn bury(&self, _: Member) {}
+
+        fn signal(&self, _: Member, _: Signal) {
+            panic!("it was about to end");
+        }
+
+        fn command(&self, _: Member) -> String {
+            String::new()
+        }
+
+        fn strike(&self) {}
+    }
+
+    #[test]
+    fn who_ends_at_once_is_no_survivor() {
+        let swept = end_survivors(&Leaving { looks_left: Cell::new(1) }, Instant::now());
+        assert!(swept.all_gone && swept.n_survivors == 0);
     }
 
     #[test]

@@ -9,10 +9,7 @@ mod terminal;
 
 use rustix::process::Signal;
 use std::process::{Command, ExitCode};
-use std::time::{Duration, Instant};
-
-/// No case needs more than a fraction of this; who waits longer waits in vain.
-const PATIENCE: Duration = Duration::from_secs(10);
+use std::time::Instant;
 
 type Case = (&'static str, fn());
 
@@ -26,7 +23,7 @@ fn main() -> ExitCode {
             if let Some(code) = is_deaf.then(|| run_again_with_signals(&arguments)).flatten() {
                 return code;
             }
-            run_cases(&arguments);
+            return run_cases(&arguments);
         }
     }
     ExitCode::SUCCESS
@@ -51,19 +48,33 @@ fn run_again_with_signals(arguments: &[String]) -> Option<ExitCode> {
 }
 
 #[expect(clippy::print_stdout, reason = "this is a test harness")]
-fn run_cases(arguments: &[String]) {
+fn run_cases(arguments: &[String]) -> ExitCode {
     let wanted: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|part| name.contains(*part));
     let cases: Vec<&Case> =
         signals::CASES.iter().chain(terminal::CASES).filter(|(name, _)| is_wanted(name)).collect();
     if arguments.iter().any(|argument| argument == "--list") {
-        return cases.iter().for_each(|(name, _)| println!("{name}: test"));
+        for (name, _) in &cases {
+            println!("{name}: test");
+        }
+        return ExitCode::SUCCESS;
     }
+    let mut failed = Vec::new();
     for (name, case) in &cases {
         println!("test {name} ...");
         let begun = Instant::now();
-        case();
-        println!("test {name} ... ok ({} ms)", begun.elapsed().as_millis());
+        let result = if std::panic::catch_unwind(case).is_ok() { "ok" } else { "FAILED" };
+        println!("test {name} ... {result} ({} ms)", begun.elapsed().as_millis());
+        if result == "FAILED" {
+            failed.push(*name);
+        }
     }
-    println!("test result: ok. {} passed", cases.len());
+    let n_passed = cases.len() - failed.len();
+    if failed.is_empty() {
+        println!("test result: ok. {n_passed} passed");
+        return ExitCode::SUCCESS;
+    }
+    println!("\nfailures:\n    {}\n", failed.join("\n    "));
+    println!("test result: FAILED. {n_passed} passed; {} failed", failed.len());
+    ExitCode::from(101)
 }

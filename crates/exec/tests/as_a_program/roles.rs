@@ -7,6 +7,10 @@ use std::io::stdin;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+/// Set if the supervisor gives its job the usual time to comply. Else it gives more than any test waits: whether a job
+/// complied must not depend on how fast it is.
+pub(crate) const USUAL_GRACE: &str = "PROBITY_TEST_USUAL_GRACE";
+
 /// This test as a command in the role of a supervisor.
 pub(crate) fn supervisor_of(script: &str) -> Vec<String> {
     let me = std::env::current_exe().expect("this test has a path");
@@ -18,6 +22,9 @@ pub(crate) fn supervisor_of(script: &str) -> Vec<String> {
 #[expect(clippy::print_stdout, reason = "the test that started this reads it")]
 pub(crate) fn supervise(command: &[String]) {
     let mut supervisor = Supervisor::new().expect("signals can be listened to");
+    if std::env::var_os(USUAL_GRACE).is_none() {
+        supervisor = supervisor.with_grace(testkit::STUCK_TIMEOUT * 2);
+    }
     let job = |argv: &[String]| Job {
         argv: argv.iter().map(Into::into).collect(),
         cwd: std::env::current_dir().expect("there is a current folder"),

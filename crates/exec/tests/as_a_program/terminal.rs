@@ -1,6 +1,6 @@
 //! A job on a real terminal: it gets the keyboard, and the supervisor gets it back.
 
-use crate::{Case, PATIENCE, roles};
+use crate::{Case, roles};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::{File, OpenOptions};
@@ -8,6 +8,7 @@ use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Child, Command};
 use std::time::Instant;
+use testkit::STUCK_TIMEOUT;
 
 pub(crate) const CASES: &[Case] = &[
     ("a_job_reads_the_keyboard", a_job_reads_the_keyboard),
@@ -60,7 +61,7 @@ impl Session {
 
     /// Reads until `text` has been shown, and forgets what came before it.
     fn shows(&mut self, text: &str) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + STUCK_TIMEOUT;
         loop {
             if let Some(at) = self.shown.find(text) {
                 self.shown.drain(..at + text.len());
@@ -68,7 +69,7 @@ impl Session {
             }
             let left = until.saturating_duration_since(Instant::now());
             assert!(!left.is_zero(), "waited for {text:?} in vain; shown: {:?}", self.shown);
-            let wait = Timespec::try_from(left).expect("a few seconds fit");
+            let wait = Timespec::try_from(left).expect("some minutes fit");
             let mut ends = [PollFd::new(&self.keyboard_and_screen, PollFlags::IN)];
             if poll(&mut ends, Some(&wait)) == Ok(0) {
                 continue;
@@ -109,7 +110,7 @@ fn the_terminal_comes_back_as_it_was() {
 }
 
 fn the_terminal_comes_back_from_a_job_that_was_killed() {
-    let mut session = Session::supervising("stty raw -echo; sleep 60 & kill -9 $$");
+    let mut session = Session::supervising("stty raw -echo; sleep 3600 & kill -9 $$");
     session.shows("outcome=Signalled(9) gone=true");
     session.shows("mine=true echo=true");
     session.shows("evidence written");
@@ -127,13 +128,9 @@ fn control_c_reaches_the_job_and_the_run_goes_on() {
     session.shows("evidence written");
 }
 
-/// Starts an interactive shell, or says why the case is skipped.
-#[expect(clippy::print_stdout, reason = "a skipped case is named as skipped")]
+/// Starts an interactive shell; `None` where there is no shell with job control.
 fn shell() -> Option<Session> {
-    if Command::new("bash").arg("--version").output().is_err() {
-        println!("skipped: there is no bash, and the case needs a shell with job control");
-        return None;
-    }
+    Command::new("bash").arg("--version").output().ok()?;
     let command = ["bash", "--norc", "--noprofile", "--noediting", "-i"].map(str::to_owned);
     let mut session = Session::start(&command);
     session.types("stty -echo; PS1='$ '; echo shell is $((40 + 2))\n");
@@ -149,7 +146,7 @@ fn line(script: &str) -> String {
 }
 
 fn control_z_suspends_the_run_and_fg_resumes_it() {
-    let Some(mut session) = shell() else { return };
+    let Some(mut session) = shell() else { return testkit::skip!("bash is not installed") };
     session.types(&format!("{}\n", line(READER)));
     session.shows("ready");
     session.types("\x1a");
@@ -164,7 +161,7 @@ fn control_z_suspends_the_run_and_fg_resumes_it() {
 }
 
 fn a_run_in_the_background_gets_the_terminal_with_fg() {
-    let Some(mut session) = shell() else { return };
+    let Some(mut session) = shell() else { return testkit::skip!("bash is not installed") };
     session.types(&format!("{} &\n", line(READER)));
     session.types("while [ -z \"$(jobs -s)\" ]; do sleep 0.02; done; echo it waits\n");
     session.shows("it waits");
