@@ -86,12 +86,17 @@ impl Guard {
 
     /// The files that changed and do not explain themselves, relative to the state directory.
     pub(crate) fn touched(&self) -> Vec<PathBuf> {
+        self.touched_after(|| std::thread::sleep(PAUSE))
+    }
+
+    /// Calls `pause` before it looks again.
+    fn touched_after(&self, mut pause: impl FnMut()) -> Vec<PathBuf> {
         let mut touched = self.unexplained();
         for _ in 0..LOOKS {
             if touched.is_empty() {
                 break;
             }
-            std::thread::sleep(PAUSE);
+            pause();
             let again = self.unexplained();
             touched.retain(|name| again.contains(name));
         }
@@ -452,15 +457,18 @@ mod tests {
 
     #[test]
     fn what_is_only_just_being_written_is_looked_at_again() {
-        let found = touched(|state| {
-            let unfinished = state.dir().join("before/unfinished.tmp");
-            fs::write(&unfinished, "x").expect("writes");
-            std::thread::spawn(move || {
-                std::thread::sleep(PAUSE * 4);
-                fs::remove_file(unfinished).expect("removes");
-            });
+        let (_dir, state) = state();
+        let guard = Guard::set(&state, &own_run(&state), &state.chain().expect("opens"), None, None);
+        let unfinished = state.dir().join("before/unfinished.tmp");
+        fs::write(&unfinished, "x").expect("writes");
+        let mut looks = 0;
+        let found = guard.touched_after(|| {
+            looks += 1;
+            if looks == 4 {
+                fs::remove_file(&unfinished).expect("removes");
+            }
         });
-        assert_eq!(found, Vec::<PathBuf>::new());
+        assert_eq!((found, looks), (Vec::<PathBuf>::new(), 4));
     }
 
     #[test]

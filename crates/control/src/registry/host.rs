@@ -120,23 +120,17 @@ mod tests {
     }
 
     #[test]
-    fn this_process_exists_and_an_ended_one_does_not() {
+    fn this_process_exists_and_one_that_is_gone_does_not() {
         let own = Machine.probe(std::process::id());
         assert!(own.exists && own.pid_start.is_some());
-        let mut child = std::process::Command::new("true").spawn().expect("starts");
-        let pid = child.id();
-        child.wait().expect("ends");
-        assert!(!Machine.probe(pid).exists);
+        // No system gives a process this id; that of an ended one could have come to mean another.
+        assert!(!Machine.probe(i32::MAX.cast_unsigned()).exists);
     }
 
     #[test]
     fn one_that_has_ended_and_was_not_asked_for_is_gone() {
         let mut child = std::process::Command::new("true").spawn().expect("starts");
-        let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
-        while Machine.probe(child.id()).exists && std::time::Instant::now() < end {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        assert!(!Machine.probe(child.id()).exists);
+        testkit::wait_until("it has ended", || !Machine.probe(child.id()).exists);
         child.wait().expect("ends");
     }
 
@@ -162,7 +156,7 @@ mod tests {
     fn knows_its_ancestors() {
         assert!(is_self_or_ancestor(std::process::id()));
         assert!(is_self_or_ancestor(std::os::unix::process::parent_id()));
-        let mut child = std::process::Command::new("sleep").arg("30").spawn().expect("starts");
+        let mut child = std::process::Command::new("sleep").arg("3600").spawn().expect("starts");
         assert!(!is_self_or_ancestor(child.id()));
         child.kill().expect("ends");
         child.wait().expect("ends");

@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_process_that_did_not_start_this_one_is_refused() {
         assert!(caller(Some(std::process::id())).owner(&Machine).is_ok());
-        let mut child = std::process::Command::new("sleep").arg("30").spawn().expect("starts");
+        let mut child = std::process::Command::new("sleep").arg("3600").spawn().expect("starts");
         assert!(caller(Some(child.id())).owner(&Machine).is_err());
         child.kill().expect("ends");
         child.wait().expect("ends");

@@ -2,7 +2,7 @@
 
 use probity_tree::{Change, Options, Snapshot, delta};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -55,6 +55,18 @@ impl Tree {
 
     pub(crate) fn see(&self) -> Snapshot {
         Snapshot::take(&self.root(), &Options::default(), None).expect("a snapshot")
+    }
+
+    /// Waits until what is written from now on gets a later time than all that was written before.
+    pub(crate) fn next_tick(&self) {
+        let touch = || {
+            let probe = self.outside().join("probe");
+            fs::write(&probe, "").expect("the probe");
+            let facts = fs::metadata(&probe).expect("the probe is there");
+            (facts.ctime(), facts.ctime_nsec())
+        };
+        let before = touch();
+        testkit::wait_until("the clock of the file system goes on", || touch() > before);
     }
 
     /// What `change` does to the tree, as lines like `added a/b`.

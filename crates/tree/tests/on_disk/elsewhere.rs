@@ -58,7 +58,7 @@ fn what_cannot_be_read_is_named_and_never_skipped() {
         let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
         let name = "elsewhere::what_cannot_be_read_is_named_and_never_skipped";
         if let Err(why) = again(&nobody, name, &tree.root()) {
-            println!("skipped: this is root, who can read everything, and cannot become another: {why}");
+            testkit::skip!("this is root, who can read everything, and cannot become another user: {why}");
         }
     } else {
         look_at_unreadable(&tree.root());
@@ -88,7 +88,7 @@ fn a_root_that_cannot_be_listed_is_an_error() {
     fs::set_permissions(tree.outside(), fs::Permissions::from_mode(0o755)).expect("let in");
     let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
     if let Err(why) = again(&nobody, "elsewhere::a_root_that_cannot_be_listed_is_an_error", &tree.root()) {
-        println!("skipped: cannot become a user who may not read: {why}");
+        testkit::skip!("cannot become a user who may not read: {why}");
     }
     fs::set_permissions(tree.root(), fs::Permissions::from_mode(0o700)).expect("opened");
 }
@@ -104,7 +104,7 @@ fn mounts_are_reported_and_not_looked_into() {
     }
     let name = "elsewhere::mounts_are_reported_and_not_looked_into";
     if let Err(why) = again(&["unshare", "--map-root-user", "--mount"], name, &tree.root()) {
-        println!("skipped: this system does not let a test mount anything: {why}");
+        testkit::skip!("this system does not let a test mount anything: {why}");
     }
 }
 

@@ -198,8 +198,7 @@ fn refs_in_tables_are_said_to_be_not_readable() {
     let tree = Tree::new();
     let init = Command::new("git").args(["init", "-q", "--ref-format=reftable"]).arg(tree.root()).output();
     if !init.expect("git runs").status.success() {
-        println!("skipped: this git does not know reftable");
-        return;
+        return testkit::skip!("this git does not know reftable");
     }
     let Refs::NotReadable { why } = refs(&layout(&tree)) else { panic!("they are tables") };
     assert_eq!(why, "refs are kept as `reftable`, which is not readable here");

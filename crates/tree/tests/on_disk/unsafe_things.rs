@@ -27,8 +27,7 @@ fn devices_are_reported_and_their_number_counts() {
         mknodat(CWD, tree.path("null"), FileType::CharacterDevice, Mode::from_raw_mode(0o600), number)
     };
     if let Err(error) = make(&tree, 3) {
-        println!("skipped: this user may not make device files ({error})");
-        return;
+        return testkit::skip!("this user may not make device files: {error}");
     }
     let delta = tree.delta(|tree| {
         fs::remove_file(tree.path("null")).expect("removed");
