@@ -1,10 +1,9 @@
 //! The ways on after a violation: expand, revert, split; and what a path's story is.
 
-use crate::repo::Repo;
+use crate::repo::{Repo, has};
 use serde_json::json;
 use std::fs;
 use std::process::Stdio;
-use std::time::Duration;
 
 fn read(repo: &Repo, name: &str) -> Option<String> {
     fs::read_to_string(repo.path().join(name)).ok()
@@ -125,16 +124,14 @@ fn a_running_run_takes_amendments_from_outside_and_not_from_inside() {
     let repo = Repo::new();
     let binary = env!("CARGO_BIN_EXE_probity");
     let inside = format!(
-        "{binary} amend --add docs/** --why mine --by agent --json > ../inside.json || true; \
-         (setsid {binary} amend --add docs/** --why mine --by agent --json > ../detached.json; touch ../tried) & \
+        "'{binary}' amend --add docs/** --why mine --by agent --json > ../inside.json || true; \
+         (setsid '{binary}' amend --add docs/** --why mine --by agent --json > ../detached.json; touch ../tried) & \
          while [ ! -e ../tried ]; do sleep 0.02; done; touch ../up; \
          while [ ! -e ../go ]; do sleep 0.02; done; echo x >> docs/d.md"
     );
     let mut command = repo.probity(&["run", "--json", "--scope", "src/a.py", "--", "sh", "-c", &inside]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("starts");
-    while !repo.outside().join("up").exists() {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    testkit::wait_until("the run has tried to amend itself", || repo.outside().join("up").exists());
     let granted = repo.ask(&["amend", "--add", "docs/**", "--why", "the docs too", "--by", "ann"]);
     assert_eq!(granted.exit_code, Some(0), "{granted:#?}");
     fs::write(repo.outside().join("go"), "").expect("writes");
@@ -160,7 +157,7 @@ fn a_running_run_takes_amendments_from_outside_and_not_from_inside() {
 fn a_refused_amendment_survives_its_supervisor() {
     let repo = Repo::new();
     let binary = env!("CARGO_BIN_EXE_probity");
-    let script = format!("{binary} amend --add '**' --why mine --by agent >/dev/null 2>&1; kill -9 $PPID");
+    let script = format!("'{binary}' amend --add '**' --why mine --by agent >/dev/null 2>&1; kill -9 $PPID");
     let mut command = repo.probity(&["run", "--scope", "src/a.py", "--", "sh", "-c", &script]);
     command.output().expect("starts");
     repo.run("true").passes();
@@ -192,28 +189,35 @@ fn an_amendment_refused_afterwards_is_a_link_of_the_chain() {
 /// A process of the run connects, leaves its end of the socket to a child, and ends: the system then names a process that
 /// is gone.
 const ASKS_AND_ENDS: &str = r#"
-import glob, os, socket, time
+import glob, os, socket
+asker_gone, asker_is_gone = os.pipe()
+answered, is_answered = os.pipe()
 asker = os.fork()
 if asker == 0:
     os.chdir(glob.glob(".git/probity/open/*")[0])
     end = socket.socket(socket.AF_UNIX)
     end.connect("amend.sock")
     if os.fork() == 0:
-        time.sleep(0.3)
+        os.read(asker_gone, 1)
         end.sendall(b'{"add":["docs/**"],"by":"agent","why":"mine"}\n')
         end.recv(1000)
+        os.write(is_answered, b"x")
     os._exit(0)
 os.waitpid(asker, 0)
-time.sleep(0.6)
+os.write(asker_is_gone, b"x")
+os.read(answered, 1)
 open("docs/d.md", "a").write("x")
 "#;
 
 #[test]
 fn who_asks_and_is_gone_gets_nothing() {
+    if !has("python3") {
+        return testkit::skip!("python3 is not installed");
+    }
     let repo = Repo::new();
     let script = repo.outside().join("asks.py");
     fs::write(&script, ASKS_AND_ENDS).expect("writes");
-    let outcome = repo.run(&format!("python3 {}", script.display()));
+    let outcome = repo.run(&format!("python3 '{}'", script.display()));
     outcome.is_out(&["docs/d.md"]);
     assert_eq!(outcome.json["amendments"], json!([]));
 }

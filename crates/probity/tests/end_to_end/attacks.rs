@@ -1,23 +1,15 @@
 //! Attacks on the judge itself: its state, its policy, its memory of the past, its helpers. Each was once a way through.
 
-use crate::repo::Repo;
+use crate::repo::{Repo, has};
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 
 const STATE: &str = ".git/probity";
 
-/// Whether python3 is there; without it an attack that needs it is not tried, and says so.
-fn python(attack: &str) -> bool {
-    let found = std::process::Command::new("python3").arg("--version").output().is_ok();
-    if !found {
-        println!("not tried: {attack}, because python3 is missing");
-    }
-    found
-}
-
 #[test]
 fn a_peer_that_is_gone_cannot_widen_the_scope() {
-    if !python("an amendment from a dead peer") {
-        return;
+    if !has("python3") {
+        return testkit::skip!("python3 is not installed");
     }
     let script = r#"
 import os, socket
@@ -90,7 +82,7 @@ fn a_run_cannot_amend_an_earlier_one() {
     repo.run("echo x >> docs/d.md").is_out(&["docs/d.md"]);
     let binary = env!("CARGO_BIN_EXE_probity");
     let script =
-        format!("{binary} amend last --add 'docs/**' --why ok --by human --json > ../answer || true");
+        format!("'{binary}' amend last --add 'docs/**' --why ok --by human --json > ../answer || true");
     repo.run(&script).passes();
     let answer = fs::read_to_string(repo.outside().join("answer")).expect("an answer");
     assert!(answer.contains("AMEND.FROM_INSIDE"), "{answer}");
@@ -126,13 +118,18 @@ fn a_planted_bundle_does_not_hide_a_killed_run() {
 #[test]
 fn a_write_through_memory_is_seen_where_times_do_not_tell() {
     let shm = std::path::Path::new("/dev/shm");
-    if !python("a write through a memory map on tmpfs") || !shm.is_dir() {
-        return;
+    if !has("python3") || !shm.is_dir() {
+        return testkit::skip!("python3 is not installed, or there is no /dev/shm");
     }
     let dir = tempfile::tempdir_in(shm).expect("a directory");
     let repo = Repo::at(dir);
     repo.run("true").passes();
-    std::thread::sleep(std::time::Duration::from_millis(2500));
+    // What was written in the last two seconds is read again in any case.
+    let written = fs::metadata(repo.path().join("docs/d.md")).expect("is there").ctime();
+    testkit::wait_until("the file is old enough to be believed", || {
+        fs::write(repo.outside().join("probe"), "").expect("writes");
+        fs::metadata(repo.outside().join("probe")).expect("is there").ctime() > written + 3
+    });
     let script =
         "import mmap\nf = open('docs/d.md', 'r+b')\nm = mmap.mmap(f.fileno(), 0)\nm[0]\nm[0:1] = b'X'";
     repo.write("../attack.py", script);
@@ -207,20 +204,20 @@ if len(sys.argv) > 2:
     open(state + '/chain.json', 'wb').write(text({'run_id': run_id, 'run_hash': manifest['run_hash']}))
 ";
 
+/// A repository that signs, with the script beside it; `None` where scripts like it cannot run.
 fn signing_repo() -> Option<Repo> {
-    if !python("forging a bundle") {
-        return None;
-    }
-    let repo = Repo::new();
-    repo.ask(&["keys", "generate"]);
-    repo.run("true").passes();
-    repo.write("../forge.py", FORGE);
-    Some(repo)
+    has("python3").then(|| {
+        let repo = Repo::new();
+        repo.ask(&["keys", "generate"]);
+        repo.run("true").passes();
+        repo.write("../forge.py", FORGE);
+        repo
+    })
 }
 
 #[test]
 fn a_bundle_without_signature_is_no_link_where_there_is_a_key() {
-    let Some(repo) = signing_repo() else { return };
+    let Some(repo) = signing_repo() else { return testkit::skip!("python3 is not installed") };
     let outcome = repo.run("python3 ../forge.py zz-forged head");
     outcome.fails_with("PROTECTED.CHANGED").finds("PROTECTED.CHANGED", ".git/probity/chain.json");
     let chain = repo.ask(&["evidence", "chain"]);
@@ -230,7 +227,7 @@ fn a_bundle_without_signature_is_no_link_where_there_is_a_key() {
 
 #[test]
 fn a_bundle_that_is_forged_between_runs_shows_in_the_chain() {
-    let Some(repo) = signing_repo() else { return };
+    let Some(repo) = signing_repo() else { return testkit::skip!("python3 is not installed") };
     repo.sh("python3 ../forge.py forged head");
     repo.run("true").passes();
     let chain = repo.ask(&["evidence", "chain"]);
@@ -239,7 +236,7 @@ fn a_bundle_that_is_forged_between_runs_shows_in_the_chain() {
 
 #[test]
 fn a_forged_bundle_does_not_pass_for_that_of_a_killed_run() {
-    let Some(repo) = signing_repo() else { return };
+    let Some(repo) = signing_repo() else { return testkit::skip!("python3 is not installed") };
     let script = "python3 ../forge.py $PROBITY_RUN_ID; kill -9 $PPID";
     let mut command = repo.probity(&["run", "--scope", "src/a.py", "--", "sh", "-c", script]);
     command.output().expect("starts");

@@ -48,11 +48,11 @@ fn a_waiter_is_served_when_the_holder_has_finished() {
     let (a, b) = (Agent::new(&repo, "a"), Agent::new(&repo, "b"));
     let intent = a.begin("src/a.py", &[]);
     let mut waiting =
-        repo.probity(&["start", "src/a.py", "--intent", "b", "--wait", "100", "--json", "--owner", &b.owner]);
+        repo.probity(&["start", "src/a.py", "--intent", "b", "--wait", "600", "--json", "--owner", &b.owner]);
     let waiting = waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
-    while repo.ask(&["status"]).json["intents"].as_array().map_or(0, Vec::len) < 2 {
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    testkit::wait_until("the waiter is in the queue", || {
+        repo.ask(&["status"]).json["intents"].as_array().is_some_and(|intents| intents.len() == 2)
+    });
     let finished = a.finish(&intent, &["--no-receipt", "--observed"]);
     assert_eq!(finished.json["status"], "accepted", "{finished:#?}");
     let served = repo.outcome(&waiting.wait_with_output().expect("ends"));

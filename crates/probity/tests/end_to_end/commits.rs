@@ -3,6 +3,7 @@
 use crate::repo::Repo;
 use crate::schemas::check;
 use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -152,20 +153,24 @@ const MERGE: &str = r#"i=0; while [ $i -lt 1000 ]; do i=$((i+1));
 /// Runs a script again and again, kills it each time, and returns the whole lines that it wrote: its acknowledgements.
 fn killed(store: &Store, script: &str) -> Vec<String> {
     let mut acknowledged = Vec::new();
-    for number in 0..n_kills() + 60 {
-        // On a slow machine nothing may be acknowledged for a while: it gets more time with every kill.
-        if number >= n_kills() && !acknowledged.is_empty() {
-            break;
-        }
+    for number in 0..n_kills() {
         // The shell and its present child are one process group, killed together.
         let mut command = writer(store, &format!("w{number}-"), script);
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let child = command.spawn().expect("starts");
-        std::thread::sleep(Duration::from_millis(20 + number * 37 % 160 + number.min(60) * 8));
+        let mut child = command.spawn().expect("starts");
+        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut lines = String::new();
+        // Every other kill comes before the first acknowledgement, or soon after it, the others after the first: from
+        // there on some time more, so that the kill falls anywhere.
+        if number % 2 == 0 {
+            output.read_line(&mut lines).expect("text");
+            assert!(lines.ends_with('\n'), "the writer ended by itself");
+        }
+        std::thread::sleep(Duration::from_millis(number * 37 % 160));
         let group = rustix::process::Pid::from_child(&child);
         rustix::process::kill_process_group(group, rustix::process::Signal::KILL).expect("kills");
-        let output = child.wait_with_output().expect("ends");
-        let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+        output.read_to_string(&mut lines).expect("text");
+        child.wait().expect("ends");
         // Only whole lines are acknowledgements.
         let whole = lines.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
         acknowledged.extend(whole.map(ToOwned::to_owned));

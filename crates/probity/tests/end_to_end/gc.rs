@@ -66,7 +66,9 @@ fn age_counts_from_the_old_end() {
     let repo = with_runs();
     assert_eq!(gc(&repo, &["--older-than", "1d"]).json["bundles"], json!([]));
     chain_is_whole(&repo, 5, 0);
-    std::thread::sleep(std::time::Duration::from_millis(30));
+    testkit::wait_until("all are older than that", || {
+        gc(&repo, &["--older-than", "10ms", "--dry-run"]).json["kept"] == 0
+    });
     assert_eq!(gc(&repo, &["--older-than", "10ms"]).json["kept"], 0);
     chain_is_whole(&repo, 1, 5);
 }
@@ -87,7 +89,7 @@ fn a_gc_that_was_killed_is_gone_on_with() {
     let oldest = repo.ask(&["evidence", "list"]).json["runs"][0]["run_id"].clone();
     let oldest = repo.path().join(".git/probity/evidence").join(oldest.as_str().expect("an id"));
     let aside = repo.outside().join("aside");
-    repo.sh(&format!("cp -r {} {}", oldest.display(), aside.display()));
+    repo.sh(&format!("cp -r '{}' '{}'", oldest.display(), aside.display()));
     gc(&repo, &["--keep", "2"]);
     // As if the kill had come before the last bundle went.
     fs::rename(&aside, &oldest).expect("is there again");
@@ -102,8 +104,10 @@ fn nothing_is_removed_while_a_run_goes_on_elsewhere() {
     let repo = with_runs();
     repo.sh("git worktree add -q ../other -b other");
     let binary = env!("CARGO_BIN_EXE_probity");
-    let script =
-        format!("cd {} && {binary} evidence gc --keep 1 --json > ../answer || true", repo.path().display());
+    let script = format!(
+        "cd '{}' && '{binary}' evidence gc --keep 1 --json > ../answer || true",
+        repo.path().display()
+    );
     let mut command = repo.probity(&["run", "--json", "--scope", "src/**", "--", "sh", "-c", &script]);
     repo.outcome(&command.current_dir(repo.outside().join("other")).output().expect("starts")).passes();
     let answer = fs::read(repo.outside().join("answer")).expect("an answer");

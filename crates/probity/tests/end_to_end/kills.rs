@@ -33,8 +33,11 @@ fn a_kill_at_any_instant_leaves_no_half_evidence() {
     repo.write("probity.toml", "[[gate]]\nid = \"check\"\ntier = \"T0\"\nrun = [\"true\"]\n");
     repo.run("true").passes();
     let whole = whole_run(&repo);
+    // However fast the machine is, one kill hits a run that is sealed: that of the agent itself.
+    let mut command = repo.probity(&["run", "--scope", "src/a.py", "--", "sh", "-c", "kill -9 $PPID"]);
+    assert!(!command.output().expect("starts").status.success());
     let mut acknowledged = Vec::new();
-    let mut killed = 0;
+    let mut killed = 1;
     while killed < kills {
         let mut command = governed(&repo, killed);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("starts");
@@ -67,8 +70,8 @@ fn governed(repo: &Repo, round: u64) -> Command {
 }
 
 fn check(repo: &Repo, acknowledged: &[String]) {
-    // An agent that outlived its supervisor may still write for a moment; then one more start closes what is open.
-    std::thread::sleep(Duration::from_millis(200));
+    repo.wait_for_silence();
+    // One more start closes what is open.
     repo.run("true").passes();
     let state = repo.path().join(".git/probity");
     let open = std::fs::read_dir(state.join("open")).expect("lists").count();
@@ -201,8 +204,7 @@ fn kills_in_several_worktrees_leave_one_chain() {
 
 /// One more start closes what is open; then the chain is whole and every bundle hangs on it.
 fn check_chain_and_open(repo: &Repo) {
-    // An agent that outlived its supervisor may still write for a moment.
-    std::thread::sleep(Duration::from_millis(200));
+    repo.wait_for_silence();
     repo.run("true").passes();
     let state = repo.path().join(".git/probity");
     assert_eq!(std::fs::read_dir(state.join("open")).expect("lists").count(), 0, "something was left open");

@@ -346,7 +346,7 @@ fn an_agent_may_propose_while_it_is_governed() {
     give(&repo, &["propose", "--said", "x"], &decision("a", "Use A").to_string());
     let delta = decision("b", "Use B").to_string();
     let binary = env!("CARGO_BIN_EXE_probity");
-    repo.run(&format!("echo '{delta}' | {binary} ledger propose --said hello >&2; echo 1 > src/a.py"))
+    repo.run(&format!("echo '{delta}' | '{binary}' ledger propose --said hello >&2; echo 1 > src/a.py"))
         .passes();
     assert_eq!(repo.ask(&["ledger", "show"]).json["seq"], 2);
     let forged = repo.run("echo forged >> .git/probity/ledger/log; echo 2 > src/a.py");

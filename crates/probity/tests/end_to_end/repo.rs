@@ -75,6 +75,23 @@ impl Repo {
         Outcome { _repo: Some(Rc::clone(&self.outer)), ..Outcome::of(output) }
     }
 
+    /// Waits until no process works in the repository or beside it any more: an agent that outlived its supervisor may
+    /// still write for a moment.
+    pub(crate) fn wait_for_silence(&self) {
+        testkit::wait_until("no process works in the repository", || self.n_processes() == 0);
+    }
+
+    /// How many processes work in the repository or beside it, apart from the test itself.
+    pub(crate) fn n_processes(&self) -> usize {
+        let place = self.outside().canonicalize().expect("is there");
+        let processes = fs::read_dir("/proc").expect("processes can be listed").flatten();
+        let works_here = |process: &fs::DirEntry| {
+            // One that has ended has no place any more.
+            fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&place))
+        };
+        processes.filter(works_here).count()
+    }
+
     /// The binary, to be started in the repository.
     pub(crate) fn probity(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_probity"));
@@ -83,12 +100,33 @@ impl Repo {
     }
 
     fn environment<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        command.current_dir(self.path()).env("HOME", self.outside()).env("XDG_CONFIG_HOME", self.outside());
+        command.current_dir(self.path());
+        isolate(command, self.outside());
         for (name, value) in [("NAME", "tester"), ("EMAIL", "tester@example.org")] {
             command.env(format!("GIT_AUTHOR_{name}"), value).env(format!("GIT_COMMITTER_{name}"), value);
         }
         command
     }
+}
+
+/// Keeps from `command` what the user has set up for themselves, and what the tests were started in.
+pub(crate) fn isolate(command: &mut Command, home: &Path) {
+    // A hook of git runs tests with `GIT_DIR` and the like, an agent with a `PROBITY_RUN_ID`.
+    for (name, _) in std::env::vars_os() {
+        if [b"GIT_".as_slice(), b"PROBITY_"].iter().any(|own| name.as_bytes().starts_with(own)) {
+            command.env_remove(name);
+        }
+    }
+    for color in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(color);
+    }
+    command.env("HOME", home).env("XDG_CONFIG_HOME", home).env("GIT_CONFIG_NOSYSTEM", "1");
+    command.env("LC_ALL", "C").env("TZ", "UTC");
+}
+
+/// Whether a program can be started.
+pub(crate) fn has(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok()
 }
 
 /// The answer of the binary.

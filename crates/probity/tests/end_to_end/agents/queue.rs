@@ -8,21 +8,18 @@ use std::process::{Child, Stdio};
 /// A process that waits in the queue for `path`.
 fn waits<'r>(repo: &'r Repo, name: &str, path: &str) -> (Agent<'r>, Child) {
     let agent = Agent::new(repo, name);
-    let mut command = repo.probity(&["start", path, "--intent", name, "--wait", "300", "--json"]);
+    let mut command = repo.probity(&["start", path, "--intent", name, "--wait", "600", "--json"]);
     let child = command.args(["--owner", &agent.owner, "--agent", name]).stdout(Stdio::piped());
     (agent, child.stderr(Stdio::null()).spawn().expect("starts"))
 }
 
 /// Looks until the intents are as wanted.
 fn until(repo: &Repo, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
-    loop {
+    testkit::wait_for("the intents are as wanted", || {
         let seen = repo.ask(&["status"]);
         let intents = seen.json["intents"].as_array().expect("intents").clone();
-        if wanted(&intents) {
-            return intents;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+        wanted(&intents).then_some(intents)
+    })
 }
 
 fn served(repo: &Repo, child: Child) -> Outcome {

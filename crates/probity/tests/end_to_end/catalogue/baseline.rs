@@ -1,7 +1,7 @@
 //! Cases 1–17: what D ⊆ R means when nobody plays tricks.
 
 use crate::repo::Repo;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 #[test]
 fn edit_in_scope_passes() {
@@ -119,12 +119,12 @@ fn a_broken_class_is_refused() {
 
 #[test]
 fn twelve_stars_are_matched_at_once() {
-    // A backtracking matcher needs minutes for this; the bound is far above what a linear one needs under any load.
+    // A backtracking matcher needs years for this; the bound is far above what a linear one needs under any load.
     let began = Instant::now();
-    let name = "a".repeat(40);
+    let name = "a".repeat(100);
     let scope = format!("{}b", "*a".repeat(12));
     Repo::new().run_with(&["--scope", &scope], &format!("echo x > {name}")).is_out(&[&name]);
-    assert!(began.elapsed() < Duration::from_secs(30));
+    assert!(began.elapsed() < testkit::STUCK_TIMEOUT);
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn post(port: u16, headers: &[(&str, &str)]) -> (u16, String) {
     })
     .to_string();
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("connects");
-    stream.set_read_timeout(Some(std::time::Duration::from_secs(5))).expect("sets");
+    stream.set_read_timeout(Some(testkit::STUCK_TIMEOUT)).expect("sets");
     let mut request = format!(
         "POST /mcp HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n\
          Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n",
@@ -120,10 +120,15 @@ fn post(port: u16, headers: &[(&str, &str)]) -> (u16, String) {
         request.extend([name, ": ", value, "\r\n"]);
     }
     write!(stream, "{request}\r\n{body}").expect("writes");
-    let mut answer = Vec::new();
-    // The stream of events stays open: what has come when it pauses is the answer.
-    let _ = stream.read_to_end(&mut answer);
-    let answer = String::from_utf8_lossy(&answer).into_owned();
+    let mut answer = String::new();
+    let mut buffer = [0; 4096];
+    // A stream of events stays open: it is read up to the end of the event with the result.
+    while !answer.split_once("\"result\"").is_some_and(|(_, rest)| rest.contains("\n\n")) {
+        match stream.read(&mut buffer).expect("an answer") {
+            0 => break,
+            n => answer.push_str(&String::from_utf8_lossy(&buffer[..n])),
+        }
+    }
     let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
     (status, answer)
 }
