@@ -8,7 +8,7 @@
 
 use crate::attest::{Head, SEAL_FILE};
 use crate::bundles;
-use crate::registry::audit;
+use crate::registry::{audit, handles};
 use crate::runs::Runs;
 use canon::{Digest, json};
 use evidence::{SecretKey, Trust};
@@ -19,7 +19,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use store::{Chain, Link, OpenRun, Position, State};
+use store::{Chain, HANDLES, Link, OpenRun, Position, State};
 
 /// The longest chain of bundles that runs elsewhere can have added while one run went on.
 const MAX_NEW_LINKS: usize = 100_000;
@@ -166,6 +166,16 @@ impl Guard {
             "runs" => self.is_explained_run(name, fate),
             "cache" if path == self.state.facts() => {
                 fate == Fate::Gone || crate::analyze::cache::is_whole(&path)
+            }
+            // Agents start and finish changes while they are governed. A kept handle is the one of its intent's owner, and
+            // goes when its intent does.
+            HANDLES if fate == Fate::Gone => {
+                path.extension().is_some_and(|extension| extension == "tmp")
+                    || audit::head(&self.state) != self.intents
+            }
+            HANDLES => {
+                let registry = audit::registry(&self.state);
+                registry.is_some_and(|registry| handles::is_sound(&path, &registry))
             }
             "locks" => path != self.run.lock,
             // A stat cache is written by a run on its tree, and may go at any time.

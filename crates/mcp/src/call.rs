@@ -1,11 +1,14 @@
 //! One call of a tool: what it was given, and how it tells its caller how far it is.
 
 use control::analyze::Progress;
+use control::registry::KeptHandle;
 use control::{Fault, Workspace};
+use intent::IntentId;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a call is unwound with when its caller gave it up. Everything it holds is let go on the way; what it had stored
 /// is whole, for all writing is of whole files and whole events.
@@ -22,10 +25,29 @@ pub(crate) struct Step {
     pub(crate) what: String,
 }
 
+/// The handles of the intents that were started in one session, so that its agent need not repeat them. They are in
+/// memory alone: another session, and the command line, must know the handle.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SessionHandles(Arc<Mutex<BTreeMap<IntentId, KeptHandle>>>);
+
+impl SessionHandles {
+    /// Remembers the handle of an intent.
+    pub(crate) fn keep(&self, kept: KeptHandle) {
+        let mut handles = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        handles.insert(kept.intent_id.clone(), kept);
+    }
+
+    /// The handle of an intent that was started in this session.
+    pub(crate) fn get(&self, intent_id: &IntentId) -> Option<KeptHandle> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(intent_id).cloned()
+    }
+}
+
 /// What a tool may use.
 pub(crate) struct Call {
     root: PathBuf,
     process: Option<u32>,
+    handles: SessionHandles,
     steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
     last: Mutex<u64>,
     is_given_up: Box<dyn Fn() -> bool + Send + Sync>,
@@ -36,10 +58,11 @@ impl Call {
     pub(crate) fn new(
         root: &Path,
         process: Option<u32>,
+        handles: SessionHandles,
         steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
         is_given_up: Box<dyn Fn() -> bool + Send + Sync>,
     ) -> Self {
-        Self { root: root.to_owned(), process, steps, last: Mutex::new(0), is_given_up }
+        Self { root: root.to_owned(), process, handles, steps, last: Mutex::new(0), is_given_up }
     }
 
     /// The tree that the call is about: the one it names, else the server's.
@@ -50,6 +73,11 @@ impl Call {
     /// The process whose end means that the caller is gone, where there is one.
     pub(crate) const fn process(&self) -> Option<u32> {
         self.process
+    }
+
+    /// The handles of the session.
+    pub(crate) const fn handles(&self) -> &SessionHandles {
+        &self.handles
     }
 
     /// Tells the caller how far an analysis is, in some dozens of steps whatever the size of the tree; and ends the call

@@ -48,7 +48,7 @@ fn router(root: &Path, token: &str) -> axum::Router {
     let server = Server::new(root, None);
     let config = StreamableHttpServerConfig::default().enforce_origin_validation();
     let service = StreamableHttpService::new(
-        move || Ok(server.clone()),
+        move || Ok(server.for_session()),
         Arc::new(LocalSessionManager::default()),
         config,
     );

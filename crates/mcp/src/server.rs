@@ -3,7 +3,7 @@
 //! Every call runs on a thread of its own that may block; the protocol goes on meanwhile. Two calls may overlap: what
 //! must not be done twice is decided by the store, never by the order of messages.
 
-use crate::call::{Answered, Call, Step};
+use crate::call::{Answered, Call, SessionHandles, Step};
 use crate::{ServeError, resources, tools};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ErrorData, Implementation,
@@ -24,7 +24,7 @@ use tokio::sync::mpsc;
 
 const INSTRUCTIONS: &str = "Change control for shared trees. Before editing: analyze_repository, then \
     start_controlled_change with exact allowed_files; edit only when edit_allowed is true. Afterwards: analyze_repository, \
-    then finish_controlled_change. Keep the owner handle that start answers with and send it with every later call. When \
+    then finish_controlled_change. Keep the owner handle that start answers with: it proves who you are, in another session too. When \
     refused, follow next_step.";
 
 /// The server for the tree at a root.
@@ -33,6 +33,7 @@ pub(crate) struct Server {
     root: Arc<PathBuf>,
     /// The process that lives as long as the one client does, where there is just one.
     process: Option<u32>,
+    handles: SessionHandles,
     /// Whether the session is over.
     over: Arc<AtomicBool>,
 }
@@ -40,7 +41,17 @@ pub(crate) struct Server {
 impl Server {
     /// A server for the tree at `root`.
     pub(crate) fn new(root: &Path, process: Option<u32>) -> Self {
-        Self { root: Arc::new(root.to_owned()), process, over: Arc::default() }
+        Self {
+            root: Arc::new(root.to_owned()),
+            process,
+            handles: SessionHandles::default(),
+            over: Arc::default(),
+        }
+    }
+
+    /// The same server for another session, which knows no handle yet.
+    pub(crate) fn for_session(&self) -> Self {
+        Self { handles: SessionHandles::default(), ..self.clone() }
     }
 
     async fn call(
@@ -58,7 +69,8 @@ impl Server {
         // Whoever gives a call up says so to its context; whoever leaves gives up all of them.
         let (given_up, over) = (context.ct.clone(), self.over.clone());
         let is_given_up = Box::new(move || given_up.is_cancelled() || over.load(Ordering::Relaxed));
-        let call = Call::new(&self.root, self.process, listener.is_some().then_some(sender), is_given_up);
+        let steps_to = listener.is_some().then_some(sender);
+        let call = Call::new(&self.root, self.process, self.handles.clone(), steps_to, is_given_up);
         let work = tokio::task::spawn_blocking(move || tool.call(&call, arguments));
         // The steps end when the call does, and all of them are sent before its answer: the protocol allows none after.
         if let Some(token) = listener {

@@ -31,7 +31,7 @@ pub use chain::{Chain, Link};
 pub use journal::{Journal, Position, Torn, Writer};
 pub use lock::{Lock, LockError};
 pub use objects::Objects;
-pub use state::{DATABASE, OpenRun, State, tree_key};
+pub use state::{DATABASE, HANDLES, OpenRun, State, tree_key};
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -16,6 +16,7 @@
 //! cache/intents          the fold of the log of intents; may be deleted at any time
 //! cache/intents.head     where that log ended at least, so that a lost database is noticed
 //! keys/                  the signing key, if there is one
+//! handles/<tree>/        handles of intents that were started in that working tree, for its user only
 //! ledger/                the log of the ledger, and a snapshot of it that may be deleted at any time
 //! locks/<tree>           who works on which tree
 //! locks/intents          who decides on intents
@@ -33,6 +34,9 @@ use std::path::{Path, PathBuf};
 
 /// The name of the database.
 pub const DATABASE: &str = "store.sqlite";
+
+/// The name of the directory of kept handles.
+pub const HANDLES: &str = "handles";
 
 /// The state directory of one repository.
 #[derive(Debug, Clone)]
@@ -166,6 +170,11 @@ impl State {
     /// Whoever closes interrupted runs of other trees holds this lock, so that each is closed once.
     pub fn closing_lock(&self) -> PathBuf {
         self.dir.join("locks").join("closing")
+    }
+
+    /// The handles of the intents that were started in the working tree at `root`.
+    pub fn handles(&self, root: &Path) -> PathBuf {
+        self.dir.join(HANDLES).join(tree_key(root))
     }
 
     /// The signing key.

@@ -51,7 +51,7 @@ pub fn amend(
     }
     let frame = Frame::of(workspace);
     let mut shell = Shell::open(workspace)?;
-    let owner = caller.owner(shell.host())?;
+    let owner = shell.owner_of(caller)?;
     let intent = shell.resolve(intent_id)?;
     let (id, status) = (intent.id.clone(), intent.status);
     let token = intent.token.ok_or(Refusal::WrongStatus { intent_id: id.clone(), status })?;

@@ -41,6 +41,8 @@ pub struct StartRequest {
     pub on_conflict: OnConflict,
     /// How long the intent may live.
     pub ttl_seconds: Option<u64>,
+    /// Whether the caller's handle is kept for this worktree: for a new owner whose surface remembers nothing.
+    pub keep_handle: bool,
     /// How long its owner may be silent.
     pub lease_seconds: Option<u64>,
     /// How strictly the budget is reckoned; what the policy says if absent.

@@ -4,14 +4,15 @@ use super::dirt::Look;
 use super::frame::Frame;
 use super::neighbours::Seen;
 use super::view::LISTED;
-use crate::registry::{Caller, Shell};
+use crate::registry::view::OwnerView;
+use crate::registry::{Caller, Handles, Shell};
 use crate::runs::Runs;
 use crate::{Fault, Workspace, analyze};
 use intent::registry::{Intent, Notice};
 use intent::{Claims, Entries, IntentId, Ownership, Peer, Status};
 use paths::RepoPath;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The state of a tree and of the intents on it.
@@ -46,6 +47,10 @@ pub struct IntentLine {
     pub ownership: Ownership,
     /// What people call its owner.
     pub agent: String,
+    /// Who holds it.
+    pub owner: OwnerView,
+    /// Whether its handle is kept in this worktree, so that commands about it need no `--owner` here.
+    pub handle_kept: bool,
     /// What it is for.
     pub description: String,
     /// What it is about.
@@ -119,7 +124,7 @@ impl Watch {
 /// Tells what goes on.
 pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fault> {
     let shell = Shell::open(workspace)?;
-    let owner = caller.owner(shell.host())?;
+    let owner = shell.owner_of(caller)?;
     shell.touch(&owner)?;
     let circumstances = shell.circumstances()?;
     let frame = Frame::of(workspace);
@@ -133,6 +138,8 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
     let here: Vec<Peer> =
         open.iter().filter(|intent| is_here(intent)).map(|intent| seen.peer(intent)).collect();
     let (dirty, counts) = summarise(&look, &frame, &here);
+    let kept: BTreeSet<IntentId> =
+        Handles::of(workspace).usable(shell.registry()).into_iter().map(|kept| kept.intent_id).collect();
     let line = |intent: &&Intent| {
         let left = |end: u64| end.saturating_sub(circumstances.now.0);
         IntentLine {
@@ -140,6 +147,8 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
             status: intent.status,
             ownership: intent.ownership(&owner, &circumstances),
             agent: intent.owner.label.clone(),
+            owner: (&intent.owner).into(),
+            handle_kept: kept.contains(&intent.id),
             description: intent.description.clone(),
             allowed_files: frame.entries_down(&intent.scope.allowed_files),
             since: super::answer::shown(intent.declared_at),
@@ -172,7 +181,8 @@ fn summarise(look: &Look, frame: &Frame, here: &[Peer]) -> (DirtySummary, BTreeM
     for path in look.state.dirty.keys() {
         let name = frame.up(path);
         let holders = claims.holders(name.as_bytes());
-        for id in holders.keys() {
+        // Whoever waits has not edited: only a claim says whose a change is (law 5).
+        for (id, _) in holders.iter().filter(|(_, (peer, _))| peer.status == Status::Active) {
             *counts.entry((*id).clone()).or_default() += 1;
         }
         let active = || holders.values().map(|(peer, _)| peer).filter(|peer| peer.status == Status::Active);

@@ -37,10 +37,19 @@ pub struct ResetEntry {
 }
 
 /// Renews one's own open intents, closes those that are over or whose owner is dead, and leaves the rest alone.
-pub fn reset(shell: &mut Shell, by: &Owner) -> Result<Vec<ResetEntry>, Fault> {
+/// `owner` says who asks about each of them.
+pub fn reset(
+    shell: &mut Shell,
+    owner: &dyn Fn(&Shell, &IntentId) -> Result<Owner, Fault>,
+) -> Result<Vec<ResetEntry>, Fault> {
     shell.refresh()?;
     let ids: Vec<IntentId> = shell.registry().open_intents().map(|it| it.id.clone()).collect();
-    ids.into_iter().map(|intent_id| reset_one(shell, by, intent_id)).collect()
+    let mut entries = Vec::new();
+    for intent_id in ids {
+        let by = owner(shell, &intent_id)?;
+        entries.push(reset_one(shell, &by, intent_id)?);
+    }
+    Ok(entries)
 }
 
 fn reset_one(shell: &mut Shell, by: &Owner, intent_id: IntentId) -> Result<ResetEntry, Fault> {

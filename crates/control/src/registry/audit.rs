@@ -68,6 +68,14 @@ pub(crate) fn leads_back(state: &State, known: Head) -> bool {
     walk().unwrap_or(false)
 }
 
+/// The registry that the log describes; `None` if it cannot be read.
+pub(crate) fn registry(state: &State) -> Option<Registry> {
+    let store = state.store().ok().filter(|_| state.database().symlink_metadata().is_ok())?;
+    let mut shell = Shell::over(&store, Arc::new(Machine));
+    shell.refresh().ok()?;
+    Some(shell.registry)
+}
+
 /// Whether the cache says what the log says.
 pub(crate) fn cache_is_true(state: &State) -> bool {
     let Some(snapshot) = cache::read(&state.registry_cache()) else {

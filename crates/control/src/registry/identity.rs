@@ -8,6 +8,7 @@
 //! is recorded only if it is named, and must be the calling process or one that started it. A guess could name the shell
 //! of a single command; the owner would look dead the moment after. Without a process, lease and life time decide.
 
+use super::handles::{KeptHandle, handle_for_intent};
 use super::host::{self, Host};
 use crate::Fault;
 use canon::{Digest, Reason};
@@ -45,7 +46,7 @@ impl Handle {
     }
 
     /// What the log may know.
-    fn digest(&self) -> String {
+    pub(super) fn digest(&self) -> String {
         Digest::of(format!("probity/owner/v1\0{}", self.0).as_bytes()).to_string()
     }
 }
@@ -56,13 +57,75 @@ impl fmt::Debug for Handle {
     }
 }
 
+/// What people call an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Label {
+    /// The caller said so.
+    Given(String),
+    /// Nobody said so: the user's name, or a word for whoever calls a server.
+    Assumed(String),
+}
+
+impl Label {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Given(label) | Self::Assumed(label) => label,
+        }
+    }
+}
+
+impl From<&str> for Label {
+    fn from(label: &str) -> Self {
+        Self::Given(label.to_owned())
+    }
+}
+
+/// What a surface was told about who asks.
+#[derive(Debug, Clone)]
+pub struct Credentials {
+    /// The handle, if one was given.
+    pub handle: Option<Handle>,
+    /// What people call the agent.
+    pub label: Label,
+    /// The process whose end means that the owner is gone, if one was named.
+    pub pid: Option<u32>,
+}
+
+impl Credentials {
+    /// The caller of a command that names no intent: somebody new if no handle was given.
+    pub fn caller(&self) -> Caller {
+        self.caller_with(self.handle.clone())
+    }
+
+    /// The caller of a command about the intent that `kept` was kept for, if it was.
+    pub fn caller_for_intent(&self, kept: Option<&KeptHandle>) -> Caller {
+        let agent = match &self.label {
+            Label::Given(label) => Some(label.as_str()),
+            Label::Assumed(_) => None,
+        };
+        self.caller_with(handle_for_intent(self.handle.as_ref(), agent, kept))
+    }
+
+    fn caller_with(&self, handle: Option<Handle>) -> Caller {
+        Caller {
+            is_new: handle.is_none(),
+            handle: handle.unwrap_or_else(Handle::random),
+            label: self.label.clone(),
+            pid: self.pid,
+        }
+    }
+}
+
 /// Who asks, as a surface knows it.
 #[derive(Debug, Clone)]
 pub struct Caller {
     /// The handle; a new one for somebody who has none yet.
     pub handle: Handle,
+    /// Whether the handle was made for this call, so that nobody knows it yet.
+    pub is_new: bool,
     /// What people call the agent.
-    pub label: String,
+    pub label: Label,
     /// The process whose end means that the owner is gone, if one was named.
     pub pid: Option<u32>,
 }
@@ -78,7 +141,8 @@ impl Caller {
             Some(pid) => host.probe(pid).pid_start,
             None => None,
         };
-        if self.label.len() > MAX_LABEL_BYTES || self.label.chars().any(char::is_control) {
+        let label = self.label.as_str();
+        if label.len() > MAX_LABEL_BYTES || label.chars().any(char::is_control) {
             let detail = format!("the name of an agent has at most {MAX_LABEL_BYTES} bytes on one line");
             return Err(Fault::refused(Reason::OwnerInvalid, detail));
         }
@@ -88,7 +152,7 @@ impl Caller {
             pid: self.pid.unwrap_or(0),
             pid_start,
             token: Some(self.handle.digest()),
-            label: self.label.clone(),
+            label: label.to_owned(),
         })
     }
 }
@@ -99,7 +163,8 @@ mod tests {
     use super::*;
 
     fn caller(pid: Option<u32>) -> Caller {
-        Caller { handle: Handle::parse("0123456789abcdef").expect("a handle"), label: "ann".into(), pid }
+        let handle = Handle::parse("0123456789abcdef").expect("a handle");
+        Caller { handle, is_new: false, label: "ann".into(), pid }
     }
 
     #[test]

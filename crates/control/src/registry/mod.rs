@@ -5,18 +5,20 @@
 //! in `intent`, and the facts they ask for are gathered in [`host`].
 //!
 //! * [`Shell`]: opens the registry and carries out commands.
-//! * [`Caller`], [`Handle`]: who asks.
+//! * [`Caller`], [`Handle`]: who asks. [`handles`]: handles kept for a worktree.
 //! * [`view`]: the registry as one reader sees it. [`admin`]: setting it in order. [`audit`]: the log itself.
 
 pub mod admin;
 pub mod audit;
 mod cache;
+pub mod handles;
 pub mod host;
 mod identity;
 pub mod view;
 
+pub use handles::{Handles, KeptHandle};
 pub use host::{Host, Machine};
-pub use identity::{Caller, Handle};
+pub use identity::{Caller, Credentials, Handle, Label};
 
 use crate::{Fault, Workspace, clock};
 use cache::Cache;
@@ -119,6 +121,16 @@ impl Shell {
     /// The machine that the registry is looked at from.
     pub fn host(&self) -> &dyn Host {
         &*self.host
+    }
+
+    /// The owner that a caller is recorded as. A handle that the registry knows keeps the name that its owner started
+    /// with, unless the caller gives another: the log names who it was, not who typed the command.
+    pub fn owner_of(&self, caller: &Caller) -> Result<Owner, Fault> {
+        let mut owner = caller.owner(self.host())?;
+        if let (Label::Assumed(_), Some(label)) = (&caller.label, self.registry.label_of(&owner)) {
+            label.clone_into(&mut owner.label);
+        }
+        Ok(owner)
     }
 
     /// Reads what was appended since.

@@ -26,6 +26,8 @@ pub struct IntentView {
     pub scope: IntentScope,
     /// Who holds it.
     pub owner: OwnerView,
+    /// What people call its owner; the same as `owner.label`.
+    pub agent: String,
     /// For how long its owner has promised to be alive.
     pub lease_seconds: u64,
     /// How long that still lasts; 0 if it lapsed.
@@ -155,6 +157,7 @@ impl Shell {
             expected_effects: intent.expected_effects.clone(),
             scope: intent.scope.clone(),
             owner: (&intent.owner).into(),
+            agent: intent.owner.label.clone(),
             lease_seconds: lease.seconds,
             lease_expires_in_seconds: lease.ends_at().0.saturating_sub(seen.now.0),
             declared_at: time(intent.declared_at),

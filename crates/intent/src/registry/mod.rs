@@ -250,6 +250,16 @@ impl Registry {
             .collect()
     }
 
+    /// What the latest intent of `owner` calls it, if it has one; open intents come first.
+    pub fn label_of(&self, owner: &Owner) -> Option<&str> {
+        let latest = |intents: &mut dyn Iterator<Item = &'_ Intent>| -> Option<IntentId> {
+            let own = intents.filter(|intent| intent.owner.token.is_some() && intent.owner.is(owner));
+            own.max_by_key(|intent| (intent.declared_at, &intent.id)).map(|intent| intent.id.clone())
+        };
+        let id = latest(&mut self.open_intents()).or_else(|| latest(&mut self.intents()))?;
+        self.intents.get(&id).map(|intent| intent.owner.label.as_str())
+    }
+
     /// What waits to be told to `owner`.
     pub fn notices(&self, owner: &Owner) -> Vec<Notice> {
         let process = Owner { token: None, ..owner.clone() };

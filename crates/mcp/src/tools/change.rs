@@ -6,9 +6,12 @@ use crate::call::Call;
 use canon::Reason;
 use contract::claims::Claim;
 use control::change::{self, Evidence, FinishRequest, PromoteRequest, StartRequest};
-use control::registry::{Caller, Handle, RETENTION_SECONDS, Shell, TreeFacts, admin};
+use control::registry::{
+    Caller, Credentials, Handle, Handles, KeptHandle, Label, RETENTION_SECONDS, Shell, TreeFacts, admin,
+};
 use control::{Fault, Workspace};
-use intent::registry::Action;
+use intent::IntentId;
+use intent::registry::{Action, Change};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -21,7 +24,7 @@ pub(super) fn tools() -> Vec<Tool> {
             "start_controlled_change",
             Effect::Records,
             "Declare a change before editing. Edit only if the answer says edit_allowed: true; else follow next_step. \
-             Keep the owner handle of the answer and send it with every later call.",
+             Keep the owner handle of the answer: later calls in another session need it.",
             start,
         ),
         Tool::new(
@@ -80,7 +83,7 @@ struct Start {
 
 fn start(call: &Call, args: Start) -> Result<Value, Fault> {
     let workspace = call.workspace(args.root.as_deref())?;
-    let caller = caller(call, args.owner.as_deref(), args.agent)?;
+    let caller = credentials(call, args.owner.as_deref(), args.agent)?.caller();
     let request = StartRequest {
         command_id: args.command_id,
         description: args.intent,
@@ -93,11 +96,15 @@ fn start(call: &Call, args: Start) -> Result<Value, Fault> {
         on_conflict: rule(args.on_conflict),
         ttl_seconds: args.ttl_seconds,
         lease_seconds: args.lease_seconds,
+        keep_handle: false,
         strictness: optional_rule(args.strictness),
         analyze: args.analyze,
         detail_level: rule(args.detail_level),
     };
     let answer = change::start(&workspace, &caller, &request, &|progress| call.analysis_step(progress))?;
+    if let Some(intent_id) = &answer.intent_id {
+        remember(call, &caller, intent_id.clone());
+    }
     Ok(with_owner(to_json(&answer), &caller))
 }
 
@@ -105,8 +112,9 @@ fn start(call: &Call, args: Start) -> Result<Value, Fault> {
 #[serde(deny_unknown_fields)]
 struct Finish {
     root: Option<String>,
-    /// Handle from the start
-    owner: String,
+    /// Handle from the start [the one of this session's start]
+    owner: Option<String>,
+    agent: Option<String>,
     intent_id: String,
     /// Paths that were changed
     changed_files: Option<Vec<String>>,
@@ -135,7 +143,8 @@ struct Finish {
 
 fn finish(call: &Call, args: Finish) -> Result<Value, Fault> {
     let workspace = call.workspace(args.root.as_deref())?;
-    let caller = caller(call, Some(&args.owner), None)?;
+    let shell = Shell::open(&workspace)?;
+    let caller = caller_for(call, &shell, &args.intent_id, args.owner.as_deref(), args.agent)?;
     let evidence = match (args.changed_files, args.diff_ref) {
         (None, None) => Evidence::Observed,
         (Some(files), None) => Evidence::ChangedFiles(bytes(files)),
@@ -203,9 +212,13 @@ struct Manage {
 
 fn manage(call: &Call, args: Manage) -> Result<Value, Fault> {
     let workspace = call.workspace(args.root.as_deref())?;
-    let caller = caller(call, args.owner.as_deref(), args.agent.clone())?;
     let mut shell = Shell::open(&workspace)?;
-    let owner = caller.owner(shell.host())?;
+    let (given, agent) = (args.owner.as_deref(), args.agent.clone());
+    let caller = match (&args.action, &args.intent_id) {
+        (Deed::List | Deed::Gc, _) | (_, None) => credentials(call, given, agent)?.caller(),
+        (_, Some(intent_id)) => caller_for(call, &shell, intent_id, given, agent)?,
+    };
+    let owner = shell.owner_of(&caller)?;
     if args.owner.is_some() {
         shell.touch(&owner)?;
     }
@@ -240,6 +253,12 @@ fn manage(call: &Call, args: Manage) -> Result<Value, Fault> {
         Deed::Gc => Action::Collect { retention_seconds: RETENTION_SECONDS },
     };
     let done = shell.execute(&owner, action, &TreeFacts::default())?;
+    if let Some(event) = &done.event {
+        Handles::of(&workspace).follow(event)?;
+        if let Change::Recovered { intent_id, .. } = &event.change {
+            remember(call, &caller, intent_id.clone());
+        }
+    }
     let document = super::named("intent-change", shell.done_document(&owner, &done)?);
     Ok(with_owner(document, &caller))
 }
@@ -274,12 +293,29 @@ pub(super) fn claim(value: Value) -> Result<Claim, Fault> {
 }
 
 /// Who calls: the owner of the handle, or a new one. Through pipes the server lives as long as its agent does.
-fn caller(call: &Call, owner: Option<&str>, agent: Option<String>) -> Result<Caller, Fault> {
-    Ok(Caller {
-        handle: owner.map_or_else(|| Ok(Handle::random()), Handle::parse)?,
-        label: agent.unwrap_or_else(|| "agent".into()),
+fn credentials(call: &Call, owner: Option<&str>, agent: Option<String>) -> Result<Credentials, Fault> {
+    Ok(Credentials {
+        handle: owner.map(Handle::parse).transpose()?,
+        label: agent.map_or_else(|| Label::Assumed("agent".into()), Label::Given),
         pid: call.process(),
     })
+}
+
+/// Who calls about an intent: without a handle, the owner that started it in this very session.
+fn caller_for(
+    call: &Call,
+    shell: &Shell,
+    name: &str,
+    owner: Option<&str>,
+    agent: Option<String>,
+) -> Result<Caller, Fault> {
+    let kept = call.handles().get(&shell.resolve(name)?.id);
+    Ok(credentials(call, owner, agent)?.caller_for_intent(kept.as_ref()))
+}
+
+fn remember(call: &Call, caller: &Caller, intent_id: IntentId) {
+    let label = caller.label.as_str().to_owned();
+    call.handles().keep(KeptHandle { intent_id, handle: caller.handle.clone(), label });
 }
 
 fn with_owner(mut document: Value, caller: &Caller) -> Value {

@@ -1,17 +1,19 @@
 //! Who asks: the handle that the first start answered, the name that people see, and the process that means life.
 
 use clap::Args;
-use control::Fault;
-use control::registry::{Caller, Handle};
+use control::registry::{Caller, Credentials, Handle, Handles, Label, Shell};
+use control::{Fault, Workspace};
+use intent::{IntentId, Owner};
 
 /// Who asks.
 #[derive(Debug, Args)]
 pub(crate) struct Identity {
-    /// The owner's handle, as `start` answered it; without one `start` makes a new owner
+    /// The owner's handle, as `start` answered it [default: the one kept in this worktree for the named intent; `start`
+    /// makes a new owner]
     #[arg(long, global = true, value_name = "HANDLE", env = "PROBITY_OWNER", hide_env_values = true)]
     pub(crate) owner: Option<String>,
 
-    /// What people call the agent [default: the user]
+    /// What people call the agent [default: the name the owner started with, else the user]
     #[arg(long, global = true, value_name = "NAME", env = "PROBITY_AGENT")]
     pub(crate) agent: Option<String>,
 
@@ -21,12 +23,55 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// The caller; somebody new if no handle was given.
-    pub(crate) fn caller(&self) -> Result<Caller, Fault> {
-        Ok(Caller {
-            handle: self.owner.as_deref().map_or_else(|| Ok(Handle::random()), Handle::parse)?,
-            label: self.agent.clone().unwrap_or_else(control::user),
+    /// What the caller said about itself.
+    pub(crate) fn credentials(&self) -> Result<Credentials, Fault> {
+        Ok(Credentials {
+            handle: self.owner.as_deref().map(Handle::parse).transpose()?,
+            label: self.agent.clone().map_or_else(|| Label::Assumed(control::user()), Label::Given),
             pid: self.agent_pid,
         })
+    }
+
+    /// The caller of a command that names no intent; somebody new if no handle was given.
+    pub(crate) fn caller(&self) -> Result<Caller, Fault> {
+        Ok(self.credentials()?.caller())
+    }
+
+    /// The caller of a command about an intent: with its own handle, else with the one kept for it in this worktree.
+    pub(crate) fn caller_for(&self, workspace: &Workspace, intent: &IntentId) -> Result<Caller, Fault> {
+        let credentials = self.credentials()?;
+        let kept = if credentials.handle.is_some() { None } else { Handles::of(workspace).get(intent)? };
+        Ok(credentials.caller_for_intent(kept.as_ref()))
+    }
+
+    /// The same for an intent that is named by the beginning of its id.
+    pub(crate) fn caller_for_name(&self, workspace: &Workspace, name: &str) -> Result<Caller, Fault> {
+        let intent = Shell::open(workspace)?.resolve(name)?.id.clone();
+        self.caller_for(workspace, &intent)
+    }
+
+    /// The intent that is named, or the only one that can be meant; and who asks about it.
+    pub(crate) fn named_or_only(
+        &self,
+        workspace: &Workspace,
+        name: Option<&str>,
+    ) -> Result<(IntentId, Caller), Fault> {
+        let shell = Shell::open(workspace)?;
+        let intent = match name {
+            Some(name) => shell.resolve(name)?.id.clone(),
+            None => Handles::of(workspace).only_intent(&shell, &self.credentials()?)?,
+        };
+        let caller = self.caller_for(workspace, &intent)?;
+        Ok((intent, caller))
+    }
+
+    /// The owner that a command about an intent is recorded with.
+    pub(crate) fn owner_for(
+        &self,
+        workspace: &Workspace,
+        shell: &Shell,
+        intent: &IntentId,
+    ) -> Result<Owner, Fault> {
+        shell.owner_of(&self.caller_for(workspace, intent)?)
     }
 }

@@ -1,15 +1,17 @@
 //! `probity intent …` and `probity log`: the registry of intents, for people and programs.
 
 use crate::answer::{Answer, Outcome};
-use crate::commands::change::{PromoteArgs, promote};
+use crate::commands::change::{PromoteArgs, new_handle, promote};
 use crate::commands::identity::Identity;
 use crate::ui;
 use clap::{Args, Subcommand};
 use control::registry::view::{IntentView, event_json, time};
-use control::registry::{Done, RETENTION_SECONDS, Shell, TreeFacts, admin, audit};
+use control::registry::{
+    Caller, Done, Handles, KeptHandle, RETENTION_SECONDS, Shell, TreeFacts, admin, audit,
+};
 use control::{Fault, Workspace};
 use intent::registry::{Action, Event, Notice};
-use intent::{Owner, Ownership, Status};
+use intent::{IntentId, Owner, Ownership, Status};
 use serde_json::json;
 
 /// The most events that one answer holds.
@@ -113,33 +115,40 @@ fn show_event(event: &Event) {
 
 /// Answers a question about intents, or sets one in order.
 pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<Answer, Fault> {
+    let identity = &arguments.identity;
     let mut shell = Shell::open(workspace)?;
-    let owner = arguments.identity.caller()?.owner(shell.host())?;
-    if arguments.identity.owner.is_some() {
-        shell.touch(&owner)?;
+    let reader = shell.owner_of(&identity.caller()?)?;
+    if identity.owner.is_some() {
+        shell.touch(&reader)?;
     }
     match &arguments.command {
-        IntentCommand::List { all } => list(&shell, &owner, *all),
-        IntentCommand::Promote(args) => promote(workspace, args, &arguments.identity.caller()?),
-        IntentCommand::Show { intent } => show(&shell, &owner, intent),
+        IntentCommand::List { all } => list(&shell, &reader, *all),
+        IntentCommand::Promote(args) => {
+            let intent_id = shell.resolve(&args.intent)?.id.clone();
+            promote(workspace, args, &identity.caller_for(workspace, &intent_id)?)
+        }
+        IntentCommand::Show { intent } => show(&shell, &reader, intent),
         IntentCommand::Renew { intent, lease, ttl } => {
             let intent_id = shell.resolve(intent)?.id.clone();
+            let by = identity.owner_for(workspace, &shell, &intent_id)?;
             let action = Action::Renew { intent_id, lease_seconds: *lease, ttl_seconds: *ttl };
-            change(&mut shell, &owner, action)
+            change(workspace, &mut shell, &by, action)
         }
         IntentCommand::Recover { intent, lease, ttl } => {
             let intent_id = shell.resolve(intent)?.id.clone();
-            let action = Action::Recover { intent_id, lease_seconds: *lease, ttl_seconds: *ttl };
-            change(&mut shell, &owner, action)
+            let caller = identity.caller_for(workspace, &intent_id)?;
+            recover(workspace, &mut shell, &caller, intent_id, (*lease, *ttl))
         }
         IntentCommand::Clear { intent } => {
             let intent_id = shell.resolve(intent)?.id.clone();
-            change(&mut shell, &owner, Action::Clear { intent_id })
+            let by = identity.owner_for(workspace, &shell, &intent_id)?;
+            change(workspace, &mut shell, &by, Action::Clear { intent_id })
         }
         IntentCommand::Gc { retention } => {
-            change(&mut shell, &owner, Action::Collect { retention_seconds: *retention })
+            let action = Action::Collect { retention_seconds: *retention };
+            change(workspace, &mut shell, &reader, action)
         }
-        IntentCommand::Reset => reset(&mut shell, &owner),
+        IntentCommand::Reset => reset(workspace, &mut shell, identity),
     }
 }
 
@@ -194,9 +203,32 @@ fn show(shell: &Shell, reader: &Owner, id: &str) -> Result<Answer, Fault> {
     Ok(Answer::new("intent", Outcome::Ok, json!({ "intent": view })))
 }
 
-fn change(shell: &mut Shell, by: &Owner, action: Action) -> Result<Answer, Fault> {
+fn change(workspace: &Workspace, shell: &mut Shell, by: &Owner, action: Action) -> Result<Answer, Fault> {
     let done = shell.execute(by, action, &TreeFacts::default())?;
+    if let Some(event) = &done.event {
+        Handles::of(workspace).follow(event)?;
+    }
     told(shell, by, &done)
+}
+
+/// Takes an intent over. A new owner's handle is kept and answered: nobody else could give the intent back.
+fn recover(
+    workspace: &Workspace,
+    shell: &mut Shell,
+    caller: &Caller,
+    intent_id: IntentId,
+    (lease_seconds, ttl_seconds): (u64, u64),
+) -> Result<Answer, Fault> {
+    let by = shell.owner_of(caller)?;
+    let action = Action::Recover { intent_id: intent_id.clone(), lease_seconds, ttl_seconds };
+    let done = shell.execute(&by, action, &TreeFacts::default())?;
+    if caller.is_new {
+        let (handle, label) = (caller.handle.clone(), by.label.clone());
+        Handles::of(workspace).keep(&KeptHandle { intent_id, handle, label })?;
+    }
+    let mut answer = told(shell, &by, &done)?;
+    answer.document["owner"] = new_handle(caller);
+    Ok(answer)
 }
 
 fn told(shell: &Shell, by: &Owner, done: &Done) -> Result<Answer, Fault> {
@@ -209,11 +241,15 @@ fn told(shell: &Shell, by: &Owner, done: &Done) -> Result<Answer, Fault> {
     Ok(Answer::new("intent-change", Outcome::Ok, shell.done_document(by, done)?))
 }
 
-fn reset(shell: &mut Shell, by: &Owner) -> Result<Answer, Fault> {
-    let entries = admin::reset(shell, by)?;
+fn reset(workspace: &Workspace, shell: &mut Shell, identity: &Identity) -> Result<Answer, Fault> {
+    let handles = Handles::of(workspace);
+    let entries = admin::reset(shell, &|shell, intent_id| identity.owner_for(workspace, shell, intent_id))?;
     for entry in &entries {
+        if entry.action == admin::ResetAction::Cleared {
+            handles.forget(&entry.intent_id)?;
+        }
         let action = json!(entry.action).as_str().unwrap_or_default().to_owned();
-        ui::print(format_args!("{}  {action}  {}", entry.intent_id, entry.next_step.unwrap_or_default()));
+        ui::print(format_args!("{}  {action:<8}  {}", entry.intent_id, entry.next_step.unwrap_or_default()));
     }
     if entries.is_empty() {
         ui::say("no intent is open");

@@ -37,7 +37,7 @@ pub fn finish(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<FinishAnswer, Fault> {
     let shell = Shell::open(workspace)?;
-    let owner = caller.owner(shell.host())?;
+    let owner = shell.owner_of(caller)?;
     let frame = Frame::of(workspace);
     if let Some(answer) = replay::recall(workspace, &shell, &owner, request)? {
         return Ok(answer);

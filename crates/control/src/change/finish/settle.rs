@@ -5,7 +5,7 @@ use super::{Finisher, Scene, replay};
 use crate::change::FinishAnswer;
 use crate::contract as judge;
 use crate::contract::receipts::{Kept, Receipts};
-use crate::registry::TreeFacts;
+use crate::registry::{Handles, TreeFacts};
 use crate::runs::Runs;
 use crate::{Fault, clock};
 use canon::{Digest, Reason};
@@ -87,6 +87,7 @@ impl Finisher<'_> {
         let command = Command { id, by: self.owner.clone(), action };
         let done = self.shell.execute_command(&command, &TreeFacts::default())?;
         Runs::open(self.workspace).unpin(intent_id.as_str())?;
+        Handles::of(self.workspace).forget(&intent_id)?;
         Ok(done.notices)
     }
 

@@ -13,7 +13,7 @@ use super::ground::Ground;
 use super::neighbours::Seen;
 use super::request::{DetailLevel, StartRequest};
 use crate::analyze::Progress;
-use crate::registry::{Caller, Done, Shell, TreeFacts};
+use crate::registry::{Caller, Done, Handles, KeptHandle, Shell, TreeFacts};
 use crate::runs::Runs;
 use crate::{Fault, Workspace, clock, ledger};
 use contract::StrictnessProfile;
@@ -68,7 +68,19 @@ pub fn start(
         on_conflict: request.on_conflict,
     };
     let command = Command { id: command, by: desk.owner.clone(), action };
+    // Before the claim, so that no kill in between leaves a claim that nobody can give back.
+    let handles = request.keep_handle.then(|| Handles::of(workspace));
+    if let Some(handles) = &handles {
+        let (handle, label) = (caller.handle.clone(), desk.owner.label.clone());
+        handles.keep(&KeptHandle { intent_id: intent_id.clone(), handle, label })?;
+    }
     let mut answer = desk.claim(&ask, &intent_id, &command)?;
+    if let Some(handles) = &handles {
+        if answer.claim == ClaimState::None {
+            handles.forget(&intent_id)?;
+        }
+        handles.prune(desk.shell.registry(), desk.shell.host().now())?;
+    }
     if answer.claim != ClaimState::None && !request.implements.is_empty() {
         let cited = ledger::cite(workspace, intent_id.as_str(), &request.implements, &desk.owner.label)?;
         answer.implements = cited.into_iter().map(|citation| citation.item).collect();
@@ -100,7 +112,7 @@ struct Desk<'a> {
 impl<'a> Desk<'a> {
     fn open(workspace: &'a Workspace, caller: &Caller) -> Result<Self, Fault> {
         let shell = Shell::open(workspace)?;
-        let owner = caller.owner(shell.host())?;
+        let owner = shell.owner_of(caller)?;
         Ok(Self { workspace, shell, owner })
     }
 

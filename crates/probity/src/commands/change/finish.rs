@@ -18,12 +18,12 @@ use std::ffi::OsString;
 /// the tree as it is; it is made if there is none.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-#[command(after_help = "Examples:\n  probity finish 0199c2 --changed src/auth.py --owner owner-…\n  \
+#[command(after_help = "Examples:\n  probity finish\n  probity finish 0199c2 --changed src/auth.py\n  \
                         probity finish 0199c2 --diff-ref main --claims-text 'No regressions.'")]
 pub(crate) struct FinishArgs {
-    /// The intent: its id, or the beginning of it
+    /// The intent: its id, or the beginning of it [default: the only one whose handle is kept in this worktree]
     #[arg(value_name = "INTENT")]
-    intent_id: String,
+    intent_id: Option<String>,
 
     /// A path that was created, modified or deleted
     #[arg(long = "changed", alias = "changed-files", value_name = "PATH", num_args = 1..)]
@@ -91,7 +91,7 @@ pub(crate) struct FinishArgs {
 
 /// Finishes a change.
 pub(crate) fn finish(workspace: &Workspace, args: FinishArgs) -> Result<Answer, Fault> {
-    let caller = args.identity.caller()?;
+    let (intent_id, caller) = args.identity.named_or_only(workspace, args.intent_id.as_deref())?;
     let evidence = match (args.changed.is_empty(), args.diff_ref) {
         (false, _) => Evidence::ChangedFiles(bytes(args.changed)),
         (true, Some(revision)) => Evidence::DiffRef(revision),
@@ -110,7 +110,7 @@ pub(crate) fn finish(workspace: &Workspace, args: FinishArgs) -> Result<Answer, 
         create_receipt: !args.no_receipt,
         auto_clear: !args.keep_claim,
         detail_level: args.detail_level.into(),
-        ..FinishRequest::new(args.intent_id, evidence)
+        ..FinishRequest::new(intent_id, evidence)
     };
     let answer = watched(|watch| change::finish(workspace, &caller, &request, watch))?;
     show_finish(&answer);

@@ -6,7 +6,7 @@ mod status;
 mod words;
 
 pub(crate) use finish::{FinishArgs, finish};
-pub(crate) use start::{PromoteArgs, StartArgs, promote, start};
+pub(crate) use start::{PromoteArgs, StartArgs, new_handle, promote, start};
 pub(crate) use status::{StatusArgs, doctor, status};
 
 use super::identity::Identity;
@@ -25,7 +25,7 @@ pub(crate) fn amend(
     why: &str,
     identity: &Identity,
 ) -> Result<Answer, Fault> {
-    let caller = identity.caller()?;
+    let caller = identity.caller_for_name(workspace, intent_id)?;
     let answer = change::amend(workspace, &caller, intent_id, &bytes(add), &bytes(related), why)?;
     ui::say(format_args!("{} {}", ui::good("amended"), answer.intent_id));
     for path in answer.allowed_files.iter().chain(&answer.allowed_related) {

@@ -107,7 +107,7 @@ enum Conflict {
 #[derive(Debug, Args)]
 pub(crate) struct PromoteArgs {
     /// The intent: its id or the beginning of it
-    intent: String,
+    pub(crate) intent: String,
 
     /// Wait at most so many seconds until the way is free
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600")]
@@ -171,6 +171,7 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<Answer, Fa
         on_conflict: if may_queue { OnConflict::Queue } else { OnConflict::Block },
         ttl_seconds: args.ttl,
         lease_seconds: args.lease,
+        keep_handle: caller.is_new,
         strictness: args.strictness.map(Into::into),
         analyze: !args.no_analyze,
         detail_level: args.detail_level.into(),
@@ -191,20 +192,20 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<Answer, Fa
         answer = change::promote_when_free(workspace, &caller, &promote, patience, &quiet)?;
     }
     show_start(&answer);
-    let is_new = args.identity.owner.is_none() && answer.intent_id.is_some();
-    if is_new {
-        ui::row(
-            "owner",
-            format_args!(
-                "{}  {}",
-                ui::bold(caller.handle.secret()),
-                ui::dim("give it with --owner, or as PROBITY_OWNER")
-            ),
-        );
-    }
     let mut document = to_json(&answer);
-    document["owner"] = if is_new { json!(caller.handle.secret()) } else { Value::Null };
+    document["owner"] = if answer.intent_id.is_some() { new_handle(&caller) } else { Value::Null };
     Ok(Answer { exit_code: answer.exit_code(), document })
+}
+
+/// The handle of a new owner, shown and answered; nothing for an owner that knows its own.
+pub(crate) fn new_handle(caller: &Caller) -> Value {
+    if !caller.is_new {
+        return Value::Null;
+    }
+    let handle = caller.handle.secret();
+    let note = "kept for commands about this intent in this worktree; elsewhere give it with --owner";
+    ui::row("owner", format_args!("{}  {}", ui::bold(handle), ui::dim(note)));
+    json!(handle)
 }
 
 fn show_start(answer: &StartAnswer) {

@@ -4,6 +4,7 @@
 
 mod crash;
 mod damage;
+mod handles;
 mod misses;
 mod queue;
 mod rows;

@@ -37,7 +37,7 @@ pub(super) fn workspace(repo: &Repo) -> Workspace {
 /// The owner that an agent at the command line is.
 pub(super) fn owner(agent: &Agent<'_>, pid: Option<u32>) -> Owner {
     let handle = Handle::parse(&agent.owner).expect("a handle");
-    Caller { handle, label: "agent".into(), pid }.owner(&Machine).expect("an owner")
+    Caller { handle, is_new: false, label: "agent".into(), pid }.owner(&Machine).expect("an owner")
 }
 
 /// What a start of `path` declares, from the tree as it is.
