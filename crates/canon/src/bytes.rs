@@ -64,6 +64,22 @@ fn is_deceptive(character: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Any bytes as one word of a POSIX shell; control characters and what is no text in the form that bash and zsh know.
+pub fn shell_word(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', r"'\''")),
+        _ => {
+            let letter = |byte: &u8| match byte {
+                b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
+                b' '..=b'~' => char::from(*byte).to_string(),
+                other => format!("\\x{other:02x}"),
+            };
+            let letters: Vec<String> = bytes.iter().map(letter).collect();
+            format!("$'{}'", letters.concat())
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,5 +117,12 @@ mod tests {
         fn escapes_keep_different_names_apart(a: Vec<u8>, b: Vec<u8>) {
             prop_assert_eq!(a == b, escape(&a) == escape(&b));
         }
+    }
+
+    #[test]
+    fn a_pattern_is_one_word_for_the_shell() {
+        assert_eq!(shell_word(b"src/**"), "'src/**'");
+        assert_eq!(shell_word(b"it's"), r"'it'\''s'");
+        assert_eq!(shell_word(b"a\x1b\xff'\\"), r"$'a\x1b\xff\'\\'");
     }
 }

@@ -1,7 +1,8 @@
 //! Widening a scope on the record (law 2): while a run goes on, or afterwards as a new judgement of the same facts.
 
 use crate::attest::{self, Attested, Head};
-use crate::{Fault, Workspace, bundles, channel, clock};
+use crate::registry::Credentials;
+use crate::{Fault, Workspace, bundles, channel, claims, clock};
 use canon::Reason;
 use evidence::Manifest;
 use plan::{Amendment, Globs, Moment, may_amend};
@@ -32,12 +33,16 @@ pub enum Amended {
 /// Amends the scope of `run`: an id, the beginning of one, `last`, or `open`.
 pub fn amend(
     workspace: &Workspace,
+    credentials: &Credentials,
     run: &str,
     add: &[Vec<u8>],
     by: &str,
     why: &str,
 ) -> Result<Amended, Fault> {
     if let Some(open) = open_run(workspace, run)? {
+        // A run that goes on must not grow over what others hold. Nobody may claim more until it has grown.
+        let _alone = claims::lock(&workspace.state)?;
+        claims::check_run(workspace, credentials, &Globs::new(add.iter().cloned()).to_scope()?)?;
         let granted = channel::ask(&open.folder, add, by, why);
         return match granted {
             Ok(amendment) => Ok(Amended::Open { run_id: open.run_id, amendment }),

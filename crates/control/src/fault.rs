@@ -3,6 +3,7 @@
 //! A refusal is an answer: it has a reason code and a next step, and nothing was done. A fault is the machine's or
 //! ours: it has a place. Verdicts on runs are neither; they are reports.
 
+use crate::claims::PathClaim;
 use canon::Reason;
 use intent::registry::Refusal;
 use paths::PatternError;
@@ -38,6 +39,12 @@ pub enum Fault {
     Held {
         /// What that run says about itself.
         holder: String,
+    },
+    /// Others hold paths of the scope of a run.
+    #[error("{}", claimed(.claims))]
+    Claimed {
+        /// Their claims.
+        claims: Vec<PathClaim>,
     },
     /// The registry of intents refused, and nothing was done.
     #[error("{0}")]
@@ -112,6 +119,7 @@ impl Fault {
         match self {
             Self::Refused { reason, .. } | Self::Policy { reason, .. } => Some(*reason),
             Self::Held { .. } => Some(Reason::RunLocked),
+            Self::Claimed { .. } => Some(Reason::RunClaimed),
             Self::Tree(error) => Some(error.reason),
             Self::Store(StoreError::Damaged { .. }) => Some(Reason::StateDamaged),
             Self::Store(StoreError::Newer { .. }) => Some(Reason::StateNewer),
@@ -144,6 +152,14 @@ impl Fault {
         }
     }
 
+    /// The claims of others that are in the way, if they are.
+    pub fn claims(&self) -> Option<&[PathClaim]> {
+        match self {
+            Self::Claimed { claims } => Some(claims),
+            _ => None,
+        }
+    }
+
     /// The evidence of a run that was closed on the way, if there is one.
     pub fn evidence(&self) -> Option<&Path> {
         match self {
@@ -156,6 +172,7 @@ impl Fault {
     pub fn next_step(&self) -> String {
         match (self, self.reason()) {
             (Self::Intent(refusal), _) => refusal.next_step().into(),
+            (Self::Claimed { claims }, _) => way_around(claims),
             (Self::Missing(_), _) => "check the name, and that you may read it".into(),
             (Self::BadInput(_), _) => "give a whole file in the form that the option asks for".into(),
             (Self::NoSuchRun(_), _) => "`probity evidence list` shows the runs of this repository".into(),
@@ -181,6 +198,7 @@ impl Fault {
             "next_step": self.next_step(),
             "refusal": self.refusal(),
             "evidence_dir": evidence,
+            "claims": self.claims(),
         })
     }
 
@@ -193,11 +211,49 @@ impl Fault {
             | Self::NoSuchRun(_)
             | Self::NoSuchAnalysis(_)
             | Self::BadInput(_) => 2,
-            Self::Held { .. } => 5,
+            Self::Held { .. } | Self::Claimed { .. } => 5,
             Self::Intent(refusal) => refusal_exit_code(refusal),
             Self::Tree(_) | Self::Store(_) | Self::Unjudged { .. } | Self::System { .. } => 70,
         }
     }
+}
+
+/// How many claims or paths of one a sentence names.
+const MAX_NAMED: usize = 5;
+
+/// Who holds what of a run's scope, and until when.
+fn claimed(claims: &[PathClaim]) -> String {
+    let one = |claim: &PathClaim| {
+        let mut paths: Vec<String> =
+            claim.paths.iter().take(MAX_NAMED).map(|path| format!("`{path}`")).collect();
+        if claim.paths.len() > MAX_NAMED {
+            paths.push(format!("{} more paths", claim.paths.len() - MAX_NAMED));
+        }
+        format!(
+            "{} held by {} with intent {} until {} at the latest",
+            if paths.len() == 1 { format!("{} is", paths[0]) } else { format!("{} are", paths.join(", ")) },
+            claim.agent,
+            claim.intent_id,
+            claim.expires_at
+        )
+    };
+    let mut words: Vec<String> = claims.iter().take(MAX_NAMED).map(one).collect();
+    if claims.len() > MAX_NAMED {
+        words.push(format!("{} more intents hold paths of the scope", claims.len() - MAX_NAMED));
+    }
+    words.join("; ")
+}
+
+/// How to run all the same: later, or without the paths that others hold.
+fn way_around(claims: &[PathClaim]) -> String {
+    let exclusions: Vec<&Vec<u8>> = claims.iter().flat_map(|claim| claim.exclude.as_slice()).collect();
+    let flags: Vec<String> =
+        exclusions.iter().map(|pattern| format!("--scope {}", canon::bytes::shell_word(pattern))).collect();
+    let wait = "wait until it is finished (`probity status` shows it)";
+    if flags.is_empty() || flags.len() > MAX_NAMED * 2 {
+        return format!("{wait}, or choose a narrower scope");
+    }
+    format!("{wait}, or leave it out: add {}", flags.join(" "))
 }
 
 /// Nothing of it is ever thrown away by itself: that is for a person to decide.

@@ -4,6 +4,7 @@
 //! * [`planning`]: what would be sealed. [`init`]: a policy to begin with. [`agents`]: entries in agents' own
 //!   configuration.
 //! * [`analyze`]: a structural analysis of the tree. [`runs`]: where its results are kept.
+//! * [`claims`]: what runs and intents hold against each other.
 //! * [`amend`], [`revert`]: the ways on after a violation. [`explain`]: why a path is in or out.
 //! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence. [`prune`]: removing what is old.
 //! * [`deed`]: evidence of what Probity itself does.
@@ -21,6 +22,7 @@ pub mod bundles;
 pub mod chain;
 pub mod change;
 mod channel;
+pub mod claims;
 mod clock;
 pub mod commits;
 pub mod contract;

@@ -8,6 +8,7 @@ use paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::time::Duration;
 use tree::git::{self, GitLayout, Refs, ZoneClass, ZoneSnapshot};
 use tree::{Options, Snapshot, cache};
 
@@ -154,11 +155,13 @@ impl<'a> Observer<'a> {
         Ok(Snapshot::take(&self.workspace.root, &self.options, earlier.or(cached.as_ref()))?)
     }
 
-    /// Keeps a snapshot for the next run, unless a governed run goes on in this tree: its stat cache is guarded.
+    /// Keeps a snapshot for the next run, unless a governed run goes on in the repository: it watches every stat cache,
+    /// for a forged one would hide changes from the next run on that tree. A run says that it begins under the lock of
+    /// claims, so none begins while this writes.
     pub(crate) fn remember_if_free(&self, snapshot: &Snapshot) {
-        let cache = self.workspace.state.cache(&self.workspace.root);
-        let is_governed = |runs: Vec<store::OpenRun>| runs.iter().any(|run| run.cache == cache);
-        if !self.workspace.state.open_runs().is_ok_and(is_governed) {
+        let state = &self.workspace.state;
+        let Ok(_share) = store::Lock::share_within(&state.claims_lock(), Duration::ZERO) else { return };
+        if state.open_runs().is_ok_and(|runs| runs.is_empty()) {
             self.remember(snapshot);
         }
     }

@@ -7,11 +7,13 @@
 use crate::asked::Asked;
 use crate::attest::{self, Attested, Record};
 use crate::channel::Channel;
+use crate::claims::{self, PathClaim};
 use crate::gates::{self, GateResult};
 use crate::judge::{Case, GateWrites, RefMovement, Verdict, is_blind, judge};
 use crate::observe::{Observation, Observer};
 use crate::planning::{self, Coverage, Preview, Selection, Warning};
 use crate::recover::{self, ClosedRun};
+use crate::registry::Credentials;
 use crate::state_guard::Guard;
 use crate::workspace::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
 use crate::{Fault, Workspace, before, clock};
@@ -32,6 +34,8 @@ pub struct RunRequest {
     pub selection: Selection,
     /// Protected paths that the command may change.
     pub grants: Vec<Vec<u8>>,
+    /// Who asks: the caller's own claims are not in its way.
+    pub credentials: Credentials,
     /// The command.
     pub command: Vec<OsString>,
     /// The folder in which it starts.
@@ -47,6 +51,8 @@ pub enum Event<'a> {
     Closed(&'a ClosedRun),
     /// The scope is sealed and the command is about to start.
     Sealed(&'a Seal, Coverage, &'a [Warning]),
+    /// The caller itself holds paths of the scope by these intents.
+    OwnClaims(&'a [PathClaim]),
     /// The command has ended.
     CommandEnded,
     /// A gate has ended.
@@ -76,6 +82,8 @@ pub struct RunReport {
     pub command_exit_code: Option<i32>,
     /// Where the evidence is, and its hash.
     pub attested: Attested,
+    /// The caller's own intents that hold paths of the scope.
+    pub own_claims: Vec<PathClaim>,
 }
 
 /// Governs one command from declaration to evidence.
@@ -94,6 +102,9 @@ pub fn run(
     let observer = Observer::new(workspace);
     let begun = begin(workspace, &observer, request, &run_id)?;
     watch(Event::Sealed(&begun.seal, begun.preview.coverage, &begun.preview.warnings));
+    if !begun.own_claims.is_empty() {
+        watch(Event::OwnClaims(&begun.own_claims));
+    }
     let concluded = act(workspace, &observer, request, &begun, watch)
         .and_then(|acted| conclude(workspace, &observer, request, &begun, acted));
     concluded.map_err(|fault| leave_evidence(workspace, &begun, fault))
@@ -128,6 +139,7 @@ struct Begun {
     key: Option<SecretKey>,
     folder: PathBuf,
     guard: Guard,
+    own_claims: Vec<PathClaim>,
 }
 
 /// What happened.
@@ -155,6 +167,8 @@ fn begin(
     let seal = seal(&policy, preview.plan.clone(), request, run_id, &start)?;
     let scopes = Scopes::of(&seal)?;
     refuse_unsafe_scope(&preview.scope, &scopes, &start)?;
+    // Once before the long work, and once more when nobody can claim anything meanwhile.
+    claims::check_run(workspace, &request.credentials, &preview.scope)?;
     let not_kept = before::keep(workspace, &start.content, &scopes.build_outputs)?;
     let key = attest::signing_key(workspace)?;
     if seal.contents().signature == SignatureRule::Required && key.is_none() {
@@ -164,9 +178,15 @@ fn begin(
     let chain = workspace.state.chain()?;
     let head = chain.head()?;
     let open = workspace.state.open_run(run_id, &workspace.root);
+    let own_claims = {
+        let _alone = claims::lock(&workspace.state)?;
+        let own_claims = claims::check_run(workspace, &request.credentials, &preview.scope)?;
+        claims::publish(workspace, &open, &seal.contents().plan.scope)?;
+        own_claims
+    };
     durable::write(&open.folder.join(attest::SEAL_FILE), &seal.to_bytes())?;
     let guard = Guard::set(&workspace.state, &open, &chain, head, key.as_ref());
-    Ok(Begun { start, preview, seal, scopes, not_kept, key, folder: open.folder, guard })
+    Ok(Begun { start, preview, seal, scopes, not_kept, key, folder: open.folder, guard, own_claims })
 }
 
 /// Runs the command and the gates, and observes after each.
@@ -231,7 +251,7 @@ fn conclude(
     begun: &Begun,
     acted: Acted,
 ) -> Result<RunReport, Fault> {
-    let Begun { start, preview, seal, scopes, not_kept, key, folder, guard } = begun;
+    let Begun { start, preview, seal, scopes, not_kept, key, folder, guard, own_claims } = begun;
     let touched = guard.touched();
     observer.remember(&acted.end.content);
     let scope = plan::amended_scope(&seal.contents().plan.scope, &acted.asked.granted)?;
@@ -289,6 +309,7 @@ fn conclude(
         index_changed: start.index_differs(&acted.end),
         command_exit_code,
         attested,
+        own_claims: own_claims.clone(),
         seal: seal.clone(),
     })
 }

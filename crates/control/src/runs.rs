@@ -156,6 +156,11 @@ impl Runs {
         names(&self.dir.join("pins").join(name)).is_ok_and(|pins| pins.is_empty())
     }
 
+    /// The name of the file that pins a run for `holder`.
+    pub(crate) fn pin_name(holder: &str) -> String {
+        pin_name(holder)
+    }
+
     /// Whether a file is a pin: named after the holder that is written in it.
     pub(crate) fn is_pin(path: &Path) -> bool {
         let holder = durable::read(path).ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok());

@@ -7,9 +7,9 @@
 //! protected path.
 
 use crate::attest::{Head, SEAL_FILE};
-use crate::bundles;
 use crate::registry::{audit, handles};
 use crate::runs::Runs;
+use crate::{bundles, claims};
 use canon::{Digest, json};
 use evidence::{SecretKey, Trust};
 use plan::Seal;
@@ -125,7 +125,7 @@ impl Guard {
     /// What this very process writes while the command runs. Its own lock and stat cache it does not.
     fn is_ours(&self, name: &Path) -> bool {
         let path = self.state.dir().join(name);
-        path.starts_with(&self.run.folder) && !path.ends_with(SEAL_FILE)
+        path.starts_with(&self.run.folder) && !claims::is_fixed(&path)
     }
 
     fn explains_itself(&self, name: &Path, fate: Fate, new_links: Option<&BTreeSet<String>>) -> bool {
@@ -135,6 +135,8 @@ impl Guard {
         let id = parts.get(1).and_then(|part| part.to_str()).unwrap_or_default();
         match first {
             "chain.lock" | "store.lock" => true,
+            // A database that somebody was just making when we first looked.
+            _ if fate == Fate::Gone && is_unfinished_database(first) => true,
             // Intents go on while a command runs. Their log may only have grown.
             "store.sqlite" | "store.sqlite-wal" | "store.sqlite-shm" => {
                 audit::leads_back(&self.state, self.intents)
@@ -150,10 +152,10 @@ impl Guard {
                 path.extension().is_some_and(|extension| extension == "tmp")
             }
             "before" | "objects" => fate == Fate::New && is_named_by_content(&path),
-            // A run elsewhere that began, goes on, or ended and took its folder away. No seal is ever rewritten.
+            // A run elsewhere that began, goes on, or ended and took its folder away. No seal or claim is ever rewritten.
             "open" if path.starts_with(&self.run.folder) => false,
             "open" => {
-                let is_rewritten = fate == Fate::Changed && path.ends_with(SEAL_FILE);
+                let is_rewritten = fate == Fate::Changed && claims::is_fixed(&path);
                 fate == Fate::Gone || (!is_rewritten && self.has_sound_seal(id))
             }
             // Agents propose while they are governed: the log may grow, and nothing else.
@@ -199,10 +201,22 @@ impl Guard {
                 let known = self.runs.get(*id);
                 known.is_some() && runs.digest_of(id).as_ref() == known
             }
-            (["runs", "pins", ..], Fate::Gone) => audit::head(&self.state) != self.intents,
+            (["runs", "pins", _, unfinished], Fate::Gone) if unfinished.contains('.') => true,
+            (["runs", "pins", run, pin], Fate::Gone) => !self.is_needed(run, pin),
             (["runs", "pins", _, _], _) => Runs::is_pin(&self.state.dir().join(name)),
             _ => false,
         }
+    }
+
+    /// Whether a claim counts on a pin. What a refused start or one that only waits had pinned, nobody needs.
+    fn is_needed(&self, run: &str, pin: &str) -> bool {
+        let Some(registry) = audit::registry(&self.state) else { return self.intents.seq.0 > 0 };
+        let needed = |intent: &intent::registry::Intent| {
+            intent.status == intent::Status::Active
+                && intent.base.run_id.ends_with(run)
+                && Runs::pin_name(intent.id.as_str()) == pin
+        };
+        registry.open_intents().any(needed)
     }
 
     fn has_sound_seal(&self, open: &str) -> bool {
@@ -263,6 +277,10 @@ impl Guard {
         let runs = self.state.bundles().ok()?;
         runs.into_iter().rev().find(|id| self.manifest_link(id).is_some_and(|(found, _)| found == hash))
     }
+}
+
+fn is_unfinished_database(name: &str) -> bool {
+    name.strip_prefix(store::DATABASE).is_some_and(|rest| rest.starts_with(".new"))
 }
 
 fn is_named_by_content(path: &Path) -> bool {
@@ -434,6 +452,7 @@ mod tests {
     #[test]
     fn a_rewritten_seal_is_found_whosever_it_is() {
         assert!(notices(|state| own_run(state).folder.join(SEAL_FILE)));
+        assert!(notices(|state| own_run(state).folder.join(claims::CLAIM_FILE)));
         assert!(notices(|state| state.open_run("r2", Path::new("/other")).folder.join(SEAL_FILE)));
     }
 

@@ -2,7 +2,7 @@
 //!
 //! * [`IntentScope`], [`relations`], [`scope_check`]: what a change may touch, and how two scopes lie to each other.
 //! * [`Owner`], [`ownership`]: who holds an intent, and what a reader may conclude about it.
-//! * [`start_decision`]: whether a start is granted.
+//! * [`start_decision`]: whether a start is granted. [`RunClaim`]: where governed runs and intents meet.
 //! * [`hygiene_finish`]: whose the dirty paths of a shared tree are.
 //! * [`registry`]: the registry of intents as a fold of its log: `decide` and `apply`.
 //! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
@@ -13,6 +13,7 @@ mod owner;
 mod record;
 pub mod registry;
 mod relations;
+mod run_claim;
 mod scope;
 pub mod start;
 pub mod vectors;
@@ -23,5 +24,6 @@ pub use owner::{Held, Lease, Owner, Ownership, Probe, Timestamp, ownership};
 pub use record::{BadId, Claims, CommandId, ForeignDirtyOverlap, IntentId, Peer, Status};
 pub use registry::Registry;
 pub use relations::{OverlapType, Relation, RelationKind, overlap, relations};
+pub use run_claim::{RunClaim, run_conflicts};
 pub use scope::{Entries, Entry, IntentScope, Patterns, ScopeRelation, covered};
 pub use start::{StartDecision, StartState, start_decision};

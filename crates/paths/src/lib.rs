@@ -7,7 +7,7 @@
 //! * [`reconcile`]: the check D ⊆ R; [`delta`]: D from two snapshots.
 //! * [`overlap`]: whether two [`Claim`]s share a path, exactly; [`outside`]: whether one lies within another.
 //! * [`declare_intent`], [`declare_plan`]: what a declared scope says about itself, given the [`TreeNames`].
-//! * [`suggest`]: a readable scope for given paths.
+//! * [`suggest`]: a readable scope for given paths; [`escape`]: a name as a pattern.
 //! * [`vectors`]: the JSON form of this crate's functions, for `probity conformance`.
 
 mod alphabet;
@@ -37,5 +37,5 @@ pub use repo_path::{PathError, RepoPath};
 pub use rule::{Matcher, Rule, UnknownRule};
 pub use scope::{Coverage, Decision, Pattern, PatternError, Scope};
 pub use search::TooComplex;
-pub use suggest::suggest;
+pub use suggest::{escape, suggest};
 pub use tree_names::TreeNames;

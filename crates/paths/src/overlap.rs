@@ -19,6 +19,16 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// The claim on one path by its name.
+    pub fn name(path: &RepoPath) -> Self {
+        Self { literals: BTreeSet::from([path.clone()]), ..Self::default() }
+    }
+
+    /// The claim on a path by its name, and on everything below it.
+    pub fn subtree(path: &RepoPath) -> Self {
+        Self { scope: Scope::subtree(path), ..Self::name(path) }
+    }
+
     /// Whether `path` is claimed.
     pub fn has(&self, path: &RepoPath) -> bool {
         self.literals.contains(path) || self.scope.lets_in(path)
@@ -199,6 +209,17 @@ mod tests {
         assert_eq!(outside(&[b"src/**"], &[b"**", b"!**/*.key"]), "src/a.key");
         assert_eq!(outside(&[b"src/**", b"!**/*.key"], &[b"**", b"!**/*.key"]), "none");
         assert_eq!(outside(&[b"a"], &[]), "a");
+    }
+
+    #[test]
+    fn a_subtree_is_claimed_by_its_name_whatever_it_looks_like() {
+        for name in [&b"src"[..], b"!a", b"[x]*", b"odd?"] {
+            let path = RepoPath::parse(name).expect("a path");
+            let below = RepoPath::parse(&[name, b"/deep/x"].concat()).expect("a path");
+            let beside = RepoPath::parse(&[name, b"y/x"].concat()).expect("a path");
+            let claim = Claim::subtree(&path);
+            assert!(claim.has(&path) && claim.has(&below) && !claim.has(&beside), "{path}");
+        }
     }
 
     #[test]

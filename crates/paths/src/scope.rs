@@ -3,6 +3,7 @@
 use crate::RepoPath;
 use crate::glob::Glob;
 use crate::stems::Stems;
+use crate::suggest::escape;
 use canon::{Reason, bytes};
 
 /// What a change may touch: compiled glob patterns.
@@ -90,6 +91,14 @@ impl Scope {
             all.push(pattern);
         }
         Ok(Self { stems: Stems::new(all.iter().map(|pattern| pattern.glob.stem())), patterns: all })
+    }
+
+    /// The scope of everything below `path`, which is a name and no pattern.
+    pub(crate) fn subtree(path: &RepoPath) -> Self {
+        let text = [&escape(path.as_bytes())[..], b"/**"].concat();
+        let glob = Glob::parse(&text).expect("an escaped path is a glob");
+        let stems = Stems::new(std::iter::once(glob.stem()));
+        Self { patterns: vec![Pattern { text: text.into(), excludes: false, glob }], stems }
     }
 
     /// The patterns in their order.

@@ -91,8 +91,8 @@ fn parent(path: &[u8]) -> &[u8] {
     directories(path).last().unwrap_or_default()
 }
 
-/// The pattern that matches exactly `name`, which does not begin with `!`.
-fn escape(name: &[u8]) -> Vec<u8> {
+/// The pattern that matches exactly `name`. A name that begins with `!` needs another `!` or a directory in front.
+pub fn escape(name: &[u8]) -> Vec<u8> {
     let mut pattern = Vec::with_capacity(name.len());
     for &byte in name {
         match byte {

@@ -47,6 +47,9 @@ pub(crate) enum Command {
         #[arg(long, value_name = "PATTERN")]
         grant: Vec<OsString>,
 
+        #[command(flatten)]
+        identity: Identity,
+
         /// The command and its arguments
         #[arg(last = true, required = true, value_name = "COMMAND")]
         command: Vec<OsString>,

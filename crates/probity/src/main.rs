@@ -63,8 +63,8 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
         .map_err(|source| Fault::System { what: "cannot tell the present folder".into(), source })?;
     let workspace = || Workspace::find(root.as_deref(), &cwd);
     match cli.command {
-        Command::Run { selection, grant, command } => {
-            commands::run::run(&workspace()?, selection, grant, command, cwd.clone(), cli.json)
+        Command::Run { selection, grant, identity, command } => {
+            commands::run::run(&workspace()?, selection, grant, &identity, command, cwd.clone(), cli.json)
         }
         Command::Plan { selection, suggest, suggest_from } => {
             commands::plan::plan(&workspace()?, selection, suggest, suggest_from.as_deref())
@@ -76,8 +76,8 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
         Command::Amend { intent: Some(intent), add, related, why, identity, .. } => {
             commands::change::amend(&workspace()?, &intent, add, related, &why, &identity)
         }
-        Command::Amend { run, add, why, by, .. } => {
-            commands::amend::amend(&workspace()?, &run, add, by, &why)
+        Command::Amend { run, add, why, by, identity, .. } => {
+            commands::amend::amend(&workspace()?, &run, add, by, &why, &identity)
         }
         Command::Revert { run, paths, dry_run } => {
             commands::revert::revert(&workspace()?, &run, paths, dry_run)

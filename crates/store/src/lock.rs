@@ -105,6 +105,16 @@ impl Lock {
         Ok(Self { _file: file })
     }
 
+    /// Takes a part of the lock at `path` for a moment, waiting at most for `wait`.
+    pub fn share_within(path: &Path, wait: Duration) -> Result<Self, LockError> {
+        let file = open(path)?;
+        match file.try_lock_shared() {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(TryLockError::WouldBlock) => Self::wait_for(path, wait, Self::share),
+            Err(TryLockError::Error(source)) => Err(StoreError::Io { path: path.to_owned(), source }.into()),
+        }
+    }
+
     /// Takes the lock at `path` for a moment if it is free.
     pub fn poll(path: &Path) -> Result<Option<Self>, StoreError> {
         let file = open(path)?;
@@ -120,18 +130,22 @@ impl Lock {
     pub fn take_within(path: &Path, wait: Duration) -> Result<Self, LockError> {
         match Self::poll(path)? {
             Some(lock) => Ok(lock),
-            None => Self::wait_for(path, wait),
+            None => Self::wait_for(path, wait, Self::take),
         }
     }
 
     /// Waits in the system's own queue, which has no time limit: hence on a thread that can be left behind. If it is
     /// served too late, it gives the lock back at once.
-    fn wait_for(path: &Path, wait: Duration) -> Result<Self, LockError> {
+    fn wait_for(
+        path: &Path,
+        wait: Duration,
+        take: fn(&Path) -> Result<Self, StoreError>,
+    ) -> Result<Self, LockError> {
         let (served, turn) = mpsc::sync_channel(0);
         let waiting = path.to_owned();
         std::thread::spawn(move || {
             // Nobody listens any more who has waited too long.
-            let _ = served.send(Self::take(&waiting));
+            let _ = served.send(take(&waiting));
         });
         match turn.recv_timeout(wait) {
             Ok(taken) => Ok(taken?),
@@ -209,7 +223,10 @@ mod tests {
         let shared = [Lock::share(&path).expect("is shared"), Lock::share(&path).expect("is shared")];
         assert!(matches!(Lock::try_take(&path, "gc"), Err(LockError::Held { .. })));
         drop(shared);
-        Lock::try_take(&path, "gc").expect("is free");
+        let alone = Lock::try_take(&path, "gc").expect("is free");
+        assert!(matches!(Lock::share_within(&path, Duration::from_millis(20)), Err(LockError::Held { .. })));
+        drop(alone);
+        Lock::share_within(&path, Duration::ZERO).expect("is free");
     }
 
     #[test]

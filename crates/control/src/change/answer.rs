@@ -45,6 +45,8 @@ pub struct StartAnswer {
     pub warnings: Vec<ScopeWarning>,
     /// The intents in the way.
     pub blocked_by: Vec<IntentId>,
+    /// The governed runs in the way.
+    pub blocked_by_runs: Vec<String>,
     /// The place in the queue, if queued.
     pub queue_position: Option<usize>,
     /// When the owner must have been heard of again.
@@ -98,6 +100,8 @@ pub struct ScopeWarning {
 pub struct Neighbours {
     /// Live claims that overlap.
     pub concurrent_intents: Vec<Neighbour>,
+    /// Governed runs that go on and may touch the same paths.
+    pub concurrent_runs: Vec<ConcurrentRun>,
     /// All relations that are not `none`, overlaps included.
     pub workspace_relations: Vec<Neighbour>,
     /// Those who wait for some of the same paths.
@@ -106,6 +110,23 @@ pub struct Neighbours {
     pub total_agents: usize,
     /// How many live claims have a silent owner.
     pub stale_count: usize,
+}
+
+/// A governed run that is in the way.
+#[derive(Debug, Clone, Serialize)]
+pub struct ConcurrentRun {
+    /// The run.
+    pub run_id: String,
+    /// What it may touch, from its own root.
+    pub scope: plan::Globs,
+    /// The declared entries of which it may touch something.
+    pub overlap: Entries,
+    /// Its root.
+    pub root: Value,
+    /// Since when it goes on.
+    pub since: String,
+    /// What to do about it.
+    pub recommended_action: &'static str,
 }
 
 /// Another intent, and how it lies to this one.

@@ -26,14 +26,17 @@ mod trail;
 mod view;
 
 pub use amend::{AmendAnswer, amend};
-pub use answer::{BlastSummary, FinishAnswer, Neighbour, Neighbours, ScopeWarning, StartAnswer};
+pub use answer::{
+    BlastSummary, ConcurrentRun, FinishAnswer, Neighbour, Neighbours, ScopeWarning, StartAnswer,
+};
 pub use dirt::{Dirt, Look, Since};
 pub use doctor::{Checkup, DoctorAnswer, Health, doctor};
 pub use finish::finish;
+pub(crate) use frame::Frame;
 pub use record::StartRecord;
 pub use request::{DetailLevel, Evidence, FinishRequest, PromoteRequest, StartRequest};
 pub use start::{promote, promote_when_free, start};
-pub use status::{DirtyGroup, DirtySummary, IntentLine, StatusAnswer, Watch, status};
+pub use status::{DirtyGroup, DirtySummary, IntentLine, RunLine, StatusAnswer, Watch, status};
 
 use contract::{Rules, StrictnessProfile};
 

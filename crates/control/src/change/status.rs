@@ -4,6 +4,7 @@ use super::dirt::Look;
 use super::frame::Frame;
 use super::neighbours::Seen;
 use super::view::LISTED;
+use crate::claims::{self, OpenRunClaim};
 use crate::registry::view::OwnerView;
 use crate::registry::{Caller, Handles, Shell};
 use crate::runs::Runs;
@@ -11,8 +12,11 @@ use crate::{Fault, Workspace, analyze};
 use intent::registry::{Intent, Notice};
 use intent::{Claims, Entries, IntentId, Ownership, Peer, Status};
 use paths::RepoPath;
+use plan::Globs;
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 /// The state of a tree and of the intents on it.
@@ -28,6 +32,8 @@ pub struct StatusAnswer {
     pub run_available: bool,
     /// The claims and those who wait, in the order in which they were declared.
     pub intents: Vec<IntentLine>,
+    /// The governed runs that go on.
+    pub runs: Vec<RunLine>,
     /// Whose the dirt is.
     pub dirty: DirtySummary,
     /// What to do next.
@@ -68,6 +74,23 @@ pub struct IntentLine {
     /// How many dirty paths of this tree it holds.
     pub n_dirty: usize,
     /// Whether it is made in this working tree.
+    pub is_here: bool,
+}
+
+/// One governed run that goes on.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunLine {
+    /// Its id.
+    pub run_id: String,
+    /// What it may touch, amendments included, from its own root.
+    pub scope: Globs,
+    /// Its root.
+    pub root: Value,
+    /// Since when.
+    pub since: String,
+    /// The process that supervises it.
+    pub pid: u32,
+    /// Whether it works in this working tree.
     pub is_here: bool,
 }
 
@@ -161,6 +184,16 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
         }
     };
     let intents: Vec<IntentLine> = open.iter().map(line).collect();
+    let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
+    let run_line = |run: OpenRunClaim| RunLine {
+        is_here: run.root.starts_with(top),
+        root: canon::bytes::to_json(run.root.as_os_str().as_bytes()),
+        run_id: run.claim.run_id,
+        scope: run.scope,
+        since: run.since,
+        pid: run.pid,
+    };
+    let runs = claims::open_runs(&workspace.state)?.into_iter().map(run_line).collect();
     Ok(StatusAnswer {
         schema: "probity/status/v1",
         head: look.state.head.clone(),
@@ -168,6 +201,7 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
         run_available: Runs::open(workspace).has(run_id),
         next_step: next_step(&intents, &dirty).to_owned(),
         intents,
+        runs,
         dirty,
         notices: shell.registry().notices(&owner),
     })

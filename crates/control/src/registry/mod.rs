@@ -20,20 +20,21 @@ pub use handles::{Handles, KeptHandle};
 pub use host::{Host, Machine};
 pub use identity::{Caller, Credentials, Handle, Label};
 
+use crate::claims::{self, OpenRunClaim};
 use crate::{Fault, Workspace, clock};
 use cache::Cache;
 use canon::{Digest, json};
 use intent::registry::{
     Action, Circumstances, Command, Decision, Event, Intent, Notice, Refusal, Registry, Seq,
 };
-use intent::{CommandId, IntentId, Owner, Probe};
+use intent::{CommandId, Entry, IntentId, IntentScope, Owner, Peer, Probe};
 use paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::ports::{Appended, Leases, Log, Record, Store};
-use store::{Lock, StoreError};
+use store::{Lock, State, StoreError};
 
 /// The name of the log and of the leases.
 const NAME: &str = "intents";
@@ -83,6 +84,8 @@ pub struct Shell {
     database: PathBuf,
     cache: Option<Cache>,
     turn: Option<PathBuf>,
+    /// Where governed runs are looked for, and the top of the working tree that is worked in.
+    runs: Option<(State, PathBuf)>,
     /// Where the log ended when this process last looked for what is over.
     tidied_at: Option<u64>,
 }
@@ -95,6 +98,8 @@ impl Shell {
         shell.database = workspace.state.database();
         shell.cache = Some(Cache::new(workspace.state.registry_cache()));
         shell.turn = Some(workspace.state.registry_turn());
+        let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root).clone();
+        shell.runs = Some((workspace.state.clone(), top));
         shell.catch_up_from_cache()?;
         Ok(shell)
     }
@@ -109,6 +114,7 @@ impl Shell {
             database: PathBuf::from(NAME),
             cache: None,
             turn: None,
+            runs: None,
             tidied_at: None,
         }
     }
@@ -154,7 +160,38 @@ impl Shell {
 
     /// What this host sees now, without looking at the tree.
     pub fn circumstances(&self) -> Result<Circumstances, Fault> {
-        self.circumstances_in(&TreeFacts::default())
+        self.circumstances_in(&TreeFacts::default(), Vec::new())
+    }
+
+    /// The governed runs of the repository that go on, but for one that this process is part of.
+    pub(crate) fn open_runs(&self) -> Result<Vec<OpenRunClaim>, Fault> {
+        let Some((state, _)) = &self.runs else { return Ok(Vec::new()) };
+        let mut runs = claims::open_runs(state)?;
+        runs.retain(|run| !run.is_around_us());
+        Ok(runs)
+    }
+
+    /// The governed runs that are in the way of `scope` (named as in the registry).
+    pub(crate) fn run_peers(&self, scope: &IntentScope) -> Result<Vec<Peer>, Fault> {
+        let Some((_, top)) = &self.runs else { return Ok(Vec::new()) };
+        let is_file = |entry: &Entry| claims::is_file(top, entry);
+        Ok(self.open_runs()?.iter().filter_map(|run| run.claim.peer(scope, &is_file)).collect())
+    }
+
+    /// The paths that an action would claim.
+    fn claimed_by(&self, action: &Action) -> Option<IntentScope> {
+        match action {
+            Action::Start { declaration, .. } => Some(declaration.scope.clone()),
+            Action::Promote { intent_id, .. } => {
+                self.registry.intent(intent_id).map(|intent| intent.scope.clone())
+            }
+            Action::Amend { allowed_files, allowed_related, .. } => Some(IntentScope {
+                allowed_files: allowed_files.clone(),
+                allowed_related: allowed_related.clone(),
+                ..IntentScope::default()
+            }),
+            _ => None,
+        }
     }
 
     /// Carries out an action of `by`. A refusal is [`Fault::Intent`], and leaves nothing behind.
@@ -198,7 +235,15 @@ impl Shell {
         let mut turn = None;
         for n_tries in 0..MAX_TRIES {
             self.refresh()?;
-            let seen = self.circumstances_in(tree)?;
+            // From the look at governed runs to the append no run may begin: see `claims`.
+            let (runs, _share) = match (self.claimed_by(&command.action), &self.runs) {
+                (Some(scope), Some((state, _))) => {
+                    let share = claims::share(state)?;
+                    (self.run_peers(&scope)?, Some(share))
+                }
+                _ => (Vec::new(), None),
+            };
+            let seen = self.circumstances_in(tree, runs)?;
             let event = match self.registry.decide(&seen, command)? {
                 Decision::Append(event) => event,
                 Decision::Known(event) => return Ok(Done::again(*event)),
@@ -288,7 +333,7 @@ impl Shell {
         self.attempt(&Command { id, by: by.clone(), action }, &TreeFacts::default()).map(drop)
     }
 
-    fn circumstances_in(&self, tree: &TreeFacts) -> Result<Circumstances, Fault> {
+    fn circumstances_in(&self, tree: &TreeFacts, runs: Vec<Peer>) -> Result<Circumstances, Fault> {
         let running: BTreeMap<String, Duration> = self.leases.running()?.into_iter().collect();
         let open = || self.registry.open_intents();
         let lease =
@@ -299,6 +344,7 @@ impl Shell {
             leases: open().filter_map(lease).collect(),
             run_available: tree.run_available,
             dirty: tree.dirty.clone(),
+            runs,
         })
     }
 

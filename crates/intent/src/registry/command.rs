@@ -4,7 +4,7 @@
 
 use super::{Base, Seq};
 use crate::owner::{Owner, Probe, Timestamp};
-use crate::record::{CommandId, IntentId};
+use crate::record::{CommandId, IntentId, Peer};
 use crate::scope::{Entries, IntentScope};
 use crate::start::{DirtyScopePolicy, OnConflict};
 use canon::Digest;
@@ -153,6 +153,8 @@ pub struct Circumstances {
     pub run_available: bool,
     /// The dirty paths of the tree.
     pub dirty: BTreeSet<RepoPath>,
+    /// Governed runs that are in the way of the command, each as a live claim on the entries that are contested.
+    pub runs: Vec<Peer>,
 }
 
 impl Circumstances {

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::owner::{Lease, Owner, Ownership, Timestamp};
 use crate::record::{IntentId, Status};
+use crate::relations::overlap;
 use crate::scope::{Entries, IntentScope};
 use crate::start::{DirtyScopePolicy, OnConflict, StartState, StartStatus, start_decision};
 use std::collections::BTreeSet;
@@ -147,7 +148,11 @@ impl Decide<'_> {
         let decision = start_decision(&StartState {
             run_available: self.seen.run_available,
             scope: scope.clone(),
-            concurrent_intents: others.iter().map(|other| other.peer(self.by, self.seen)).collect(),
+            concurrent_intents: others
+                .iter()
+                .map(|other| other.peer(self.by, self.seen))
+                .chain(self.seen.runs.iter().cloned())
+                .collect(),
             dirty: self.seen.dirty.clone(),
             dirty_scope_policy,
             on_conflict,
@@ -202,12 +207,14 @@ impl Decide<'_> {
             ..IntentScope::default()
         };
         check_size(intent.scope.entries().count() + added.entries().count())?;
+        let runs = self.seen.runs.iter().filter(|run| overlap(&added, &run.scope));
         let holders: BTreeSet<IntentId> = self
             .registry
             .overlapping(&added, Some(id))
             .into_iter()
             .filter(|other| other.status == Status::Active && !is_gone(other, self.by, self.seen))
             .map(|other| other.id.clone())
+            .chain(runs.map(|run| run.intent_id.clone()))
             .collect();
         if !holders.is_empty() {
             return Err(Refusal::Overlaps { holders });

@@ -29,8 +29,8 @@ pub enum Refusal {
         /// The caller's intent.
         holder: IntentId,
     },
-    /// Another live intent holds some of these paths.
-    #[error("the scope overlaps live intents of others")]
+    /// Another live intent or a governed run holds some of these paths.
+    #[error("the paths are held by others: {}", .holders.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
     Overlaps {
         /// Whose.
         holders: BTreeSet<IntentId>,

@@ -1,6 +1,7 @@
 //! `probity amend`.
 
 use crate::answer::{Answer, Outcome, path_json};
+use crate::commands::identity::Identity;
 use crate::{bytes, ui};
 use canon::bytes::escape;
 use control::amend::{Amended, amend as widen};
@@ -15,9 +16,10 @@ pub(crate) fn amend(
     add: Vec<OsString>,
     by: Option<String>,
     why: &str,
+    identity: &Identity,
 ) -> Result<Answer, Fault> {
     let by = by.unwrap_or_else(control::user);
-    match widen(workspace, run, &bytes(add), &by, why)? {
+    match widen(workspace, &identity.credentials()?, run, &bytes(add), &by, why)? {
         Amended::Open { run_id, amendment } => {
             let patterns: Vec<String> =
                 amendment.add.as_slice().iter().map(|pattern| escape(pattern)).collect();

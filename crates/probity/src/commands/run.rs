@@ -2,8 +2,9 @@
 
 use crate::answer::{Answer, Outcome, path_json};
 use crate::cli::Selection;
+use crate::commands::identity::Identity;
 use crate::ui;
-use canon::bytes::escape;
+use canon::bytes::{escape, shell_word};
 use control::judge::{Finding, Severity};
 use control::run::{Event, RunReport, RunRequest, run as govern};
 use control::{Fault, Workspace};
@@ -25,11 +26,13 @@ pub(crate) fn run(
     workspace: &Workspace,
     selection: Selection,
     grant: Vec<OsString>,
+    identity: &Identity,
     command: Vec<OsString>,
     cwd: PathBuf,
     json: bool,
 ) -> Result<Answer, Fault> {
     let request = RunRequest {
+        credentials: identity.credentials()?,
         selection: selection.into(),
         grants: grant.into_iter().map(OsStringExt::into_vec).collect(),
         command,
@@ -70,6 +73,7 @@ fn to_json(report: &RunReport) -> Value {
         "signed_by": report.attested.key_id,
         "enforcement": contents.enforcement,
         "command_exit_code": report.command_exit_code,
+        "own_claims": report.own_claims,
         "next_steps": next_steps(report).iter().map(|(way, command)| json!({ "way": way, "command": command })).collect::<Vec<_>>(),
     })
 }
@@ -111,6 +115,13 @@ fn show_event(event: &Event<'_>) {
                     "warning",
                     format_args!("{pattern}{} {}", warning.code.meaning(), ui::warn(warning.code)),
                 );
+            }
+        }
+        Event::OwnClaims(claims) => {
+            for claim in *claims {
+                let paths: Vec<String> = claim.paths.iter().map(ToString::to_string).collect();
+                let whose = ui::dim(format_args!("your own intent {} ({})", claim.intent_id, claim.agent));
+                ui::row("claimed", format_args!("{}  {whose}", paths.join(", ")));
             }
         }
         Event::CommandEnded => {}
@@ -245,7 +256,7 @@ fn next_steps(report: &RunReport) -> Vec<(&'static str, String)> {
     let patterns = paths::suggest(&plain, &[]);
     let flags = |flag: &str| {
         let words: Vec<String> =
-            patterns.iter().map(|pattern| format!("{flag} {}", quote(pattern))).collect();
+            patterns.iter().map(|pattern| format!("{flag} {}", shell_word(pattern))).collect();
         words.join(" ")
     };
     vec![
@@ -253,32 +264,4 @@ fn next_steps(report: &RunReport) -> Vec<(&'static str, String)> {
         ("revert", format!("probity revert {id}")),
         ("split", format!("probity run {} -- …", flags("--scope"))),
     ]
-}
-
-/// A pattern as a shell word.
-fn quote(pattern: &[u8]) -> String {
-    match std::str::from_utf8(pattern) {
-        Ok(text) if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', r"'\''")),
-        _ => {
-            let letter = |byte: &u8| match byte {
-                b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
-                b' '..=b'~' => char::from(*byte).to_string(),
-                other => format!("\\x{other:02x}"),
-            };
-            let letters: Vec<String> = pattern.iter().map(letter).collect();
-            format!("$'{}'", letters.concat())
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quote;
-
-    #[test]
-    fn a_pattern_is_one_word_for_the_shell() {
-        assert_eq!(quote(b"src/**"), "'src/**'");
-        assert_eq!(quote(b"it's"), r"'it'\''s'");
-        assert_eq!(quote(b"a\x1b\xff'\\"), r"$'a\x1b\xff\'\\'");
-    }
 }

@@ -19,7 +19,9 @@ use crate::{Fault, Workspace, clock, ledger};
 use contract::StrictnessProfile;
 use intent::registry::{Action, Change, Circumstances, Command, Declaration, Intent, Refusal};
 use intent::start::{ClaimState, DirtyScopePolicy, OnConflict, StartNextStep, StartStatus};
-use intent::{CommandId, IntentId, IntentScope, Owner, StartDecision, StartState, Status, start_decision};
+use intent::{
+    CommandId, IntentId, IntentScope, Owner, Peer, StartDecision, StartState, Status, start_decision,
+};
 
 /// Starts a change.
 pub fn start(
@@ -147,7 +149,7 @@ impl<'a> Desk<'a> {
         Ok(start_decision(&StartState {
             run_available: ask.ground.run.is_some(),
             scope: ask.scope.clone(),
-            concurrent_intents: seen.peers(ask.place.as_ref()),
+            concurrent_intents: self.peers(&seen, &ask.scope, ask.place.as_ref())?,
             dirty: ask.ground.dirty(),
             dirty_scope_policy: ask.policy,
             on_conflict: ask.on_conflict,
@@ -194,7 +196,7 @@ impl<'a> Desk<'a> {
         let mut decision = start_decision(&StartState {
             run_available: true,
             scope: ask.scope.clone(),
-            concurrent_intents: seen.peers(Some(id)),
+            concurrent_intents: self.peers(&seen, &ask.scope, Some(id))?,
             dirty: ask.ground.dirty(),
             dirty_scope_policy: ask.policy,
             on_conflict: ask.on_conflict,
@@ -254,6 +256,16 @@ impl<'a> Desk<'a> {
         answer.idempotent_replay = true;
         answer.run_id = Some(known.base.run_id.clone());
         Ok(answer)
+    }
+
+    /// The others that a start meets: intents, and governed runs.
+    fn peers(
+        &self,
+        seen: &Seen<'_>,
+        scope: &IntentScope,
+        except: Option<&IntentId>,
+    ) -> Result<Vec<Peer>, Fault> {
+        Ok(seen.peers(except).into_iter().chain(self.shell.run_peers(scope)?).collect())
     }
 
     fn seen<'s>(&'s self, circumstances: &'s Circumstances, frame: &'s Frame) -> Seen<'s> {

@@ -57,7 +57,10 @@ impl Desk<'_> {
         let seen = self.seen(&circumstances, &frame);
         let in_the_way = seen.neighbours(&intent.scope, Some(&intent.id), DetailLevel::Full);
         let first = self.shell.registry().queue_position(&intent.id, &self.owner, &circumstances);
-        Ok(in_the_way.concurrent_intents.is_empty() && first.is_none_or(|position| position == 1))
+        let runs = self.shell.run_peers(&intent.scope)?;
+        Ok(runs.is_empty()
+            && in_the_way.concurrent_intents.is_empty()
+            && first.is_none_or(|position| position == 1))
     }
 
     fn promote(

@@ -3,16 +3,17 @@
 use super::{Ask, Desk};
 use crate::Fault;
 use crate::analyze;
-use crate::change::answer::{self, BlastSummary, Neighbours, StartAnswer};
+use crate::change::answer::{self, BlastSummary, ConcurrentRun, Neighbours, StartAnswer};
 use crate::change::view::{LISTED, View};
 use crate::contract::Side;
-use crate::ledger;
+use crate::{claims, ledger};
 use contract::StrictnessProfile;
 use intent::registry::Notice;
 use intent::start::{ClaimState, StartNextStep, StartStatus};
 use intent::{IntentId, IntentScope, StartDecision};
 use paths::RepoPath;
 use serde_json::{Value, json};
+use std::os::unix::ffi::OsStrExt;
 
 impl Desk<'_> {
     pub(super) fn compose(
@@ -37,6 +38,14 @@ impl Desk<'_> {
         let run = ask.ground.run.as_ref();
         let shown_run = run.filter(|_| decision.status != StartStatus::Queued);
         let reasons: Vec<String> = decision.reasons.iter().map(word).collect();
+        let mut workspace =
+            if looked { seen.neighbours(&ask.scope, id, ask.detail) } else { Neighbours::default() };
+        if looked && decision.status != StartStatus::Active {
+            workspace.concurrent_runs = self.concurrent_runs(ask)?;
+        }
+        let is_run = |id: &IntentId| workspace.concurrent_runs.iter().any(|run| run.run_id == id.as_str());
+        let (runs, intents): (Vec<IntentId>, Vec<IntentId>) =
+            decision.blocked_by.iter().cloned().partition(is_run);
         Ok(StartAnswer {
             schema: "probity/start/v1",
             status: decision.status,
@@ -47,21 +56,18 @@ impl Desk<'_> {
             reason: reasons.first().cloned(),
             reasons,
             next_step: word(&decision.next_step),
-            message: message(decision),
+            message: message(decision, &intents, &runs),
             user_action_required: !decision.edit_allowed,
             idempotent_replay: false,
             run_id: run.map(|side| side.run.id.0.to_string()),
             dirty_scope_policy: ask.policy,
             warnings: ask.warnings.clone(),
-            blocked_by: decision.blocked_by.iter().cloned().collect(),
+            blocked_by_runs: runs.iter().map(ToString::to_string).collect(),
+            blocked_by: intents,
             queue_position: decision.queue_position,
             lease_expires_at: intent.map(|intent| answer::shown(intent.lease(&circumstances).ends_at())),
             expires_at: intent.map(|intent| answer::shown(intent.expires_at)),
-            workspace: if looked {
-                seen.neighbours(&ask.scope, id, ask.detail)
-            } else {
-                Neighbours::default()
-            },
+            workspace,
             workspace_hygiene: looked.then(|| view.start(decision)),
             blast_radius: shown_run.map(|side| blast(&side.run, &scope, &view)),
             budget: match shown_run {
@@ -77,6 +83,23 @@ impl Desk<'_> {
             scope,
             notices,
         })
+    }
+
+    /// The governed runs that may touch what is asked for.
+    fn concurrent_runs(&self, ask: &Ask<'_>) -> Result<Vec<ConcurrentRun>, Fault> {
+        let is_file = claims::file_test(self.workspace);
+        let runs = self.shell.open_runs()?.into_iter().filter_map(|run| {
+            let contested = run.claim.contested(&ask.scope, &is_file);
+            (!contested.is_empty()).then(|| ConcurrentRun {
+                overlap: ask.ground.frame.entries_down(&contested),
+                root: canon::bytes::to_json(run.root.as_os_str().as_bytes()),
+                run_id: run.claim.run_id,
+                scope: run.scope,
+                since: run.since,
+                recommended_action: "wait_for_the_run_or_narrow_scope",
+            })
+        });
+        Ok(runs.collect())
     }
 
     /// What the ledger says must be kept to in this scope; the first of it, because agents read it all.
@@ -127,8 +150,15 @@ fn blast(run: &analysis::Run, scope: &IntentScope, view: &View<'_>) -> BlastSumm
     }
 }
 
-fn message(decision: &StartDecision) -> String {
-    let hold = |whose: &str| match decision.blocked_by.len() {
+fn message(decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) -> String {
+    if let ([], [run, ..]) = (intents, runs)
+        && decision.status == StartStatus::Blocked
+    {
+        return format!(
+            "run {run} works on paths of this scope: wait until it has ended, queue, or narrow the scope; do not edit"
+        );
+    }
+    let hold = |whose: &str| match intents.len() {
         1 => format!("an intent of {whose} holds paths of this scope"),
         n => format!("{n} intents of {whose} hold paths of this scope"),
     };

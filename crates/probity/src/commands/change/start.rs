@@ -236,6 +236,19 @@ fn show_start(answer: &StartAnswer) {
             ),
         );
     }
+    for run in &answer.workspace.concurrent_runs {
+        let paths: Vec<String> = run.overlap.iter().map(ToString::to_string).collect();
+        ui::row(
+            "held",
+            format_args!(
+                "{} by run {} in {} since {}",
+                paths.join(", "),
+                run.run_id,
+                shown_path(&run.root),
+                run.since
+            ),
+        );
+    }
     let dirty = answer.workspace_hygiene.as_ref().map(|hygiene| &hygiene["dirty_in_allowed"]);
     for path in dirty.and_then(Value::as_array).into_iter().flatten() {
         ui::row("dirty", shown_path(path));

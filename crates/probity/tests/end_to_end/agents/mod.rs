@@ -8,6 +8,7 @@ mod handles;
 mod misses;
 mod queue;
 mod rows;
+mod runs;
 mod time;
 
 use crate::repo::{Outcome, Repo};
