@@ -4,6 +4,7 @@
 //! ours: it has a place. Verdicts on runs are neither; they are reports.
 
 use crate::claims::PathClaim;
+use crate::git::GitFailure;
 use canon::Reason;
 use intent::registry::Refusal;
 use paths::PatternError;
@@ -64,6 +65,9 @@ pub enum Fault {
     /// The tree could not be seen at all.
     #[error(transparent)]
     Tree(#[from] TreeError),
+    /// A git command gave no answer.
+    #[error(transparent)]
+    Git(#[from] GitFailure),
     /// Our own files could not be used.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -121,6 +125,7 @@ impl Fault {
             Self::Held { .. } => Some(Reason::RunLocked),
             Self::Claimed { .. } => Some(Reason::RunClaimed),
             Self::Tree(error) => Some(error.reason),
+            Self::Git(_) => Some(Reason::GitCommandFailed),
             Self::Store(StoreError::Damaged { .. }) => Some(Reason::StateDamaged),
             Self::Store(StoreError::Newer { .. }) => Some(Reason::StateNewer),
             Self::Store(StoreError::Network { .. }) => Some(Reason::StateNetwork),
@@ -179,6 +184,7 @@ impl Fault {
             (Self::NoSuchAnalysis(_), _) => {
                 "`probity runs list` shows the stored runs; `probity analyze` makes one".into()
             }
+            (Self::Git(failure), _) => failure.next_step(),
             (Self::Store(StoreError::Damaged { path, .. }), _) if path.ends_with(store::DATABASE) => {
                 damaged_database(path)
             }
@@ -213,7 +219,7 @@ impl Fault {
             | Self::BadInput(_) => 2,
             Self::Held { .. } | Self::Claimed { .. } => 5,
             Self::Intent(refusal) => refusal_exit_code(refusal),
-            Self::Tree(_) | Self::Store(_) | Self::Unjudged { .. } | Self::System { .. } => 70,
+            Self::Tree(_) | Self::Git(_) | Self::Store(_) | Self::Unjudged { .. } | Self::System { .. } => 70,
         }
     }
 }

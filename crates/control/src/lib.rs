@@ -31,6 +31,7 @@ pub mod explain;
 pub mod export;
 mod fault;
 pub mod gates;
+mod git;
 pub mod init;
 pub mod judge;
 pub mod keys;
@@ -47,6 +48,7 @@ mod state_guard;
 mod workspace;
 
 pub use fault::Fault;
+pub use git::{GitFailure, GitFailureCause};
 pub use recover::ClosedRun;
 pub use workspace::Workspace;
 

@@ -1,7 +1,7 @@
 //! From what the caller asks to what will be sealed: the plan, what is doubtful about it, and how much it covers.
 
 use crate::observe::Observer;
-use crate::{Fault, Workspace, before, bundles};
+use crate::{Fault, Workspace, bundles, git};
 use canon::{Reason, bytes};
 use paths::{RepoPath, Scope};
 use plan::{Globs, Plan, Policy, Proposal, Request};
@@ -157,7 +157,7 @@ pub fn of_tree(workspace: &Workspace, selection: &Selection) -> Result<Proposed,
 /// The files that someone keeps: what git has committed, or every file where nothing is committed. What a build wrote
 /// must not count as kept, or no build output would ever be proposed.
 pub(crate) fn kept_files(workspace: &Workspace, snapshot: &Snapshot) -> Vec<RepoPath> {
-    let committed: Vec<RepoPath> = before::committed(workspace).into_keys().collect();
+    let committed: Vec<RepoPath> = git::head_tree(workspace).unwrap_or_default().into_keys().collect();
     if committed.is_empty() { names(snapshot).0 } else { committed }
 }
 

@@ -8,7 +8,7 @@ use crate::attest::{Attested, DELTA_FILE};
 use crate::deed::{Deed, Did};
 use crate::judge::{Finding, Severity, Verdict};
 use crate::observe::Observer;
-use crate::{Fault, Workspace, before, bundles, planning, recover, run};
+use crate::{Fault, Workspace, bundles, git, planning, recover, run};
 use canon::{Digest, Reason, json};
 use paths::RepoPath;
 use plan::{Globs, Seal};
@@ -238,10 +238,17 @@ impl Undoing<'_> {
         if let Ok(Some(bytes)) = self.workspace.state.before_images().get(&digest) {
             return Ok(bytes);
         }
-        let git = self.workspace.git.as_ref().zip(side.git_id.as_ref());
-        match git.and_then(|(git, id)| before::blob(git, id)) {
-            Some(bytes) if Digest::of(&bytes) == digest => Ok(bytes),
-            _ => Err((Reason::RevertNoBeforeImage, format!("no copy with digest {digest} is kept"))),
+        let not_kept = |why: String| Err((Reason::RevertNoBeforeImage, why));
+        let Some((layout, id)) = self.workspace.git.as_ref().zip(side.git_id.as_ref()) else {
+            return not_kept(format!("no copy with digest {digest} is kept"));
+        };
+        match git::blob(layout, id) {
+            Ok(Some(bytes)) if Digest::of(&bytes) == digest => Ok(bytes),
+            Ok(None) if layout.is_partial() => not_kept(format!(
+                "no copy is kept, and this partial clone lacks blob {id}: get it with `git cat-file -e {id}`, then revert again"
+            )),
+            Ok(_) => not_kept(format!("no copy with digest {digest} is kept")),
+            Err(failure) => Err((Reason::GitCommandFailed, failure.to_string())),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::files::{Files, Seen};
 use super::{AnalyzeOptions, Analyzed, Progress, Work, analyzed, content};
 use crate::change::Look;
 use crate::runs::Runs;
-use crate::{Fault, Workspace, before};
+use crate::{Fault, Workspace, git};
 use analysis::Selection;
 use canon::Digest;
 use paths::RepoPath;
@@ -27,8 +27,7 @@ pub fn analyze_commit(
     options: &AnalyzeOptions,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Analyzed, Fault> {
-    let unknown = || Fault::Missing(format!("git does not give the tree of {revision}"));
-    let tree = before::tree_of(workspace, revision).ok_or_else(unknown)?;
+    let tree = git::tree_of(workspace, &git::commit_id(workspace, revision)?)?;
     let look = Look::take(workspace, policy)?;
     let fetched = fetch(workspace, &tree, &look)?;
     let seen = seen(&tree, &look, &fetched);
@@ -54,8 +53,7 @@ fn fetch(workspace: &Workspace, tree: &HeadTree, look: &Look) -> Result<BTreeMap
         .map(|(path, (_, id))| (path, id.to_string()))
         .collect();
     let Some(git) = &workspace.git else { return Ok(BTreeMap::new()) };
-    let ids: Vec<String> = missing.iter().map(|(_, id)| id.clone()).collect();
-    let blobs = before::blobs(git, &ids)?;
+    let blobs = git::blobs(git, &missing)?;
     Ok(missing.into_iter().filter_map(|(path, id)| Some((path.clone(), blobs.get(&id)?.clone()))).collect())
 }
 

@@ -8,7 +8,7 @@
 
 use super::StartRecord;
 use crate::observe::Observer;
-use crate::{Fault, Workspace, before};
+use crate::{Fault, Workspace, git};
 use canon::Digest;
 use intent::hygiene::{DirtyEntry, DirtyStatus, StartSnapshot};
 use paths::{RepoPath, Scope};
@@ -62,9 +62,9 @@ impl Look {
     /// Holds a snapshot of the workspace against its commit.
     pub fn of(workspace: &Workspace, policy: &Policy, snapshot: Snapshot) -> Result<Self, Fault> {
         let exempt = policy.workspace.build_outputs.to_scope()?;
-        let head = before::head(workspace);
+        let head = git::head(workspace)?;
         let committed = match &head {
-            Some(head) => before::tree_of(workspace, head).ok_or_else(|| no_git(head))?,
+            Some(head) => git::tree_of(workspace, head)?,
             None => HeadTree::new(),
         };
         let state = StartRecord { head, ..StartRecord::default() };
@@ -79,8 +79,8 @@ impl Look {
     }
 
     /// The paths that differ from the tree of a commit, untracked files included, ignored ones not.
-    pub fn differing_from(&self, workspace: &Workspace, revision: &str) -> Option<BTreeSet<RepoPath>> {
-        let tree = before::tree_of(workspace, &before::commit_id(workspace, revision)?)?;
+    pub fn differing_from(&self, workspace: &Workspace, revision: &str) -> Result<BTreeSet<RepoPath>, Fault> {
+        let tree = git::tree_of(workspace, &git::commit_id(workspace, revision)?)?;
         let other = |path: &RepoPath| tree.get(path) != self.committed.get(path);
         let names = tree.keys().chain(self.committed.keys());
         let moved = names.filter(|path| other(path) && !self.exempt.lets_in(path)).cloned();
@@ -90,19 +90,22 @@ impl Look {
             (None, None) => false,
             _ => true,
         };
-        Some(self.state.dirty.keys().cloned().chain(moved).filter(differs).collect())
+        Ok(self.state.dirty.keys().cloned().chain(moved).filter(differs).collect())
     }
 
     /// What is dirty now, seen from a start.
-    pub fn since(&self, workspace: &Workspace, start: &StartRecord) -> Since {
+    pub fn since(&self, workspace: &Workspace, start: &StartRecord) -> Result<Since, Fault> {
         let mut since = Comparison { look: self, start, dirt: BTreeMap::new(), entries: Vec::new() };
         let old = if start.head == self.state.head {
             Some(None)
         } else {
-            // Without a commit at the start nothing was committed then.
-            let then =
-                start.head.as_ref().map_or(Some(HeadTree::new()), |head| before::tree_of(workspace, head));
-            then.map(Some)
+            match &start.head {
+                // Without a commit at the start nothing was committed then.
+                None => Some(Some(HeadTree::new())),
+                // A commit that was rewritten and pruned since is gone; nothing can be held against it.
+                Some(head) if git::find_commit(workspace, head)?.is_none() => None,
+                Some(head) => Some(Some(git::tree_of(workspace, head)?)),
+            }
         };
         since.uncommitted(old.as_ref().and_then(Option::as_ref));
         since.aside();
@@ -113,7 +116,7 @@ impl Look {
             Some(_) => StartSnapshot::Available { entries: since.entries },
             None => StartSnapshot::Unreadable,
         };
-        Since { dirt: since.dirt, start }
+        Ok(Since { dirt: since.dirt, start })
     }
 
     fn compare(&mut self, workspace: &Workspace) {
@@ -290,11 +293,6 @@ fn status_of(entry: &Entry<'_>, mode: u32) -> DirtyStatus {
         Kind::Symlink if was_link => DirtyStatus::Modified,
         _ => DirtyStatus::TypeChanged,
     }
-}
-
-fn no_git(head: &str) -> Fault {
-    let source = std::io::Error::other("git gives no answer");
-    Fault::System { what: format!("cannot list the files of commit {head}: is `git` installed?"), source }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::agents::{Agent, is_registered};
 use crate::registry::{Shell, audit};
-use crate::{Fault, Workspace, before};
+use crate::{Fault, Workspace};
 use serde::Serialize;
 
 /// A clock before this second (2024-01-01) was never set.
@@ -86,19 +86,16 @@ fn git(workspace: &Workspace) -> Checkup {
             "`git init` and commit, if you want dirt to be told from work",
         );
     };
-    let Some(head) = before::head(workspace) else {
-        return bad("git", Health::Warning, "the repository has no commit", "commit what is there");
-    };
-    match before::tree_of(workspace, &head) {
-        Some(tree) => {
-            good("git", format!("{} files in commit {head} ({})", tree.len(), git.common_dir.display()))
+    let listed = crate::git::head(workspace).and_then(|head| {
+        let Some(head) = head else { return Ok(None) };
+        Ok(Some((crate::git::tree_of(workspace, &head)?.len(), head)))
+    });
+    match listed {
+        Ok(Some((n_files, head))) => {
+            good("git", format!("{n_files} files in commit {head} ({})", git.common_dir.display()))
         }
-        None => bad(
-            "git",
-            Health::Failed,
-            format!("git does not list commit {head}"),
-            "install git, or repair the repository with `git fsck`",
-        ),
+        Ok(None) => bad("git", Health::Warning, "the repository has no commit", "commit what is there"),
+        Err(fault) => bad("git", Health::Failed, fault.to_string(), fault.next_step()),
     }
 }
 

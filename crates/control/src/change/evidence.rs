@@ -28,9 +28,11 @@ impl Witness<'_> {
         match evidence {
             Evidence::ChangedFiles(files) => listed(files),
             Evidence::DiffRef(revision) => {
-                let differing = self.look.differing_from(self.workspace, revision).ok_or_else(|| {
-                    Fault::refused(Reason::PathInvalid, format!("git knows no commit `{revision}`"))
-                })?;
+                let differing =
+                    self.look.differing_from(self.workspace, revision).map_err(|fault| match fault {
+                        Fault::Missing(detail) => Fault::refused(Reason::PathInvalid, detail),
+                        fault => fault,
+                    })?;
                 Ok(self.own(differing.iter()))
             }
             Evidence::Observed => {

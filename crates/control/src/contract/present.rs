@@ -8,7 +8,7 @@ use super::{Answer, BaselineFile, Request, Side, verify};
 use crate::analyze::{self, AnalyzeOptions, BASELINE_FILE, Progress};
 use crate::change::Look;
 use crate::runs::{Differing, Runs, Stored};
-use crate::{Fault, Workspace, before, workspace};
+use crate::{Fault, Workspace, git, workspace};
 use canon::{Digest, Reason};
 use contract::claims::Claim;
 use contract::receipt::DeltaEntry;
@@ -18,7 +18,7 @@ use paths::RepoPath;
 use plan::Policy;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use tree::git::HeadTree;
+use tree::git::{GITLINK_MODE, HeadTree};
 
 /// What the tree is held against.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,28 +160,27 @@ struct Ground<'a> {
 impl<'a> Ground<'a> {
     fn find(workspace: &'a Workspace, options: &Options) -> Result<Self, Fault> {
         let revision = match &options.against {
-            Some(Against::Revision(name)) => Some(
-                before::commit_id(workspace, name)
-                    .ok_or_else(|| Fault::Missing(format!("git knows no commit `{name}` here")))?,
-            ),
-            Some(Against::Run(_)) | None => before::head(workspace),
+            Some(Against::Revision(name)) => Some(git::commit_id(workspace, name)?),
+            Some(Against::Run(_)) | None => git::head(workspace)?,
         };
         let Some(commit) = &revision else {
             let notes = vec!["there is no commit: the policy of the tree itself was used".to_owned()];
             let policy = workspace.policy()?;
             return Ok(Self { workspace, revision, tree: HeadTree::new(), policy, notes });
         };
-        let tree = before::tree_of(workspace, commit)
-            .ok_or_else(|| Fault::Missing(format!("git does not give the tree of {commit}")))?;
+        let tree = git::tree_of(workspace, commit)?;
         let mut ground = Self { workspace, revision, tree, policy: Policy::default(), notes: Vec::new() };
         ground.read_policy()?;
         Ok(ground)
     }
 
     fn read_policy(&mut self) -> Result<(), Fault> {
-        let committed = self.file(workspace::POLICY_FILE).map(|bytes| (workspace::POLICY_FILE, bytes));
-        let committed = committed
-            .or_else(|| self.file(workspace::JSON_POLICY_FILE).map(|it| (workspace::JSON_POLICY_FILE, it)));
+        let mut committed = None;
+        for name in [workspace::POLICY_FILE, workspace::JSON_POLICY_FILE] {
+            if committed.is_none() {
+                committed = self.file(name)?.map(|bytes| (name, bytes));
+            }
+        }
         let differs = |name: &str, bytes: &[u8]| {
             std::fs::read(self.workspace.root.join(name)).ok().as_deref() != Some(bytes)
         };
@@ -201,10 +200,13 @@ impl<'a> Ground<'a> {
     }
 
     /// A file of the commit.
-    fn file(&self, name: &str) -> Option<Vec<u8>> {
-        let path = RepoPath::parse(name.as_bytes()).ok()?;
-        let (_, id) = self.tree.get(&path)?;
-        before::blob(self.workspace.git.as_ref()?, &id.to_string())
+    fn file(&self, name: &str) -> Result<Option<Vec<u8>>, Fault> {
+        let found = RepoPath::parse(name.as_bytes()).ok().and_then(|path| {
+            let id = self.tree.get(&path)?.1.to_string();
+            Some((path, id))
+        });
+        let Some(((path, id), git)) = found.zip(self.workspace.git.as_ref()) else { return Ok(None) };
+        Ok(git::blobs(git, &[(&path, id.clone())])?.remove(&id))
     }
 
     /// The runs of both sides; `None` for one that is not known.
@@ -221,7 +223,7 @@ impl<'a> Ground<'a> {
         let now = BaselineFile::of_tree(self.workspace)?;
         // Without a commit nobody knows what the baseline was: it is taken not to have moved.
         let then = match self.revision {
-            Some(_) => self.file(BASELINE_FILE).map(BaselineFile::new),
+            Some(_) => self.file(BASELINE_FILE)?.map(BaselineFile::new),
             None => now.clone(),
         };
         Ok((before.map(|it| Side::of(it, then)), after.map(|it| Side::of(it, now))))
@@ -277,7 +279,6 @@ impl<'a> Ground<'a> {
         }
         let Some(revision) = &self.revision else { return Ok(look.dirty_paths()) };
         look.differing_from(self.workspace, revision)
-            .ok_or_else(|| Fault::Missing(format!("git does not give the tree of {revision}")))
     }
 
     /// Says what gates wrote to the tree.
@@ -293,10 +294,12 @@ impl<'a> Ground<'a> {
 
     /// D with the content of both sides.
     fn delta(&self, look: &Look, changed: &BTreeSet<RepoPath>) -> Result<Vec<DeltaEntry>, Fault> {
-        let ids: Vec<String> =
-            changed.iter().filter_map(|path| Some(self.tree.get(path)?.1.to_string())).collect();
+        // The id of a submodule is that of a commit in another repository: there is no content to get.
+        let committed = |path| self.tree.get(path).filter(|(mode, _)| *mode != GITLINK_MODE);
+        let wanted: Vec<(&RepoPath, String)> =
+            changed.iter().filter_map(|path| Some((path, committed(path)?.1.to_string()))).collect();
         let old = match &self.workspace.git {
-            Some(git) => before::blobs(git, &ids)?,
+            Some(git) => git::blobs(git, &wanted)?,
             None => BTreeMap::new(),
         };
         let entry = |path: &RepoPath| DeltaEntry {

@@ -62,6 +62,18 @@ impl GitLayout {
     pub fn is_linked(&self) -> bool {
         self.git_dir != self.common_dir
     }
+
+    /// Whether this clone has only part of the history.
+    pub fn is_shallow(&self) -> bool {
+        self.common_dir.join("shallow").metadata().is_ok_and(|facts| facts.len() > 0)
+    }
+
+    /// Whether this is a partial clone: git may know the id of an object without having its content.
+    pub fn is_partial(&self) -> bool {
+        let promisor = |name: &OsStr| Path::new(name).extension() == Some(OsStr::new("promisor"));
+        let packs = self.common_dir.join("objects/pack").read_dir();
+        packs.is_ok_and(|mut packs| packs.any(|pack| pack.is_ok_and(|pack| promisor(&pack.file_name()))))
+    }
 }
 
 /// The directory that the file `.git` names: `gitdir: <path>`.

@@ -6,6 +6,7 @@
 
 use super::GitLayout;
 use crate::object::GitId;
+use canon::bytes::escape;
 use paths::RepoPath;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,10 +18,15 @@ pub struct GitCommand {
     pub argv: Vec<OsString>,
     /// The whole environment: nothing is to be inherited.
     pub env: Vec<(OsString, OsString)>,
+    /// The command as a person would type it, for messages: `git ls-tree 5fa51cf`.
+    pub summary: String,
 }
 
 /// Path to permission bits and blob id. (The id of a submodule is that of a commit; its mode is 160000.)
 pub type HeadTree = BTreeMap<RepoPath, (u32, GitId)>;
+
+/// The mode of a submodule in a tree of git.
+pub const GITLINK_MODE: u32 = 0o160_000;
 
 /// The answer of `git ls-tree` could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -55,6 +61,9 @@ const ENVIRONMENT: [(&str, &str); 12] = [
     ("LC_ALL", "C"),
 ];
 
+/// Options that only shape the answer: a message does without them.
+const UNSHOWN_OPTIONS: [&str; 6] = ["-r", "-z", "--full-tree", "--end-of-options", "--verify", "--quiet"];
+
 /// The command that lists every file of a commit or tree, as `HEAD`.
 pub fn ls_tree_command(layout: &GitLayout, revision: &str) -> GitCommand {
     git_command(layout, &["ls-tree", "-r", "-z", "--full-tree", "--end-of-options", revision])
@@ -68,7 +77,9 @@ pub fn git_command(layout: &GitLayout, arguments: &[&str]) -> GitCommand {
     }
     argv.extend(arguments.iter().map(OsString::from));
     let env = ENVIRONMENT.iter().map(|(name, value)| (name.into(), value.into())).collect();
-    GitCommand { argv, env }
+    let shown = arguments.iter().filter(|word| !UNSHOWN_OPTIONS.contains(word));
+    let summary = shown.fold("git".to_owned(), |all, word| format!("{all} {}", escape(word.as_bytes())));
+    GitCommand { argv, env, summary }
 }
 
 /// Reads the answer: `<mode> <type> <id>TAB<path>NUL`, again and again.

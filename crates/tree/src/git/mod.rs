@@ -20,6 +20,8 @@ mod zone;
 pub use ignore::IgnoreRules;
 pub use index::{IndexState, index_is_sound, index_state};
 pub use layout::{GitLayout, RefStorage};
-pub use ls_tree::{BadLsTree, GitCommand, HeadTree, git_command, ls_tree_command, parse_ls_tree};
+pub use ls_tree::{
+    BadLsTree, GITLINK_MODE, GitCommand, HeadTree, git_command, ls_tree_command, parse_ls_tree,
+};
 pub use refs::{Refs, refs};
 pub use zone::{ZoneChange, ZoneClass, ZoneEntry, ZoneSnapshot, protected_snapshot, zone_delta};

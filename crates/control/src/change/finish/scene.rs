@@ -23,7 +23,7 @@ impl Finisher<'_> {
         let runs = Runs::open(self.workspace);
         for _ in 0..ATTEMPTS {
             let look = Look::take(self.workspace, &self.policy)?;
-            let since = self.since(&look);
+            let since = self.since(&look)?;
             let circumstances = self.shell.circumstances()?;
             let seen = Seen {
                 registry: self.shell.registry(),
@@ -60,7 +60,10 @@ impl Finisher<'_> {
             };
             let (before, after) = self.stored(&runs, after)?;
             if after.is_some() || !needed || !self.request.analyze || hygiene.blocks_finish() {
-                let before = before.map(|stored| Side::of(stored, self.baseline_then(&look, &since)));
+                let before = match before {
+                    Some(stored) => Some(Side::of(stored, self.baseline_then(&look, &since)?)),
+                    None => None,
+                };
                 let after = after.map(|stored| Side::of(stored, self.baseline_now(&look)));
                 return Ok(Scene { look, since, evidence, hygiene, tree_run, before, after });
             }
@@ -69,11 +72,11 @@ impl Finisher<'_> {
         Err(Fault::refused(Reason::TreeUnstable, "the tree changes while it is analysed"))
     }
 
-    pub(super) fn since(&self, look: &Look) -> Since {
+    pub(super) fn since(&self, look: &Look) -> Result<Since, Fault> {
         if let Some(record) = &self.record {
             return look.since(self.workspace, record);
         }
-        Since { start: StartSnapshot::Unreadable, ..look.since(self.workspace, &look.state) }
+        Ok(Since { start: StartSnapshot::Unreadable, ..look.since(self.workspace, &look.state)? })
     }
 
     /// The runs of both sides, as far as they are there and the verdict needs them.

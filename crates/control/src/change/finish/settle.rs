@@ -99,7 +99,8 @@ impl Finisher<'_> {
             scope: self.frame.scope_down(&self.intent.scope),
             amendments: self.intent.amendments.clone(),
         };
-        let delta: Vec<DeltaEntry> = verified.changed.iter().map(|path| self.delta(scene, path)).collect();
+        let delta: Vec<DeltaEntry> =
+            verified.changed.iter().map(|path| self.delta(scene, path)).collect::<Result<_, Fault>>()?;
         let circumstances = judge::Circumstances {
             at: self.shell.host().now(),
             intent: Some(&intent),
@@ -117,17 +118,17 @@ impl Finisher<'_> {
     }
 
     /// Both sides of a path. What was not kept at the start is asked of git.
-    pub(super) fn delta(&self, scene: &Scene, path: &RepoPath) -> DeltaEntry {
+    pub(super) fn delta(&self, scene: &Scene, path: &RepoPath) -> Result<DeltaEntry, Fault> {
         let kept = self.record.as_ref().and_then(|record| record.scope.get(path).copied());
-        let committed = || {
-            let record = self.record.as_ref().filter(|record| !record.dirty.contains_key(path))?;
-            self.committed(record, path).map(|bytes| Digest::of(&bytes))
-        };
+        let record = self.record.as_ref().filter(|record| !record.dirty.contains_key(path));
         let is_declared = self.intent.amendments.is_empty();
-        DeltaEntry {
-            path: path.clone(),
-            before: kept.or_else(|| if is_declared { None } else { committed() }),
-            after: scene.look.snapshot.get(path).and_then(|entry| entry.digest()),
-        }
+        let before = match (kept, record) {
+            (None, Some(record)) if !is_declared => {
+                self.committed(record, path)?.map(|bytes| Digest::of(&bytes))
+            }
+            (kept, _) => kept,
+        };
+        let after = scene.look.snapshot.get(path).and_then(|entry| entry.digest());
+        Ok(DeltaEntry { path: path.clone(), before, after })
     }
 }

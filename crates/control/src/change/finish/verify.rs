@@ -8,7 +8,7 @@ use crate::change::request::{DetailLevel, FinishRequest};
 use crate::change::trail::Trail;
 use crate::contract::policy_gates::GateAnswers;
 use crate::contract::{self as judge, BaselineFile};
-use crate::{Fault, before};
+use crate::{Fault, git};
 use contract::{IntentState, PatchIntent};
 use intent::{Entries, ScopeCheck};
 use paths::RepoPath;
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
+use tree::git::GITLINK_MODE;
 
 /// How often leases are looked at while gates run: several times in the shortest one.
 const RENEWAL: Duration = Duration::from_secs(10);
@@ -38,16 +39,16 @@ impl Finisher<'_> {
     }
 
     /// The baseline at the start: as it is now, if it has not moved; else what the commit of the start has.
-    pub(super) fn baseline_then(&self, look: &Look, since: &Since) -> Option<BaselineFile> {
+    pub(super) fn baseline_then(&self, look: &Look, since: &Since) -> Result<Option<BaselineFile>, Fault> {
         let path = baseline_path();
         if since.dirt.get(&path).is_none_or(|dirt| dirt.as_at_start) {
-            return self.baseline_now(look);
+            return Ok(self.baseline_now(look));
         }
-        let record = self.record.as_ref()?;
+        let Some(record) = &self.record else { return Ok(None) };
         if let Some(entry) = record.dirty.get(&path) {
-            return entry.digest.map(|digest| BaselineFile { digest, bytes: None });
+            return Ok(entry.digest.map(|digest| BaselineFile { digest, bytes: None }));
         }
-        self.committed(record, &path).map(BaselineFile::new)
+        Ok(self.committed(record, &path)?.map(BaselineFile::new))
     }
 
     /// The baseline as the look at the tree saw it.
@@ -58,10 +59,14 @@ impl Finisher<'_> {
     }
 
     /// What the commit of the start has at a path.
-    pub(super) fn committed(&self, record: &StartRecord, path: &RepoPath) -> Option<Vec<u8>> {
-        let git = self.workspace.git.as_ref()?;
-        let id = before::tree_of(self.workspace, record.head.as_ref()?)?.get(path)?.1.to_string();
-        before::blob(git, &id)
+    pub(super) fn committed(&self, record: &StartRecord, path: &RepoPath) -> Result<Option<Vec<u8>>, Fault> {
+        let Some((git, head)) = self.workspace.git.as_ref().zip(record.head.as_ref()) else {
+            return Ok(None);
+        };
+        let tree = git::tree_of(self.workspace, head)?;
+        let Some((_, id)) = tree.get(path).filter(|(mode, _)| *mode != GITLINK_MODE) else { return Ok(None) };
+        let id = id.to_string();
+        Ok(git::blobs(git, &[(path, id.clone())])?.remove(&id))
     }
 
     pub(super) fn verify(
