@@ -49,7 +49,7 @@ fn fetch(workspace: &Workspace, tree: &HeadTree, look: &Look) -> Result<BTreeMap
     let is_here = |path: &RepoPath| here(tree, look, path).is_some();
     let missing: Vec<(&RepoPath, String)> = tree
         .iter()
-        .filter(|(path, (mode, _))| PLAIN.contains(mode) && !is_here(path))
+        .filter(|(path, (mode, _))| PLAIN.contains(mode) && !look.leaves_out(path) && !is_here(path))
         .map(|(path, (_, id))| (path, id.to_string()))
         .collect();
     let Some(git) = &workspace.git else { return Ok(BTreeMap::new()) };
@@ -61,13 +61,15 @@ fn fetch(workspace: &Workspace, tree: &HeadTree, look: &Look) -> Result<BTreeMap
 fn here(tree: &HeadTree, look: &Look, path: &RepoPath) -> Option<(Digest, u64)> {
     let (_, id) = tree.get(path)?;
     let entry = look.snapshot.get(path).filter(|entry| entry.kind() == Kind::File)?;
-    (entry.git_id()? == *id).then_some(())?;
+    (entry.git_id()? == *id || look.is_stored_as(path, id)).then_some(())?;
     Some((entry.digest()?, entry.size()))
 }
 
 /// Every file of the commit, and every file that no commit speaks for; sorted by path.
 fn seen(tree: &HeadTree, look: &Look, fetched: &BTreeMap<RepoPath, Vec<u8>>) -> Vec<Seen> {
-    let committed = tree.iter().filter(|(_, (mode, _))| PLAIN.contains(mode)).map(|(path, _)| {
+    // What a sparse checkout leaves out is in no run of the tree, so it would seem to be removed.
+    let is_read = |path: &RepoPath, mode: &u32| PLAIN.contains(mode) && !look.leaves_out(path);
+    let committed = tree.iter().filter(|(path, (mode, _))| is_read(path, mode)).map(|(path, _)| {
         let known = fetched.get(path).map(|bytes| (Digest::of(bytes), bytes.len() as u64));
         let (content, size_bytes) = known.or_else(|| here(tree, look, path)).unzip();
         Seen { path: path.clone(), content, size_bytes: size_bytes.unwrap_or(0) }

@@ -1,12 +1,15 @@
 //! The dirty state of a shared tree, from our own snapshots: what differs from the commit, and what changed since an
 //! intent started.
 //!
-//! Git says which content is committed, and nothing else: neither its index nor its status is asked. A path is *dirty* if
-//! its type, its content or its executable bit is not the committed one. Ignored files, nested repositories and trees
+//! Git says which content is committed; its status is not asked. A path is *dirty* if its type, its content or its
+//! executable bit is not the committed one. A file that git stores in another form (behind a filter, with other line ends)
+//! is clean if its stored form is the committed one: see `filters`. A file that a sparse checkout leaves out is not missing.
+//! Ignored files, nested repositories and trees
 //! without git have no commit to differ from: they lie *aside*, and become dirty when they change after the start.
 //! Folders are never dirty, only what is in them. Build outputs of the policy are exempt.
 
 use super::StartRecord;
+use super::filters::{self, FilteredFile};
 use crate::observe::Observer;
 use crate::{Fault, Workspace, git};
 use canon::Digest;
@@ -14,10 +17,11 @@ use intent::hygiene::{DirtyEntry, DirtyStatus, StartSnapshot};
 use paths::{RepoPath, Scope};
 use plan::Policy;
 use std::collections::{BTreeMap, BTreeSet};
-use tree::git::{HeadTree, IgnoreRules};
+use tree::git::{GITLINK_MODE, HeadTree, IgnoreRules, IndexEntries, WorktreeSettings};
 use tree::{Entry, GitId, Kind, Snapshot};
 
-const GITLINK: u32 = 0o160_000;
+/// The modes of plain files in a commit.
+const PLAIN_MODES: [u32; 3] = [0o100_644, 0o100_664, 0o100_755];
 
 /// A tree at one moment, held against its commit.
 #[derive(Debug)]
@@ -28,6 +32,10 @@ pub struct Look {
     pub state: StartRecord,
     committed: HeadTree,
     exempt: Scope,
+    /// Files whose bytes are not the committed ones, and a filter or a conversion is why, or may be.
+    filtered: BTreeMap<RepoPath, FilteredFile>,
+    /// Committed files that a sparse checkout leaves out.
+    left_out: BTreeSet<RepoPath>,
 }
 
 /// A path that is dirty at a finish.
@@ -68,14 +76,66 @@ impl Look {
             None => HeadTree::new(),
         };
         let state = StartRecord { head, ..StartRecord::default() };
-        let mut look = Self { snapshot, state, committed, exempt };
-        look.compare(workspace);
+        let (filtered, left_out) = (BTreeMap::new(), BTreeSet::new());
+        let mut look = Self { snapshot, state, committed, exempt, filtered, left_out };
+        look.compare(workspace)?;
         Ok(look)
     }
 
     /// The paths that are dirty now.
     pub fn dirty_paths(&self) -> BTreeSet<RepoPath> {
         self.state.dirty.keys().cloned().collect()
+    }
+
+    /// Whether git would store the file at `path` as the blob `id`, although its bytes are others.
+    pub(crate) fn is_stored_as(&self, path: &RepoPath, id: &GitId) -> bool {
+        let is_clean =
+            matches!(self.filtered.get(path), Some(FilteredFile::Clean | FilteredFile::CleanByIndex(_)));
+        is_clean && self.committed.get(path).is_some_and(|(_, committed)| committed == id)
+    }
+
+    /// Whether a sparse checkout leaves out the committed file at `path`.
+    pub(crate) fn leaves_out(&self, path: &RepoPath) -> bool {
+        self.left_out.contains(path)
+    }
+
+    /// What a reader should know about files behind filters and about what is not checked out.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let mut by_index = self.filtered.iter().filter_map(|(path, file)| match file {
+            FilteredFile::CleanByIndex(filter) => Some((path, filter)),
+            _ => None,
+        });
+        if let Some((path, filter)) = by_index.next() {
+            let more = match by_index.count() {
+                0 => String::new(),
+                n => format!(" (and {n} more behind filters)"),
+            };
+            notes.push(format!(
+                "`{path}`{more} is behind the filter `{filter}`, which Probity does not start: git's index says that it is unchanged"
+            ));
+        }
+        notes.extend(self.undecided_note(|_| true));
+        if !self.left_out.is_empty() {
+            let n = self.left_out.len();
+            notes.push(format!(
+                "{n} committed files are left out by the sparse checkout, and count as unchanged"
+            ));
+        }
+        notes
+    }
+
+    /// What to do about files of which only their filter could tell whether they are changed; `None` if there are none
+    /// among those that are `meant`.
+    pub(crate) fn undecided_note(&self, meant: impl Fn(&RepoPath) -> bool) -> Option<String> {
+        let (path, filter) = self.filtered.iter().find_map(|(path, file)| match file {
+            FilteredFile::Undecided(filter) if meant(path) => Some((path, filter)),
+            _ => None,
+        })?;
+        Some(format!(
+            "`{path}` is behind the filter `{filter}`; Probity does not start filters, so it cannot tell whether it is changed: \
+             `touch '{path}' && git update-index --refresh` lets git decide"
+        ))
     }
 
     /// The paths that differ from the tree of a commit, untracked files included, ignored ones not.
@@ -95,7 +155,13 @@ impl Look {
 
     /// What is dirty now, seen from a start.
     pub fn since(&self, workspace: &Workspace, start: &StartRecord) -> Result<Since, Fault> {
-        let mut since = Comparison { look: self, start, dirt: BTreeMap::new(), entries: Vec::new() };
+        let mut since = Comparison {
+            look: self,
+            start,
+            dirt: BTreeMap::new(),
+            entries: Vec::new(),
+            stored_then: BTreeSet::new(),
+        };
         let old = if start.head == self.state.head {
             Some(None)
         } else {
@@ -107,7 +173,11 @@ impl Look {
                 Some(head) => Some(Some(git::tree_of(workspace, head)?)),
             }
         };
-        since.uncommitted(old.as_ref().and_then(Option::as_ref));
+        let then = old.as_ref().and_then(Option::as_ref);
+        if let Some(then) = then {
+            since.stored_then = self.stored_in(workspace, then)?;
+        }
+        since.uncommitted(then);
         since.aside();
         if let Some(Some(old)) = &old {
             since.committed(old);
@@ -119,12 +189,29 @@ impl Look {
         Ok(Since { dirt: since.dirt, start })
     }
 
-    fn compare(&mut self, workspace: &Workspace) {
+    /// The dirty files that git would store as the blobs of another tree, although their bytes are others.
+    fn stored_in(&self, workspace: &Workspace, tree: &HeadTree) -> Result<BTreeSet<RepoPath>, Fault> {
+        let candidates: Vec<(Entry<'_>, GitId)> = self
+            .state
+            .dirty
+            .keys()
+            .filter_map(|path| {
+                let (entry, held) = (self.entry(path)?, tree.get(path)?);
+                may_be_filtered(&entry, held).then(|| (entry, held.1.clone()))
+            })
+            .collect();
+        let explained = filters::explain(workspace, &candidates)?;
+        let is_stored = |file: &FilteredFile| !matches!(file, FilteredFile::Undecided(_));
+        Ok(explained.into_iter().filter(|(_, file)| is_stored(file)).map(|(path, _)| path).collect())
+    }
+
+    fn compare(&mut self, workspace: &Workspace) -> Result<(), Fault> {
         let mut rules =
             workspace.git.as_ref().map(|git| IgnoreRules::read(git, &self.snapshot, &workspace.below_top()));
         let gitlinks: Vec<&RepoPath> =
-            self.committed.iter().filter(|(_, held)| held.0 == GITLINK).map(|(path, _)| path).collect();
+            self.committed.iter().filter(|(_, held)| held.0 == GITLINK_MODE).map(|(path, _)| path).collect();
         let (mut dirty, mut aside) = (BTreeMap::new(), BTreeMap::new());
+        let mut candidates: Vec<(Entry<'_>, GitId)> = Vec::new();
         let mut held = self.committed.iter().peekable();
         let gone = |path: &RepoPath| (path.clone(), entry_of(path, DirtyStatus::Deleted, None));
         for entry in self.snapshot.entries() {
@@ -143,6 +230,9 @@ impl Look {
                 Some(held) => {
                     let status = status_of(&entry, held.0);
                     dirty.insert(path.clone(), entry_of(path, status, digest(&entry)));
+                    if may_be_filtered(&entry, held) {
+                        candidates.push((entry, held.1.clone()));
+                    }
                 }
                 None if is_dir => {}
                 None => {
@@ -157,7 +247,22 @@ impl Look {
             }
         }
         dirty.extend(held.filter(|(path, _)| !self.exempt.lets_in(path)).map(|(path, _)| gone(path)));
+        let filtered = filters::explain(workspace, &candidates)?;
+        for (path, file) in &filtered {
+            match file {
+                FilteredFile::Clean => drop(dirty.remove(path)),
+                // Nothing but git's own note speaks for it, so it is kept with its bytes: a later change is seen.
+                FilteredFile::CleanByIndex(_) => {
+                    aside.extend(dirty.remove(path).map(|entry| (entry.path, entry.digest)));
+                }
+                FilteredFile::Undecided(_) => {}
+            }
+        }
+        let left_out = left_out(workspace, &dirty);
+        dirty.retain(|path, _| !left_out.contains(path));
+        (self.filtered, self.left_out) = (filtered, left_out);
         (self.state.dirty, self.state.aside) = (dirty, aside);
+        Ok(())
     }
 
     /// What is at `path`, folders not counted.
@@ -172,6 +277,8 @@ struct Comparison<'a> {
     start: &'a StartRecord,
     dirt: BTreeMap<RepoPath, Dirt>,
     entries: Vec<DirtyEntry>,
+    /// The dirty files that git would store as what the commit of the start holds.
+    stored_then: BTreeSet<RepoPath>,
 }
 
 impl Comparison<'_> {
@@ -186,7 +293,7 @@ impl Comparison<'_> {
     /// The dirty entry itself, if it is what the commit of the start held.
     fn as_committed(&self, entry: &DirtyEntry, old: &HeadTree) -> Option<DirtyEntry> {
         let same = match (self.look.entry(&entry.path), old.get(&entry.path)) {
-            (Some(now), Some(held)) => is_committed(&now, held),
+            (Some(now), Some(held)) => is_committed(&now, held) || self.stored_then.contains(&entry.path),
             (None, None) => true,
             _ => false,
         };
@@ -200,12 +307,13 @@ impl Comparison<'_> {
             let then = self.start.value(path);
             if !is_same(then.as_ref(), *digest) {
                 let status = if then.is_some() { DirtyStatus::Modified } else { DirtyStatus::Added };
-                self.add(entry_of(path, status, *digest), then, true);
+                // A committed file behind a filter is somebody's to commit.
+                self.add(entry_of(path, status, *digest), then, !look.committed.contains_key(path));
             }
         }
         let start = self.start;
         for path in start.aside.keys().filter(|path| !look.state.aside.contains_key(*path)) {
-            if look.entry(path).is_none() && !look.exempt.lets_in(path) {
+            if look.entry(path).is_none() && !look.exempt.lets_in(path) && !self.dirt.contains_key(path) {
                 self.add(entry_of(path, DirtyStatus::Deleted, None), start.value(path), true);
             }
         }
@@ -267,10 +375,32 @@ fn digest(entry: &Entry<'_>) -> Option<Digest> {
     }
 }
 
+/// Whether a filter or a conversion can be why a file's bytes are not the committed ones.
+fn may_be_filtered(entry: &Entry<'_>, (mode, _): &(u32, GitId)) -> bool {
+    let is_executable = entry.mode() & 0o100 != 0;
+    entry.kind() == Kind::File && PLAIN_MODES.contains(mode) && is_executable == (*mode == 0o100_755)
+}
+
+/// The missing files that a sparse checkout leaves out.
+fn left_out(workspace: &Workspace, dirty: &BTreeMap<RepoPath, DirtyEntry>) -> BTreeSet<RepoPath> {
+    let missing = || dirty.values().filter(|entry| entry.status == DirtyStatus::Deleted);
+    let Some(layout) = workspace.git.as_ref().filter(|_| missing().next().is_some()) else {
+        return BTreeSet::new();
+    };
+    if !WorktreeSettings::read(layout).sparse_checkout {
+        return BTreeSet::new();
+    }
+    let Some(index) = IndexEntries::read(layout) else { return BTreeSet::new() };
+    let is_left_out = |path: &RepoPath| {
+        filters::from_top(workspace, path).is_some_and(|path| index.leaves_out(path.as_bytes()))
+    };
+    missing().map(|entry| entry.path.clone()).filter(is_left_out).collect()
+}
+
 /// Whether an entry is what the commit holds.
 fn is_committed(entry: &Entry<'_>, (mode, id): &(u32, GitId)) -> bool {
     match (*mode, entry.kind()) {
-        (GITLINK, Kind::Directory) => true,
+        (GITLINK_MODE, Kind::Directory) => true,
         (0o100_644 | 0o100_664, Kind::File) => {
             entry.mode() & 0o100 == 0 && entry.git_id().as_ref() == Some(id)
         }

@@ -14,6 +14,7 @@ mod declare;
 mod dirt;
 mod doctor;
 mod evidence;
+mod filters;
 mod finish;
 mod frame;
 mod ground;

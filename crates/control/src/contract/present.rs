@@ -85,6 +85,7 @@ pub fn verify_tree(workspace: &Workspace, options: &Options, progress: Watch<'_>
     let (before, after) = ground.sides(options, progress)?;
     // Taken last, so that whatever happened meanwhile makes the run stale and is not missed.
     let look = Look::take(workspace, &ground.policy)?;
+    ground.notes.extend(look.notes());
     let tree_run = analyze::run_id_under(&ground.policy, &look.snapshot)?;
     let mut changed = ground.changed(options, &look, before.as_ref(), after.as_ref())?;
     if let Some(scope) = options.scope.as_ref().filter(|_| options.shared) {

@@ -101,13 +101,13 @@ fn above(prefix: &[u8]) -> BTreeSet<&[u8]> {
 }
 
 /// One line, as a pattern of a scope.
-struct Rule {
-    pattern: Vec<u8>,
-    dirs_only: bool,
+pub(super) struct Rule {
+    pub(super) pattern: Vec<u8>,
+    pub(super) dirs_only: bool,
 }
 
 impl Rule {
-    fn parse(dir: &[u8], line: &[u8]) -> Option<Self> {
+    pub(super) fn parse(dir: &[u8], line: &[u8]) -> Option<Self> {
         let line = without_trailing_spaces(line);
         let (negated, line) = match line.split_first()? {
             (b'#', _) => return None,

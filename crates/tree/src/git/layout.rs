@@ -3,6 +3,7 @@
 //! `.git` is a directory, or a file that names one (a linked worktree, a submodule, `--separate-git-dir`). A linked
 //! worktree has a directory of its own and shares the rest through `commondir`.
 
+use super::config::{Setting, settings};
 use super::files;
 use crate::object::ObjectFormat;
 use std::ffi::OsStr;
@@ -90,19 +91,11 @@ fn as_path(bytes: &[u8]) -> &Path {
 /// Reads the two settings that say how a repository is written. Everything else in the configuration is ignored.
 fn extensions(config: &[u8]) -> (ObjectFormat, RefStorage) {
     let (mut format, mut storage) = (ObjectFormat::Sha1, RefStorage::Files);
-    let mut is_extensions = false;
-    for line in String::from_utf8_lossy(config).lines() {
-        let line = line.split(['#', ';']).next().unwrap_or_default().trim().to_ascii_lowercase();
-        let mut rest = line.as_str();
-        if let Some((section, after)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
-            is_extensions = section.trim() == "extensions";
-            rest = after.trim();
-        }
-        let (key, value) = rest.split_once('=').map_or((rest, ""), |(key, value)| (key.trim(), value.trim()));
-        let value = value.trim_matches('"');
-        match (is_extensions, key) {
-            (true, "objectformat") if value == "sha256" => format = ObjectFormat::Sha256,
-            (true, "refstorage") if value != "files" => storage = RefStorage::Other(value.to_owned()),
+    for Setting { section, key, value } in settings(config) {
+        let value = value.to_ascii_lowercase();
+        match (section.as_str(), key.as_str()) {
+            ("extensions", "objectformat") if value == "sha256" => format = ObjectFormat::Sha256,
+            ("extensions", "refstorage") if value != "files" => storage = RefStorage::Other(value),
             _ => {}
         }
     }

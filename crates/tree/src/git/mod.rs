@@ -1,24 +1,34 @@
-//! Git as a source of facts, read from its files. It is never the judge: its index, ignore rules, filters and
-//! configuration decide nothing, and no program is started here.
+//! Git as a source of facts, read from its files. It is never the judge of a run, and no program is started here.
 //!
 //! * [`GitLayout`]: where a repository keeps its parts.
 //! * [`protected_snapshot`], [`zone_delta`]: the protected zone: what lies in the git directory, and what changed there.
 //! * [`refs()`]: the branches, tags and other refs, and `HEAD`.
-//! * [`index_state`]: whether the index is whole. What it says is never asked.
+//! * [`index_state`]: whether the index is whole.
+//! * [`IndexEntries`]: what the index says about a file behind a filter that cannot be computed here, and which files a
+//!   sparse checkout leaves out. It is asked about nothing else.
+//! * [`Attributes`], [`stored_id`], [`LfsPointer`]: what git would store for a working file, without starting a filter.
 //! * [`IgnoreRules`]: which untracked paths git passes over.
 //! * [`ls_tree_command`], [`parse_ls_tree`]: the tree of a commit, by a command that someone else runs.
 
+mod attributes;
+mod config;
+mod convert;
 mod files;
 mod ignore;
 mod index;
+mod index_entries;
 mod layout;
 mod ls_tree;
 mod refs;
 mod rules;
 mod zone;
 
+pub use attributes::{Attributes, FileAttributes};
+pub use config::{AutoCrlf, WorktreeSettings};
+pub use convert::{LfsPointer, stored_id};
 pub use ignore::IgnoreRules;
 pub use index::{IndexState, index_is_sound, index_state};
+pub use index_entries::{IndexEntries, IndexEntry};
 pub use layout::{GitLayout, RefStorage};
 pub use ls_tree::{
     BadLsTree, GITLINK_MODE, GitCommand, HeadTree, git_command, ls_tree_command, parse_ls_tree,

@@ -246,3 +246,150 @@ fn a_diff_names_untracked_files_too() {
             .any(|path| path.as_bytes() == b"src/a.py")
     );
 }
+
+/// A committed pointer of large-file storage for `content`, as the tool itself would have made it.
+fn with_lfs_file(repo: &Repo, content: &str) {
+    repo.sh(&format!(
+        "printf '*.bin filter=lfs diff=lfs merge=lfs -text\\n' > .gitattributes; printf '%s' '{content}' > a.bin; \
+         oid=$(sha256sum a.bin | cut -d' ' -f1); size=$(wc -c < a.bin); \
+         blob=$(printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:%s\\nsize %s\\n' $oid $size | git hash-object -w --stdin); \
+         git update-index --add --cacheinfo 100644,$blob,a.bin; git add .gitattributes; git commit -q -m lfs"
+    ));
+}
+
+#[test]
+fn a_file_of_large_file_storage_is_clean_if_its_pointer_names_it() {
+    let repo = Repo::new();
+    with_lfs_file(&repo, "large content");
+    assert_eq!(repo.dirty(), [""; 0]);
+    let (workspace, look) = repo.look_at("");
+    assert!(look.differing_from(&workspace, "HEAD").expect("a commit").is_empty());
+    repo.sh("printf 'large CONTENT' > a.bin");
+    assert_eq!(repo.dirty(), ["modified a.bin"]);
+    repo.sh("git show HEAD:a.bin > a.bin");
+    assert_eq!(repo.dirty(), [""; 0], "the pointer itself is what is committed");
+}
+
+#[test]
+fn line_ends_and_idents_that_git_converts_are_no_change() {
+    let repo = Repo::new();
+    repo.sh("printf '*.txt text\\n*.dat -text\\n*.auto text=auto\\n*.id ident\\n*.bin binary\\n' > .gitattributes; \
+             for f in a.txt a.auto a.dat a.bin; do printf 'one\\ntwo\\n' > $f; done; printf 'x $Id$\\n' > a.id; \
+             printf 'a\\000\\n' > z.auto; git add .; git commit -q -m text");
+    repo.sh("for f in a.txt a.auto a.dat a.bin; do printf 'one\\r\\ntwo\\r\\n' > $f; done; printf 'x $Id: 1234 $\\n' > a.id; \
+             printf 'a\\000\\r\\n' > z.auto");
+    // Git's status calls everything changed whose size is; its diff looks at what would be stored.
+    assert_eq!(repo.sh("git diff --name-only"), b"a.bin\na.dat\nz.auto\n", "what git itself says");
+    assert_eq!(repo.dirty(), ["modified a.bin", "modified a.dat", "modified z.auto"]);
+    repo.sh("printf 'one\\r\\nTWO\\r\\n' > a.txt; printf 'y $Id: 1234 $\\n' > a.id");
+    assert_eq!(
+        repo.dirty(),
+        ["modified a.bin", "modified a.dat", "modified a.id", "modified a.txt", "modified z.auto"]
+    );
+}
+
+#[test]
+fn the_repositorys_own_autocrlf_is_heeded() {
+    let repo = Repo::new();
+    repo.sh("printf 'print(1)\\r\\n' > src/a.py; printf 'print(1)\\n' | git hash-object -w --stdin > blob; \
+             git update-index --cacheinfo 100644,$(cat blob),src/a.py; rm blob; git commit -q -m lf");
+    assert_eq!(repo.dirty(), ["modified src/a.py"]);
+    repo.sh("git config core.autocrlf true");
+    assert_eq!(repo.dirty(), [""; 0]);
+}
+
+#[test]
+fn utf_16_in_the_working_tree_is_held_against_utf_8_in_the_commit() {
+    let repo = Repo::new();
+    repo.sh("printf '*.u16 text working-tree-encoding=UTF-16LE-BOM\\n' > .gitattributes; \
+             printf '\\377\\376a\\000\\n\\000' > a.u16; git add .; git commit -q -m encoded");
+    assert_eq!(repo.sh("git show HEAD:a.u16"), b"a\n");
+    assert_eq!(repo.dirty(), [""; 0]);
+    repo.sh("printf '\\377\\376b\\000\\n\\000' > a.u16");
+    assert_eq!(repo.dirty(), ["modified a.u16"]);
+}
+
+/// A file behind a filter that only its program knows; the index is older than no file when this returns.
+fn with_custom_filter(repo: &Repo) {
+    repo.sh("git config filter.rot.clean 'tr a-z n-za-m; echo ran >> \"$(git rev-parse --git-dir)/started\"'; \
+             git config filter.rot.smudge 'tr a-z n-za-m'; printf '*.rot filter=rot\\n' > .gitattributes; \
+             printf 'secret' > a.rot; touch -d '2020-01-01 00:00:00' a.rot; git add .; git commit -q -m filtered; rm -f .git/started");
+}
+
+#[test]
+fn a_file_behind_an_unknown_filter_is_clean_if_git_has_seen_it_and_the_filter_is_not_started() {
+    let repo = Repo::new();
+    with_custom_filter(&repo);
+    let look = repo.look_at("").1;
+    assert!(look.state.dirty.is_empty(), "{:?}", look.state.dirty);
+    let notes = look.notes();
+    assert!(
+        notes[0].starts_with("`a.rot` is behind the filter `rot`, which Probity does not start"),
+        "{notes:?}"
+    );
+    // Written again with the same bytes: only the filter could tell.
+    repo.sh("printf 'secret' > a.rot");
+    let look = repo.look_at("").1;
+    assert_eq!(look.state.dirty.values().map(shown).collect::<Vec<_>>(), ["modified a.rot"]);
+    let note = look.undecided_note(|_| true).expect("says so");
+    assert!(
+        note.contains("cannot tell whether it is changed") && note.contains("git update-index --refresh"),
+        "{note}"
+    );
+    assert!(!repo.path().join(".git/started").exists(), "no filter was started");
+    // What the note advises helps.
+    repo.sh("touch -d '2020-01-02 00:00:00' a.rot && git update-index --refresh");
+    assert_eq!(repo.dirty(), [""; 0]);
+    repo.sh("printf 'changed' > a.rot; touch -d '2020-01-02 00:00:00' a.rot");
+    assert_eq!(repo.dirty(), ["modified a.rot"], "the times alone do not make it clean");
+}
+
+#[test]
+fn a_change_behind_a_filter_since_the_start_is_seen() {
+    let repo = Repo::new();
+    with_custom_filter(&repo);
+    let dirt =
+        repo.since("", "printf 'other' > a.rot; touch -d '2020-01-03 00:00:00' a.rot; echo x >> src/a.py");
+    assert_eq!(dirt, ["modified a.rot", "modified src/a.py"]);
+}
+
+#[test]
+fn the_index_does_not_speak_for_a_file_without_a_filter() {
+    let repo = Repo::new();
+    repo.sh("git update-index --assume-unchanged src/a.py; echo x >> src/a.py");
+    assert_eq!(repo.git_status(), [""; 0]);
+    assert_eq!(repo.dirty(), ["modified src/a.py"]);
+}
+
+#[test]
+fn what_a_sparse_checkout_leaves_out_is_not_deleted() {
+    for (name, option) in
+        [("cone", "--cone"), ("sparse index", "--cone --sparse-index"), ("patterns", "--no-cone .gitignore")]
+    {
+        let repo = Repo::new();
+        repo.sh("mkdir docs; echo d > docs/d; mkdir docs/deep; echo e > docs/deep/e; git add .; git commit -q -m docs");
+        repo.sh(&format!("git sparse-checkout set {option} src"));
+        assert!(!repo.path().join("docs").exists());
+        assert_eq!(repo.git_status(), [""; 0], "{name}");
+        assert_eq!(repo.dirty(), [""; 0], "{name}");
+        repo.sh("rm src/a.py");
+        assert_eq!(repo.dirty(), ["deleted src/a.py"], "{name}");
+    }
+}
+
+#[test]
+fn the_bit_of_a_sparse_checkout_alone_hides_no_deletion() {
+    let repo = Repo::new();
+    repo.sh("git update-index --skip-worktree src/a.py; rm src/a.py");
+    assert_eq!(repo.dirty(), ["deleted src/a.py"]);
+}
+
+#[test]
+fn every_form_of_the_index_is_read() {
+    for version in ["2", "3", "4"] {
+        let repo = Repo::new();
+        with_custom_filter(&repo);
+        repo.sh(&format!("git update-index --index-version {version}; git update-index -q --refresh"));
+        assert_eq!(repo.dirty(), [""; 0], "{version}");
+    }
+}

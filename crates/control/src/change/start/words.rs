@@ -16,6 +16,22 @@ use serde_json::{Value, json};
 use std::os::unix::ffi::OsStrExt;
 
 impl Desk<'_> {
+    /// What the answer means. Where a filter hides whether a file is changed, that is said too.
+    fn message(
+        &self,
+        ask: &Ask<'_>,
+        decision: &StartDecision,
+        intents: &[IntentId],
+        runs: &[IntentId],
+    ) -> String {
+        let is_meant = |path: &RepoPath| decision.dirty_in_allowed.contains(&ask.ground.frame.up(path));
+        let message = message(decision, intents, runs);
+        match ask.ground.look.undecided_note(is_meant) {
+            Some(note) => format!("{message}; {note}"),
+            None => message,
+        }
+    }
+
     pub(super) fn compose(
         &self,
         ask: &Ask<'_>,
@@ -56,7 +72,7 @@ impl Desk<'_> {
             reason: reasons.first().cloned(),
             reasons,
             next_step: word(&decision.next_step),
-            message: message(decision, &intents, &runs),
+            message: self.message(ask, decision, &intents, &runs),
             user_action_required: !decision.edit_allowed,
             idempotent_replay: false,
             run_id: run.map(|side| side.run.id.0.to_string()),

@@ -1,0 +1,80 @@
+//! The few settings of a repository that are read here, from its own files: no includes, and nothing of the user's or the
+//! machine's configuration, which differs from machine to machine.
+
+use super::{GitLayout, files};
+
+const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
+
+/// One setting: section and key in lower case, and the value as it is written.
+pub(super) struct Setting {
+    pub(super) section: String,
+    pub(super) key: String,
+    pub(super) value: String,
+}
+
+/// Reads `section.key = value` lines. A subsection stays in the name of its section, so none is taken for a plain one.
+pub(super) fn settings(config: &[u8]) -> Vec<Setting> {
+    let mut section = String::new();
+    let mut settings = Vec::new();
+    for line in String::from_utf8_lossy(config).lines() {
+        let line = line.split(['#', ';']).next().unwrap_or_default().trim();
+        let mut rest = line;
+        if let Some((name, after)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
+            section = name.trim().to_ascii_lowercase();
+            rest = after.trim();
+        }
+        if rest.is_empty() {
+            continue;
+        }
+        // A key without a value is a switch that is on.
+        let (key, value) =
+            rest.split_once('=').map_or((rest, "true"), |(key, value)| (key.trim(), value.trim()));
+        settings.push(Setting {
+            section: section.clone(),
+            key: key.to_ascii_lowercase(),
+            value: value.trim_matches('"').to_owned(),
+        });
+    }
+    settings
+}
+
+/// What the repository itself says about line ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AutoCrlf {
+    /// Only attributes decide.
+    #[default]
+    Off,
+    /// Text files are kept with LF in commits.
+    On,
+}
+
+/// The settings that decide how the files of a working tree are held against a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WorktreeSettings {
+    /// `core.autocrlf`.
+    pub auto_crlf: AutoCrlf,
+    /// `core.sparseCheckout`.
+    pub sparse_checkout: bool,
+}
+
+impl WorktreeSettings {
+    /// Reads them from the repository's own files.
+    pub fn read(layout: &GitLayout) -> Self {
+        let mut found = Self::default();
+        for file in [layout.common_dir.join("config"), layout.git_dir.join("config.worktree")] {
+            for Setting { section, key, value } in
+                settings(&files::read(&file, MAX_CONFIG_BYTES).unwrap_or_default())
+            {
+                let value = value.to_ascii_lowercase();
+                let is_on = matches!(value.as_str(), "true" | "yes" | "on" | "1");
+                match (section.as_str(), key.as_str()) {
+                    ("core", "autocrlf") if is_on || value == "input" => found.auto_crlf = AutoCrlf::On,
+                    ("core", "autocrlf") => found.auto_crlf = AutoCrlf::Off,
+                    ("core", "sparsecheckout") => found.sparse_checkout = is_on,
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+}

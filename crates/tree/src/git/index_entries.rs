@@ -1,0 +1,183 @@
+//! What the index says about single files.
+//!
+//! Two questions only: does git itself hold a file unchanged that lies behind a filter, and does a sparse checkout leave a
+//! file out? For everything else the content decides.
+
+use super::{GitLayout, files, index_is_sound};
+use crate::entry::Entry;
+use crate::object::{GitId, ObjectFormat};
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+const MAX_INDEX_BYTES: u64 = 4 * 1024 * 1024 * 1024;
+
+const NS_PER_S: i64 = 1_000_000_000;
+/// Bits of the flags of an entry.
+const EXTENDED: u16 = 0x4000;
+const STAGE_MASK: u16 = 0x3000;
+const NAME_LEN_MASK: u16 = 0x0fff;
+const SKIP_WORKTREE: u16 = 0x4000;
+/// The mode of a whole directory that a sparse index leaves out.
+const SPARSE_DIR_MODE: u32 = 0o040_000;
+
+/// One entry: what git last saw of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexEntry {
+    ctime: (u32, u32),
+    mtime: (u32, u32),
+    inode: u32,
+    size: u32,
+    mode: u32,
+    /// The blob that git takes the file for.
+    pub id: GitId,
+    /// Whether the file is meant to be absent from the working tree.
+    pub skip_worktree: bool,
+}
+
+/// The entries of an index that are not in conflict, by path from the top of the working tree.
+#[derive(Debug, Default)]
+pub struct IndexEntries {
+    entries: BTreeMap<Vec<u8>, IndexEntry>,
+    /// When the index was written, in seconds and nanoseconds.
+    written: (i64, i64),
+}
+
+impl IndexEntries {
+    /// Reads the index of a repository; `None` if there is none, it is damaged, or it is split into two files.
+    pub fn read(layout: &GitLayout) -> Option<Self> {
+        let path = layout.git_dir.join("index");
+        let written = path.metadata().ok()?.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        let bytes = files::read(&path, MAX_INDEX_BYTES).ok()?;
+        if !index_is_sound(&bytes, layout.object_format) {
+            return None;
+        }
+        let entries = parse(&bytes, layout.object_format)?;
+        let written = (i64::try_from(written.as_secs()).ok()?, i64::from(written.subsec_nanos()));
+        Some(Self { entries, written })
+    }
+
+    /// The entry of a path from the top of the working tree.
+    pub fn get(&self, path: &[u8]) -> Option<&IndexEntry> {
+        self.entries.get(path)
+    }
+
+    /// Whether a sparse checkout leaves out the file at a path from the top of the working tree.
+    pub fn leaves_out(&self, path: &[u8]) -> bool {
+        let ends = (0..path.len()).filter(|&at| path[at] == b'/').map(|at| &path[..=at]);
+        let is_left_out = |name: &[u8], is_dir: bool| {
+            self.get(name)
+                .is_some_and(|entry| entry.skip_worktree && (entry.mode == SPARSE_DIR_MODE) == is_dir)
+        };
+        is_left_out(path, false) || ends.into_iter().any(|dir| is_left_out(dir, true))
+    }
+
+    /// Whether git has seen exactly this file, and cannot have missed a later change to it.
+    pub fn has_seen(&self, path: &[u8], file: &Entry<'_>) -> bool {
+        let Some(entry) = self.get(path) else { return false };
+        let split = |ns: i64| (ns.div_euclid(NS_PER_S), ns.rem_euclid(NS_PER_S));
+        let is_time = |(seconds, ns): (u32, u32), found: i64| {
+            let found = split(found);
+            // Some programs write whole seconds only.
+            i64::from(seconds) == found.0 && (ns == 0 || i64::from(ns) == found.1)
+        };
+        // A file that was written when the index was, or later, could have been written again under the same time.
+        let mtime = split(file.mtime_ns());
+        let is_older = if entry.mtime.1 == 0 { mtime.0 < self.written.0 } else { mtime < self.written };
+        let low_bits = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
+        is_older
+            && is_time(entry.mtime, file.mtime_ns())
+            && is_time(entry.ctime, file.ctime_ns())
+            && entry.inode == low_bits(file.object().1)
+            && entry.size == low_bits(file.size())
+            // Git sets the size to 0 where it is not sure itself.
+            && (entry.size != 0 || file.size() == 0)
+    }
+}
+
+/// Reads the entries of a sound index of version 2, 3 or 4.
+fn parse(bytes: &[u8], format: ObjectFormat) -> Option<BTreeMap<Vec<u8>, IndexEntry>> {
+    let version = *bytes.get(7)?;
+    let n_entries = u32::from_be_bytes(*bytes.get(8..)?.first_chunk()?);
+    let body = bytes.get(..bytes.len().checked_sub(format.id_len())?)?;
+    let (mut at, mut name) = (12, Vec::new());
+    let mut entries = BTreeMap::new();
+    for _ in 0..n_entries {
+        let start = at;
+        let number = |place: usize| {
+            body.get(start + 4 * place..)?.first_chunk().map(|bytes| u32::from_be_bytes(*bytes))
+        };
+        let id_at = start + 40;
+        let id = GitId::from_bytes(body.get(id_at..id_at + format.id_len())?)?;
+        at = id_at + format.id_len();
+        let flags = u16::from_be_bytes(*body.get(at..)?.first_chunk()?);
+        at += 2;
+        let mut extended = 0;
+        if flags & EXTENDED != 0 && version >= 3 {
+            extended = u16::from_be_bytes(*body.get(at..)?.first_chunk()?);
+            at += 2;
+        }
+        if version == 4 {
+            let kept = name.len().checked_sub(varint(body, &mut at)?)?;
+            name.truncate(kept);
+        } else {
+            name.clear();
+        }
+        let len = body.get(at..)?.iter().position(|&byte| byte == 0)?;
+        name.extend_from_slice(&body[at..at + len]);
+        at += len + 1;
+        if version < 4 {
+            // Filled up with NULs to a multiple of eight, with at least one.
+            at = start + (at - start).next_multiple_of(8);
+        }
+        let declared = usize::from(flags & NAME_LEN_MASK);
+        if declared != name.len().min(usize::from(NAME_LEN_MASK)) {
+            return None;
+        }
+        let entry = IndexEntry {
+            ctime: (number(0)?, number(1)?),
+            mtime: (number(2)?, number(3)?),
+            inode: number(5)?,
+            mode: number(6)?,
+            size: number(9)?,
+            id,
+            skip_worktree: extended & SKIP_WORKTREE != 0,
+        };
+        if flags & STAGE_MASK == 0 {
+            entries.insert(name.clone(), entry);
+        }
+    }
+    // The extension `link` says that most entries are in another file.
+    (body.get(at..at + 4) != Some(b"link")).then_some(entries)
+}
+
+/// The number of bytes that a name of version 4 drops from the one before, as git writes offsets.
+fn varint(bytes: &[u8], at: &mut usize) -> Option<usize> {
+    let mut next = || {
+        let byte = *bytes.get(*at)?;
+        *at += 1;
+        Some(byte)
+    };
+    let mut byte = next()?;
+    let mut value = usize::from(byte & 0x7f);
+    while byte & 0x80 != 0 {
+        byte = next()?;
+        value = value.checked_add(1)?.checked_mul(0x80)? + usize::from(byte & 0x7f);
+    }
+    Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes: Vec<u8>, version in 2_u8..5, n_entries in 0_u8..4) {
+            let mut index = b"DIRC\0\0\0\x02\0\0\0\0".to_vec();
+            (index[7], index[11]) = (version, n_entries);
+            index.extend(bytes);
+            let _ = parse(&index, ObjectFormat::Sha1);
+        }
+    }
+}
