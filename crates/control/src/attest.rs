@@ -302,6 +302,7 @@ fn ref_change(movement: &RefMovement) -> RefChange {
         name: movement.name.as_bytes().into(),
         before: movement.before.clone(),
         after: movement.after.clone(),
+        repository: movement.repository.as_ref().map(|path| path.as_bytes().into()),
     }
 }
 

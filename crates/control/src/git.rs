@@ -339,6 +339,15 @@ pub(crate) fn lacking(layout: &GitLayout, path: &RepoPath, id: &str, n_more: usi
     Fault::refused(Reason::GitObjectMissing, detail)
 }
 
+/// How many commits lead to `to` and not to `from`.
+pub(crate) fn count_commits(layout: &GitLayout, from: &str, to: &str) -> Result<u64, GitFailure> {
+    let range = format!("{from}..{to}");
+    let command = git_command(layout, &["rev-list", "--count", "--end-of-options", &range]);
+    let answer = output(layout, &command)?;
+    let number = std::str::from_utf8(&answer).ok().and_then(|text| text.trim().parse().ok());
+    number.ok_or_else(|| GitFailure::bad_answer(&command, "it is no number"))
+}
+
 /// Which of these blobs this clone lacks, from one process.
 pub(crate) fn absent_blobs(layout: &GitLayout, ids: &[String]) -> Result<Vec<String>, GitFailure> {
     if ids.is_empty() {

@@ -5,13 +5,14 @@
 //! passes exactly when no finding fails it.
 
 use crate::gates::GateResult;
+pub use crate::refs::RefMovement;
 use canon::Reason;
 use exec::{Ended, Outcome};
 use paths::{RepoPath, Scope};
 use plan::{PlannedGate, RefsRule};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use tree::{Change, Touch, Touched, TreeFinding};
+use tree::{Change, ChangeKind, Side, Touch, Touched, TreeFinding};
 
 /// Everything that a verdict is made from.
 #[derive(Debug)]
@@ -70,17 +71,6 @@ pub struct ZoneChange {
     pub path: RepoPath,
     /// What happened to it.
     pub detail: String,
-}
-
-/// A git reference that moved.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RefMovement {
-    /// The full name of the reference, or `HEAD`.
-    pub name: String,
-    /// Where it pointed to.
-    pub before: Option<String>,
-    /// Where it points to.
-    pub after: Option<String>,
 }
 
 /// Whether a finding fails the run.
@@ -164,6 +154,47 @@ pub fn judge(case: &Case<'_>) -> Verdict {
     verdict
 }
 
+/// A file that is gone from one path and there at another, with the same content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Rename {
+    /// Where it was.
+    pub from: RepoPath,
+    /// Where it is.
+    pub to: RepoPath,
+}
+
+/// The renames in D, sorted by where they went. Only a content that left exactly one path and came to exactly one is a
+/// rename: of several equal files nobody can tell which one went where.
+pub fn renames(delta: &[Change]) -> Vec<Rename> {
+    type Paths<'a> = Vec<&'a RepoPath>;
+    let mut places: BTreeMap<_, (Paths<'_>, Paths<'_>)> = BTreeMap::new();
+    for change in delta {
+        let side = |side: Option<Side>| side.filter(|side| side.size > 0).and_then(|side| side.digest);
+        match change.change {
+            ChangeKind::Deleted => {
+                if let Some(digest) = side(change.before) {
+                    places.entry(digest).or_default().0.push(&change.path);
+                }
+            }
+            ChangeKind::Added => {
+                if let Some(digest) = side(change.after) {
+                    places.entry(digest).or_default().1.push(&change.path);
+                }
+            }
+            ChangeKind::Modified => {}
+        }
+    }
+    let mut renames: Vec<Rename> = places
+        .into_values()
+        .filter_map(|(from, to)| match (&from[..], &to[..]) {
+            ([from], [to]) => Some(Rename { from: (*from).clone(), to: (*to).clone() }),
+            _ => None,
+        })
+        .collect();
+    renames.sort_by(|one, other| one.to.cmp(&other.to));
+    renames
+}
+
 /// Whether a changed path is no part of D.
 fn is_exempt(case: &Case<'_>, path: &RepoPath) -> bool {
     case.build_outputs.lets_in(path) || is_gate_output(case, path)
@@ -223,8 +254,11 @@ fn protected(case: &Case<'_>, say: &mut Sayings) {
         protected_change(case, say, &change.path, &change.detail);
     }
     if case.refs == RefsRule::Protect {
-        for movement in case.ref_movements {
-            say.error(Reason::ProtectedChanged, None, format!("the git reference {} moved", movement.name));
+        let is_output = |path: &RepoPath| case.build_outputs.lets_in(path);
+        for movement in case.ref_movements.iter().filter(|it| !it.repository.as_ref().is_some_and(is_output))
+        {
+            let detail = format!("a git reference changed: {}", movement.describe());
+            say.error(Reason::ProtectedChanged, movement.repository.as_ref(), detail);
         }
     }
 }

@@ -10,6 +10,7 @@
 //! * [`deed`]: evidence of what Probity itself does.
 //! * [`ledger`]: what agents know and decided.
 //! * [`commits`]: the store of typed documents, what merges of it lost, and decisions about that.
+//! * [`refs`]: git references, and how they moved.
 //! * [`judge`]: the verdict, a pure function of what was observed.
 
 pub mod agents;
@@ -40,6 +41,7 @@ mod observe;
 pub mod planning;
 pub mod prune;
 mod recover;
+pub mod refs;
 pub mod registry;
 pub mod revert;
 pub mod run;

@@ -1,16 +1,16 @@
 //! Seeing everything that a verdict needs, at one moment: content, git's own files, refs, index.
 
 use crate::Fault;
-use crate::judge::{RefMovement, ZoneChange};
+use crate::judge::ZoneChange;
+use crate::refs::{NestedRefs, RefFacts, RefMovement};
 use crate::workspace::{OWN_STATE, OWN_STATE_IN_GIT, Workspace};
 use canon::Digest;
 use paths::RepoPath;
-use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
-use tree::git::{self, GitLayout, Refs, ZoneClass, ZoneSnapshot};
-use tree::{Options, Snapshot, cache};
+use tree::git::{self, GitLayout, ZoneClass, ZoneSnapshot};
+use tree::{Change, Options, Snapshot, cache};
 
 /// How the content of a workspace is looked at.
 pub(crate) fn content_options(workspace: &Workspace) -> Options {
@@ -30,39 +30,27 @@ pub(crate) struct Observation {
     pub content: Snapshot,
     /// Git's own files, if the tree lies in a repository.
     git: Option<GitFacts>,
+    /// The repositories inside the tree, as they were found at the first look.
+    nested: NestedRefs,
 }
 
 /// Git's own files at one moment.
 #[derive(Debug)]
 struct GitFacts {
     zone: ZoneSnapshot,
-    refs: BTreeMap<String, String>,
-    /// Why the refs are not known, if they are not.
-    unreadable: Option<String>,
+    refs: RefFacts,
     /// The digest of the index, and whether it is one; `None` if there is none.
     index: Option<(Digest, bool)>,
 }
 
 impl GitFacts {
     fn gather(layout: &GitLayout) -> Self {
-        let mut unreadable = None;
-        let refs = match git::refs(layout) {
-            Refs::Read { head, mut refs } => {
-                refs.extend(head.map(|head| ("HEAD".to_owned(), head)));
-                refs
-            }
-            Refs::NotReadable { why } => {
-                unreadable = Some(why);
-                BTreeMap::new()
-            }
-        };
         let index = store::durable::read(&layout.git_dir.join("index")).unwrap_or(Some(Vec::new()));
         let index =
             index.map(|bytes| (Digest::of(&bytes), git::index_is_sound(&bytes, layout.object_format)));
         Self {
             zone: git::protected_snapshot(layout, &[OWN_STATE_IN_GIT.as_bytes()]),
-            refs,
-            unreadable,
+            refs: RefFacts::gather(layout),
             index,
         }
     }
@@ -101,22 +89,21 @@ impl Observation {
 
     /// The git references that differ from here to `later`.
     pub(crate) fn ref_movements(&self, later: &Self) -> Vec<RefMovement> {
-        let none = BTreeMap::new();
-        let before = self.git.as_ref().map_or(&none, |git| &git.refs);
-        let after = later.git.as_ref().map_or(&none, |git| &git.refs);
-        let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-        let movement = |name: &String| RefMovement {
-            name: name.clone(),
-            before: before.get(name).cloned(),
-            after: after.get(name).cloned(),
-        };
-        let mut movements: Vec<RefMovement> =
-            names.into_iter().map(movement).filter(|movement| movement.before != movement.after).collect();
-        // What cannot be read is not taken for unmoved: it is recorded, and a violation where refs are protected (law 13).
-        if let Some(why) = later.git.as_ref().and_then(|git| git.unreadable.clone()) {
-            movements.push(RefMovement { name: "refs".into(), before: None, after: Some(why) });
+        let (before, after) = (self.git.as_ref(), later.git.as_ref());
+        let own = before.zip(after).map(|(before, after)| before.refs.movements(&after.refs, None));
+        own.into_iter().flatten().chain(self.nested.movements(&later.nested)).collect()
+    }
+
+    /// D from here to `later`: the content that differs, and the submodules that have another commit checked out.
+    pub(crate) fn delta(&self, later: &Self) -> Vec<Change> {
+        let mut delta = tree::delta(&self.content, &later.content);
+        let nested = self.nested.changes(&later.nested, [&self.content, &later.content]);
+        for change in nested {
+            if let Err(place) = delta.binary_search_by(|other| other.path.cmp(&change.path)) {
+                delta.insert(place, change);
+            }
         }
-        movements
+        delta
     }
 
     /// Whether git's index changed.
@@ -143,7 +130,11 @@ impl<'a> Observer<'a> {
     pub(crate) fn observe(&self, earlier: Option<&Observation>) -> Result<Observation, Fault> {
         let content = self.content(earlier.map(|earlier| &earlier.content))?;
         let git = self.workspace.git.as_ref().map(GitFacts::gather);
-        Ok(Observation { content, git })
+        let nested = match earlier {
+            Some(earlier) => earlier.nested.again(),
+            None => NestedRefs::gather(self.workspace, &content),
+        };
+        Ok(Observation { content, git, nested })
     }
 
     /// Looks at the content alone, with the stat cache if nothing earlier is known.

@@ -4,19 +4,25 @@
 //! is checked against the digest that the start snapshot had. Whatever cannot be undone is said, path by path. What was
 //! done is evidence of its own.
 
+mod ref_notes;
+
+pub use ref_notes::RefNote;
+
 use crate::attest::{Attested, DELTA_FILE};
 use crate::deed::{Deed, Did};
 use crate::judge::{Finding, Severity, Verdict};
 use crate::observe::Observer;
+use crate::refs::{HEAD, RefFacts, RefMovement, shell_word, shown_value};
 use crate::{Fault, Workspace, bundles, git, planning, recover, run};
 use canon::{Digest, Reason, json};
 use paths::RepoPath;
 use plan::{Globs, Seal};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use store::Lock;
+use tree::git::GitLayout;
 use tree::restore::{Restorer, Wanted};
 use tree::{Kind, Side, Snapshot};
 
@@ -42,6 +48,8 @@ pub struct RevertReport {
     pub undone: Vec<Undone>,
     /// Protected paths that the run changed: they lie outside of the content, and are left to a person.
     pub left: Vec<RepoPath>,
+    /// Git references that the run moved: history is left to a person too.
+    pub refs: Vec<RefNote>,
     /// The evidence of the revert itself, if anything was to be done.
     pub attested: Option<Attested>,
 }
@@ -117,8 +125,10 @@ pub fn revert(
     let paths: Vec<RepoPath> = meant.iter().map(|change| change.path.clone()).collect();
     let is_done = !dry_run && !paths.is_empty();
     let deed = is_done.then(|| seal_deed(workspace, &seal, &paths, &now)).transpose()?;
+    let movements = ref_notes::recorded(&manifest.details.refs);
     let undoing = Undoing {
         workspace,
+        movements: &movements,
         now,
         restorer: Restorer::open(&workspace.root, &dir_mode)
             .map_err(Fault::system("cannot open the tree"))?,
@@ -136,7 +146,8 @@ pub fn revert(
     };
     let protected = manifest.details.protected.into_iter().filter_map(|found| found.path);
     let left = protected.filter(|path| !untracked.contains(path)).collect();
-    Ok(RevertReport { run_id, undone, left, attested })
+    let refs = ref_notes::notes(workspace, &movements);
+    Ok(RevertReport { run_id, undone, left, refs, attested })
 }
 
 /// The undoing of `paths` as a deed: sealed to them, under the policy of the run that is undone.
@@ -188,6 +199,8 @@ fn read_delta(files: &bundles::Files, run_id: &str) -> Result<DeltaFile, Fault> 
 
 struct Undoing<'a> {
     workspace: &'a Workspace,
+    /// The git references that the run moved.
+    movements: &'a [RefMovement],
     /// The tree as it is now.
     now: Snapshot,
     restorer: Restorer<'a>,
@@ -205,6 +218,9 @@ impl Undoing<'_> {
     }
 
     fn try_undo(&self, change: &RecordedChange) -> Result<(), Refusal> {
+        if let Some(head) = self.moved_head(&change.path) {
+            return self.check_submodule(&change.path, head);
+        }
         let expected = change.after.as_ref().map(RecordedSide::side).transpose()?;
         if change.before.is_none() && self.now.get(&change.path).is_none() {
             // It was added and is gone already: that is what is wanted.
@@ -228,6 +244,35 @@ impl Undoing<'_> {
         }
         let restored = self.restorer.restore(&change.path, expected.as_ref(), &wanted);
         restored.map_err(|error| (error.reason, error.detail))
+    }
+
+    /// The movement of the HEAD of the submodule at `path`, if the run moved it.
+    fn moved_head(&self, path: &RepoPath) -> Option<&RefMovement> {
+        let is_it = |it: &&RefMovement| it.repository.as_ref() == Some(path) && it.name == HEAD;
+        self.movements.iter().find(is_it)
+    }
+
+    /// Says whether a submodule has the commit of before checked out again. Its files are put back one by one; its HEAD
+    /// and index are git's to change, with hooks and filters of its own, so that is left to a person.
+    fn check_submodule(&self, path: &RepoPath, head: &RefMovement) -> Result<(), Refusal> {
+        let layout = GitLayout::find(&self.workspace.root.join(OsStr::from_bytes(path.as_bytes())));
+        let facts = layout.map(|layout| RefFacts::gather(&layout)).unwrap_or_default();
+        let now = facts.commit();
+        if now == head.before.as_deref() {
+            return Ok(());
+        }
+        let shown = |id: Option<&str>| id.map_or_else(|| "no commit".to_owned(), shown_value);
+        let (before, after) = (head.before.as_deref(), head.after.as_deref());
+        if now != after {
+            let detail =
+                format!("its HEAD is at {} by now, and the run left it at {}", shown(now), shown(after));
+            return Err((Reason::RevertChangedSince, detail));
+        }
+        let command = before.map_or_else(String::new, |id| {
+            format!(": `git -C {} reset --mixed {id}` takes it back and keeps the files", shell_word(path))
+        });
+        let detail = format!("its HEAD stays at {}, and was at {}{command}", shown(after), shown(before));
+        Err((Reason::RevertRefNotUndone, detail))
     }
 
     /// The content that a file or link had before, from wherever it is kept; checked against its digest.

@@ -240,7 +240,7 @@ fn act(
 
 /// The paths of content that differ from one look to the next.
 fn changed(before: &Observation, after: &Observation) -> BTreeSet<RepoPath> {
-    tree::delta(&before.content, &after.content).into_iter().map(|change| change.path).collect()
+    before.delta(after).into_iter().map(|change| change.path).collect()
 }
 
 /// Judges, and leaves evidence.
@@ -265,7 +265,7 @@ fn conclude(
         grants: &scopes.grants,
         refs: seal.contents().refs,
         gates: &seal.contents().plan.gates,
-        changes: &tree::delta(&start.content, &acted.end.content),
+        changes: &start.delta(&acted.end),
         touched: &tree::touched(&start.content, &acted.end.content),
         changed_by_command: &acted.changed_by_command,
         gate_writes: &acted.gate_writes,

@@ -2,7 +2,7 @@
 
 use crate::verify::MANIFEST;
 use crate::wire::{self, ManifestV1, Status};
-use crate::{ByteString, Follows, Trust, judge, keys};
+use crate::{ByteString, Follows, RefChange, Trust, judge, keys};
 use canon::{Digest, Reason, bytes, json};
 use paths::{RepoPath, Scope, reconcile};
 use plan::{SignatureRule, amended_scope};
@@ -145,7 +145,7 @@ impl<'a> Subject<'a> {
     pub(crate) fn reconciliation(&self) -> Vec<Fault> {
         let scope = amended_scope(&self.manifest.scope, &self.manifest.amendments);
         let bad_pattern = scope.as_ref().err().map(|error| Fault::new(error.reason, &error.to_string()));
-        let Some(observed) = Observed::of(self.manifest) else {
+        let Some(observed) = Observed::of(self.manifest, self.value) else {
             let missing = Fault::new(Reason::ReconSnapshotMissing, "");
             return [Some(missing), bad_pattern].into_iter().flatten().collect();
         };
@@ -221,17 +221,22 @@ struct Observed<'a> {
     listed: Paths<'a>,
     untracked: Paths<'a>,
     exempt: Paths<'a>,
+    /// The submodules that have another commit checked out: they are in D, and no snapshot of content shows it.
+    moved_submodules: BTreeSet<ByteString>,
 }
 
 impl<'a> Observed<'a> {
     /// `None` when a root or a list is null: then nothing was reconciled.
-    fn of(manifest: &'a ManifestV1) -> Option<Self> {
+    fn of(manifest: &'a ManifestV1, value: &Value) -> Option<Self> {
+        let refs: Vec<RefChange> = serde_json::from_value(value["refs"].clone()).unwrap_or_default();
+        let heads = refs.into_iter().filter(|change| change.name.as_bytes() == b"HEAD");
         Some(Self {
             roots_differ: manifest.before_root? != manifest.after_root?,
             delta: manifest.delta.as_ref()?.iter().map(|change| &change.path).collect(),
             listed: manifest.workspace_delta_paths.as_ref()?.iter().collect(),
             untracked: manifest.untracked_delta_paths.as_ref()?.iter().collect(),
             exempt: manifest.exempt_delta_paths.iter().collect(),
+            moved_submodules: heads.filter_map(|change| change.repository).collect(),
         })
     }
 
@@ -242,7 +247,10 @@ impl<'a> Observed<'a> {
             return Fault::about(Reason::EvidenceDeltaMismatch, different);
         }
         let something_changed = !self.delta.is_empty() || !self.exempt.is_empty();
-        (self.roots_differ != something_changed)
+        let mut listed = self.delta.iter().chain(&self.exempt);
+        let content_changed = listed.any(|path| !self.moved_submodules.contains(*path));
+        let is_told = if self.roots_differ { something_changed } else { !content_changed };
+        (!is_told)
             .then(|| Fault::new(Reason::EvidenceDeltaMismatch, "the roots tell another story than the lists"))
     }
 

@@ -102,4 +102,8 @@ pub struct RefChange {
     pub before: Option<String>,
     /// What it pointed at afterwards.
     pub after: Option<String>,
+    /// The repository inside the tree that it belongs to; absent for the repository of the tree itself. A submodule
+    /// whose `HEAD` moved is in D with this path, although its directory is the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<ByteString>,
 }

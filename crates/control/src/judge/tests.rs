@@ -203,7 +203,8 @@ fn what_was_unsafe_before_is_noted_and_what_cannot_be_seen_fails() {
 
 #[test]
 fn a_moved_reference_fails_only_where_references_are_protected() {
-    let movement = RefMovement { name: "HEAD".into(), before: None, after: Some("x".into()) };
+    let movement =
+        RefMovement { repository: None, name: "HEAD".into(), before: None, after: Some("x".into()) };
     let world = World { ref_movements: vec![movement], ..World::default() };
     assert!(world.judge().passed());
     assert_eq!(reasons(&World { refs: RefsRule::Protect, ..world }), [Reason::ProtectedChanged]);
@@ -272,7 +273,7 @@ prop_compose! {
         ref_moved in any::<bool>(),
     ) -> World {
         let [scope, build_outputs, gate_outputs, protected, grants] = lists;
-        let movement = RefMovement { name: "HEAD".into(), before: None, after: None };
+        let movement = RefMovement { repository: None, name: "HEAD".into(), before: None, after: None };
         let answer = |(id, (_, passes)): (&String, &(bool, Option<bool>))| {
             passes.map(|passes| if passes { result(id, Vec::new()) } else { failed(id) })
         };

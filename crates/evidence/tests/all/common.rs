@@ -92,7 +92,12 @@ fn details() -> Details {
             path: Some(path(b"src")),
             detail: "the scope covers | most of `the` tree".into(),
         }],
-        refs: vec![RefChange { name: "refs/heads/main".into(), before: None, after: Some("c0ffee".into()) }],
+        refs: vec![RefChange {
+            name: "refs/heads/main".into(),
+            before: None,
+            after: Some("c0ffee".into()),
+            repository: None,
+        }],
         gate_delta_paths: vec![path(b"src/a.py")],
         ..Details::default()
     }

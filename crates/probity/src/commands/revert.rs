@@ -40,6 +40,12 @@ pub(crate) fn revert(
             format_args!("{path}  {}", ui::warn("protected: look at it, and undo it by hand")),
         );
     }
+    for note in &report.refs {
+        ui::print_row("git ref", &note.detail);
+        if let Some(command) = &note.command {
+            ui::print_row("", format_args!("to take that back and keep the files: {}", ui::code(command)));
+        }
+    }
     let refused = report.undone.iter().filter(|one| one.action == Action::Refused).count();
     let done = ui::count(report.undone.len() - refused, "out-of-scope change");
     let verb = if dry_run { "would be undone" } else { "undone" };
@@ -52,6 +58,7 @@ pub(crate) fn revert(
         "dry_run": dry_run,
         "paths": report.undone,
         "left": report.left,
+        "refs": report.refs,
         "evidence_dir": report.attested.as_ref().map(|attested| path_json(&attested.dir)),
     });
     Ok(Answer::new("revert", if refused == 0 { Outcome::Ok } else { Outcome::Failed }, document))

@@ -5,7 +5,7 @@ use crate::cli::Selection;
 use crate::commands::identity::Identity;
 use crate::ui;
 use canon::bytes::{escape, shell_word};
-use control::judge::{Finding, Severity};
+use control::judge::{Finding, Rename, Severity, renames};
 use control::run::{Event, RunReport, RunRequest, run as govern};
 use control::{Fault, Workspace};
 use paths::RepoPath;
@@ -67,6 +67,7 @@ fn to_json(report: &RunReport) -> Value {
         "findings": report.verdict.findings,
         "gate_results": report.gate_results.iter().map(gate_json).collect::<Vec<_>>(),
         "ref_movements": report.ref_movements,
+        "renames": renames(&report.verdict.delta),
         "index_changed": report.index_changed,
         "evidence_dir": path_json(&report.attested.dir),
         "run_hash": report.attested.run_hash,
@@ -145,9 +146,16 @@ fn show_event(event: &Event<'_>) {
 
 fn show(report: &RunReport) {
     let untracked: BTreeSet<_> = report.verdict.untracked.iter().collect();
+    let renames = renames(&report.verdict.delta);
+    show_renames(&renames, &untracked);
+    let renamed: BTreeSet<&RepoPath> = renames.iter().flat_map(|it| [&it.from, &it.to]).collect();
     // What is out of scope comes first, so that a long list cannot push it out.
-    let (out, inside): (Vec<_>, Vec<_>) =
-        report.verdict.delta.iter().partition(|change| untracked.contains(&change.path));
+    let (out, inside): (Vec<_>, Vec<_>) = report
+        .verdict
+        .delta
+        .iter()
+        .filter(|change| !renamed.contains(&change.path))
+        .partition(|change| untracked.contains(&change.path));
     for change in out.into_iter().chain(inside).take(MAX_SHOWN) {
         let mark = match change.change {
             tree::ChangeKind::Added => "+",
@@ -160,8 +168,9 @@ fn show(report: &RunReport) {
     }
     match report.verdict.delta.len() {
         0 => ui::row("changed", ui::dim("nothing")),
-        all if all > MAX_SHOWN => {
-            ui::row("changed", ui::dim(format_args!("… and {} more, all in the evidence", all - MAX_SHOWN)));
+        all if all - renamed.len() > MAX_SHOWN => {
+            let more = all - renamed.len() - MAX_SHOWN;
+            ui::row("changed", ui::dim(format_args!("… and {more} more, all in the evidence")));
         }
         _ => {}
     }
@@ -175,7 +184,7 @@ fn show(report: &RunReport) {
         );
     }
     for movement in &report.ref_movements {
-        ui::row("git ref", format_args!("{} moved", movement.name));
+        ui::row("git ref", movement.describe());
     }
     let others =
         report.verdict.findings.iter().filter(|finding| finding.reason != canon::Reason::ReconUntrackedDelta);
@@ -205,6 +214,24 @@ fn show(report: &RunReport) {
     ui::say(format_args!("{} {}", ui::bad("FAIL"), codes.join(", ")));
     for (way, command) in next_steps(report) {
         ui::row(way, ui::code(command));
+    }
+}
+
+/// Each rename in one row. Both paths count, so both verdicts are told where they differ.
+fn show_renames(renames: &[Rename], untracked: &BTreeSet<&RepoPath>) {
+    let verdict = |path: &RepoPath| {
+        if untracked.contains(path) { ui::bad("out of scope") } else { ui::dim("in scope") }
+    };
+    for Rename { from, to } in renames.iter().take(MAX_SHOWN) {
+        let verdicts = if untracked.contains(from) == untracked.contains(to) {
+            verdict(to)
+        } else {
+            format!("{} → {}", verdict(from), verdict(to))
+        };
+        ui::row("renamed", format_args!("{from} → {to}  {verdicts}"));
+    }
+    if let Some(more) = renames.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
+        ui::row("renamed", ui::dim(format_args!("… and {more} more, all in the evidence")));
     }
 }
 

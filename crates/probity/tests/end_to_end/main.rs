@@ -12,6 +12,7 @@ mod commits;
 mod contract;
 mod evidence_always;
 mod gc;
+mod git_material;
 mod kills;
 mod ledger;
 mod mcp;

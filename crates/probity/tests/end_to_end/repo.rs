@@ -12,6 +12,8 @@ use tempfile::TempDir;
 /// A repository with `src/a.py`, `src/b.py`, `docs/d.md`, a `.gitignore` and one commit.
 pub(crate) struct Repo {
     outer: Rc<TempDir>,
+    /// The directory below `outer` in which `repo` lies.
+    beside: &'static str,
 }
 
 impl Repo {
@@ -21,7 +23,7 @@ impl Repo {
 
     /// The same in a given place.
     pub(crate) fn at(place: TempDir) -> Self {
-        let repo = Self { outer: Rc::new(place) };
+        let repo = Self { outer: Rc::new(place), beside: "" };
         fs::create_dir(repo.path()).expect("creates");
         repo.write("src/a.py", "print('a')\n");
         repo.write("src/b.py", "print('b')\n");
@@ -31,9 +33,14 @@ impl Repo {
         repo
     }
 
+    /// A repository that a test made itself, at `<beside>/repo` next to another one.
+    pub(crate) fn existing(other: &Self, beside: &'static str) -> Self {
+        Self { outer: Rc::clone(&other.outer), beside }
+    }
+
     /// The root of the repository.
     pub(crate) fn path(&self) -> PathBuf {
-        self.outer.path().join("repo")
+        self.outer.path().join(self.beside).join("repo")
     }
 
     /// A place outside of the repository.

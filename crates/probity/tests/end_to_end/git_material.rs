@@ -1,0 +1,248 @@
+//! Git material: what moved in history and in submodules, files behind filters, clones that do not hold everything.
+
+use crate::repo::Repo;
+use serde_json::{Value, json};
+use std::process::Command;
+
+/// What git says, in a directory below the repository.
+fn git(repo: &Repo, dir: &str, arguments: &[&str]) -> String {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(repo.path().join(dir))
+        .args(arguments)
+        .output()
+        .expect("git starts");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text").trim().to_owned()
+}
+
+/// The movement of a reference in the answer of a run.
+fn movement(answer: &Value, repository: &Value, name: &str) -> Value {
+    let movements = answer["ref_movements"].as_array().expect("movements");
+    let found = movements.iter().find(|it| it["repository"] == *repository && it["name"] == name);
+    found.unwrap_or_else(|| panic!("no {name} in {movements:#?}")).clone()
+}
+
+fn run_id(answer: &Value) -> String {
+    answer["run_id"].as_str().expect("an id").to_owned()
+}
+
+fn with_submodule() -> Repo {
+    let repo = Repo::new();
+    repo.sh("git init -q -b main ../sub; cd ../sub; echo x > f; git add .; git commit -qm sub");
+    repo.sh("git -c protocol.file.allow=always submodule --quiet add ../sub dep; git commit -qm submodule");
+    repo
+}
+
+const COMMIT_IN_DEP: &str = "cd dep; echo y >> f; git commit -qam inside";
+
+#[test]
+fn a_commit_inside_a_submodule_is_a_change_of_its_path_and_a_moved_head() {
+    let repo = with_submodule();
+    let before = git(&repo, "dep", &["rev-parse", "HEAD"]);
+    let outcome = repo.run(COMMIT_IN_DEP);
+    let after = git(&repo, "dep", &["rev-parse", "HEAD"]);
+    outcome.is_out(&["dep", "dep/f"]);
+    let head = movement(&outcome.json, &json!("dep"), "HEAD");
+    assert_eq!(
+        (&head["before"], &head["after"], &head["change"]),
+        (&json!(before), &json!(after), &json!("moved"))
+    );
+    let row = format!("dep: HEAD moved {} → {}", &before[..10], &after[..10]);
+    assert!(outcome.words.contains(&row), "{}", outcome.words);
+}
+
+#[test]
+fn a_commit_inside_a_submodule_that_is_in_scope_passes() {
+    let repo = with_submodule();
+    repo.run_with(&["--scope", "dep", "--scope", "dep/**"], COMMIT_IN_DEP).passes();
+    // Not a byte of content changes, and the commit that would be recorded does.
+    let outcome = repo.run_with(&["--scope", "dep"], "cd dep; git commit -q --allow-empty -m nothing");
+    outcome.passes();
+    assert_eq!(outcome.delta(), ["dep"]);
+    repo.run("cd dep; git commit -q --allow-empty -m nothing").is_out(&["dep"]);
+}
+
+#[test]
+fn references_of_submodules_are_protected_with_the_others() {
+    let repo = with_submodule();
+    repo.write("probity.toml", "[workspace]\nrefs = \"protect\"\n");
+    let outcome = repo.run_with(&["--scope", "dep", "--scope", "dep/**"], "git -C dep branch topic");
+    outcome.fails_with("PROTECTED.CHANGED").finds("PROTECTED.CHANGED", "dep");
+    assert_eq!(movement(&outcome.json, &json!("dep"), "refs/heads/topic")["change"], "created");
+}
+
+#[test]
+fn a_revert_says_that_a_submodules_head_is_not_undone_and_how_to_undo_it() {
+    let repo = with_submodule();
+    let before = git(&repo, "dep", &["rev-parse", "HEAD"]);
+    let id = run_id(&repo.run(COMMIT_IN_DEP).json);
+    let reverted = repo.ask(&["revert", &id]);
+    assert_eq!(reverted.exit_code, Some(1), "{reverted:#?}");
+    let of = |path: &str| {
+        let paths = reverted.json["paths"].as_array().expect("paths");
+        paths.iter().find(|it| it["path"] == path).expect("is told").clone()
+    };
+    assert_eq!(of("dep/f")["action"], "restored");
+    assert_eq!(
+        (&of("dep")["action"], &of("dep")["reason"]),
+        (&json!("refused"), &json!("REVERT.REF_NOT_UNDONE"))
+    );
+    let command = format!("git -C dep reset --mixed {before}");
+    assert!(of("dep")["detail"].as_str().is_some_and(|it| it.contains(&command)), "{reverted:#?}");
+    // The command does what it says, and after it nothing is left to undo.
+    repo.sh(&command);
+    assert_eq!(git(&repo, "", &["status", "--porcelain"]), "");
+    assert_eq!(repo.ask(&["revert", &id, "--dry-run"]).json["paths"][0]["action"], "restored");
+}
+
+#[test]
+fn a_revert_after_a_commit_says_that_the_commit_stays_and_how_to_drop_it() {
+    let repo = Repo::new();
+    let before = git(&repo, "", &["rev-parse", "HEAD"]);
+    let outcome = repo.run("echo x >> docs/d.md; echo y >> src/a.py; git commit -qam both");
+    outcome.is_out(&["docs/d.md"]);
+    let reverted = repo.ask(&["revert", &run_id(&outcome.json)]);
+    assert_eq!(reverted.exit_code, Some(0), "{reverted:#?}");
+    let note = &reverted.json["refs"][0];
+    let detail = note["detail"].as_str().expect("text");
+    let after = git(&repo, "", &["rev-parse", "HEAD"]);
+    let moved =
+        format!("branch main moved from {} to {} during the run (1 commit)", &before[..10], &after[..10]);
+    assert!(
+        detail.starts_with(&moved) && detail.contains("the commits still contain the change"),
+        "{detail}"
+    );
+    assert_eq!(note["command"], format!("git reset --mixed {before}"));
+    repo.sh(note["command"].as_str().expect("a command"));
+    assert_eq!(git(&repo, "", &["status", "--porcelain"]), "M src/a.py", "what was in scope stays");
+}
+
+#[test]
+fn a_branch_that_moved_again_after_the_run_gets_no_command() {
+    let repo = Repo::new();
+    let outcome = repo.run("echo x >> docs/d.md; git commit -qam one");
+    repo.sh("git commit -q --allow-empty -m later");
+    let note = repo.ask(&["revert", &run_id(&outcome.json)]).json["refs"][0].clone();
+    assert_eq!(note["command"], Value::Null, "{note}");
+    assert!(note["detail"].as_str().is_some_and(|it| it.contains("by now")), "{note}");
+}
+
+#[test]
+fn a_switched_branch_can_be_switched_back_with_the_files_kept() {
+    let repo = Repo::new();
+    let outcome = repo.run("git checkout -qb topic; echo x >> docs/d.md; git commit -qam one");
+    assert!(outcome.words.contains("new branch topic at "), "{}", outcome.words);
+    assert_eq!(movement(&outcome.json, &Value::Null, "refs/heads/topic")["change"], "created");
+    let reverted = repo.ask(&["revert", &run_id(&outcome.json)]);
+    let commands =
+        || reverted.json["refs"].as_array().expect("notes").iter().filter_map(|it| it["command"].as_str());
+    assert_eq!(
+        commands().collect::<Vec<_>>(),
+        ["git symbolic-ref HEAD refs/heads/main && git reset --mixed"]
+    );
+    commands().for_each(|command| repo.sh(command));
+    assert_eq!(git(&repo, "", &["status", "--porcelain", "--branch"]), "## main");
+}
+
+#[test]
+fn a_deleted_branch_is_said_to_be_deleted() {
+    let repo = Repo::new();
+    repo.sh("git branch old");
+    let outcome = repo.run("git branch -qD old");
+    outcome.passes();
+    assert_eq!(movement(&outcome.json, &Value::Null, "refs/heads/old")["change"], "deleted");
+    assert!(outcome.words.contains("branch old deleted (was at "), "{}", outcome.words);
+}
+
+#[test]
+fn a_rename_is_one_row_with_both_verdicts() {
+    let repo = Repo::new();
+    let outcome = repo.run("git mv src/a.py docs/a.py");
+    outcome.is_out(&["docs/a.py"]);
+    assert_eq!(outcome.delta(), ["docs/a.py", "src/a.py"]);
+    assert_eq!(outcome.json["renames"], json!([{ "from": "src/a.py", "to": "docs/a.py" }]));
+    assert!(outcome.words.contains("src/a.py → docs/a.py  in scope → out of scope"), "{}", outcome.words);
+}
+
+#[test]
+fn a_file_of_large_file_storage_can_be_started_and_is_no_change() {
+    let repo = Repo::new();
+    repo.sh(
+        "printf '*.bin filter=lfs diff=lfs merge=lfs -text\\n' > .gitattributes; printf 'large' > a.bin; \
+         oid=$(sha256sum a.bin | cut -d' ' -f1); \
+         blob=$(printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:%s\\nsize 5\\n' $oid | git hash-object -w --stdin); \
+         git update-index --add --cacheinfo 100644,$blob,a.bin; git add .gitattributes; git commit -qm lfs",
+    );
+    assert_eq!(repo.ask(&["status"]).json["dirty"]["count"], 0);
+    let verified = repo.ask(&["contract", "verify"]);
+    assert_eq!(verified.json["changed_files"], json!([]), "{verified:#?}");
+    let started = repo.ask(&["start", "a.bin", "--intent", "change it"]);
+    assert_eq!(started.json["edit_allowed"], true, "{started:#?}");
+}
+
+/// A partial clone of the repository, beside it, with every file of HEAD written by hand: no blob is in it.
+fn partial_clone(repo: &Repo) -> Repo {
+    repo.sh("git config uploadpack.allowFilter true; echo more >> src/b.py; git commit -qam second");
+    repo.sh("mkdir ../part; git clone -q --no-checkout --filter=blob:none \"file://$PWD\" ../part/repo; \
+             for f in $(git ls-files); do mkdir -p ../part/repo/$(dirname $f); cp $f ../part/repo/$f; done; \
+             cd ../part/repo; git read-tree HEAD");
+    Repo::existing(repo, "part")
+}
+
+#[test]
+fn a_partial_clone_says_which_content_it_lacks_before_anything_is_done() {
+    let origin = Repo::new();
+    let part = partial_clone(&origin);
+    let refused = part.ask(&["contract", "verify", "--base", "HEAD^1"]);
+    refused.refused_with("GIT.OBJECT_MISSING");
+    let message = refused.json["message"].as_str().expect("a message");
+    assert!(message.contains("of `src/b.py` (partial clone)"), "{message}");
+    let id = git(&part, "", &["rev-parse", "HEAD^1:src/b.py"]);
+    let missing = git(&part, "", &["rev-list", "--objects", "--missing=print", "HEAD"]);
+    assert!(missing.contains(&format!("?{id}")), "nothing was fetched: {missing}");
+    git(&part, "", &["cat-file", "-e", &id]);
+    assert_ne!(part.ask(&["contract", "verify", "--base", "HEAD^1"]).json["reason"], "GIT.OBJECT_MISSING");
+}
+
+#[test]
+fn what_a_partial_clone_lacks_is_kept_at_the_start_and_can_be_reverted() {
+    let origin = Repo::new();
+    let part = partial_clone(&origin);
+    let outcome = part.run("rm docs/d.md");
+    outcome.is_out(&["docs/d.md"]);
+    let reverted = part.ask(&["revert", &run_id(&outcome.json)]);
+    assert_eq!(reverted.exit_code, Some(0), "{reverted:#?}");
+    assert_eq!(std::fs::read_to_string(part.path().join("docs/d.md")).expect("is back"), "# D\n");
+}
+
+#[test]
+fn a_shallow_clone_says_that_the_base_is_not_in_it() {
+    let origin = Repo::new();
+    origin.sh("git commit -q --allow-empty -m second; mkdir ../part; git clone -q --depth 1 \"file://$PWD\" ../part/repo");
+    let shallow = Repo::existing(&origin, "part");
+    let refused = shallow.ask(&["contract", "verify", "--base", "HEAD^1"]);
+    refused.refused_with("GIT.HISTORY_MISSING");
+    assert!(
+        refused.json["next_step"].as_str().is_some_and(|it| it.contains("git fetch --unshallow")),
+        "{refused:#?}"
+    );
+}
+
+#[test]
+fn a_broken_repository_is_told_in_gits_own_words() {
+    let repo = Repo::new();
+    let tree = git(&repo, "", &["rev-parse", "HEAD^{tree}"]);
+    repo.sh(&format!("rm -f .git/objects/{}/{}", &tree[..2], &tree[2..]));
+    let failed = repo.ask(&["contract", "verify"]);
+    assert_eq!(
+        (failed.exit_code, &failed.json["reason"]),
+        (Some(70), &json!("GIT.COMMAND_FAILED")),
+        "{failed:#?}"
+    );
+    let message = failed.json["message"].as_str().expect("a message");
+    assert!(
+        message.starts_with("`git ls-tree ") && message.contains("failed with exit code 128: "),
+        "{message}"
+    );
+}
