@@ -25,7 +25,10 @@ const SOCKET: &str = "amend.sock";
 const JOURNAL: &str = "amendments.json";
 /// A request is a few patterns and a sentence; more is no request.
 const MAX_REQUEST_BYTES: u64 = 64 * 1024;
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the supervisor waits for a request on an open connection: meanwhile it serves nobody else.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long who asks waits for the answer, which is on disk before it is given: the machine may be busy.
+const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The supervisor's end: open while the command runs.
 #[derive(Debug)]
@@ -83,7 +86,7 @@ impl Channel {
 pub(crate) fn ask(dir: &Path, add: &[Vec<u8>], by: &str, why: &str) -> Result<Amendment, ChannelError> {
     let unreachable = |source| ChannelError::Unreachable { path: dir.join(SOCKET), source };
     let mut stream = connect(dir).map_err(unreachable)?;
-    stream.set_read_timeout(Some(PATIENCE)).map_err(unreachable)?;
+    stream.set_read_timeout(Some(ANSWER_TIMEOUT)).map_err(unreachable)?;
     let add: Vec<Value> = add.iter().map(|pattern| canon::bytes::to_json(pattern)).collect();
     let mut request = json::canonical(&json!({ "add": add, "by": by, "why": why }));
     request.push(b'\n');
@@ -125,7 +128,7 @@ impl Service {
     }
 
     fn answer(&self, mut stream: UnixStream) -> io::Result<()> {
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(REQUEST_TIMEOUT))?;
         let mut line = Vec::new();
         BufReader::new(stream.try_clone()?.take(MAX_REQUEST_BYTES)).read_until(b'\n', &mut line)?;
         let answer = match self.decide(&stream, &line) {

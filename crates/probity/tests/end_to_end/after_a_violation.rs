@@ -215,9 +215,8 @@ fn who_asks_and_is_gone_gets_nothing() {
         return testkit::skip!("python3 is not installed");
     }
     let repo = Repo::new();
-    let script = repo.outside().join("asks.py");
-    fs::write(&script, ASKS_AND_ENDS).expect("writes");
-    let outcome = repo.run(&format!("python3 '{}'", script.display()));
+    repo.write("../asks.py", ASKS_AND_ENDS);
+    let outcome = repo.run("python3 ../asks.py");
     outcome.is_out(&["docs/d.md"]);
     assert_eq!(outcome.json["amendments"], json!([]));
 }

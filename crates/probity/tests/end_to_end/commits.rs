@@ -1,6 +1,6 @@
 //! `probity commits` and `probity merge` as a user runs them: the whole story, two processes at once, and kills.
 
-use crate::repo::Repo;
+use crate::repo::{Repo, isolate};
 use crate::schemas::check;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -135,6 +135,7 @@ fn refusals_name_the_place_and_the_next_step() {
 fn writer(store: &Store, author: &str, script: &str) -> Command {
     let mut command = Command::new("sh");
     let binary = env!("CARGO_BIN_EXE_probity");
+    isolate(&mut command, store.repo.outside());
     command.arg("-c").arg(script).current_dir(store.repo.path()).env("P", binary).env("AUTHOR", author);
     command.stdout(Stdio::piped()).stderr(Stdio::null());
     command
@@ -160,8 +161,7 @@ fn killed(store: &Store, script: &str) -> Vec<String> {
         let mut child = command.spawn().expect("starts");
         let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut lines = String::new();
-        // Every other kill comes before the first acknowledgement, or soon after it, the others after the first: from
-        // there on some time more, so that the kill falls anywhere.
+        // Every other kill comes after the first acknowledgement, the others anywhere from the start on.
         if number % 2 == 0 {
             output.read_line(&mut lines).expect("text");
             assert!(lines.ends_with('\n'), "the writer ended by itself");

@@ -29,7 +29,8 @@ impl Repo {
         repo.write("src/b.py", "print('b')\n");
         repo.write("docs/d.md", "# D\n");
         repo.write(".gitignore", "ignored/\n*.log\n");
-        repo.sh("git init -q -b main && git add . && git commit -q -m start");
+        // The same modes whatever the tests were started with.
+        repo.sh("chmod -R u=rwX,go=rX . && git init -q -b main && git add . && git commit -q -m start");
         repo
     }
 

@@ -10,14 +10,24 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+/// Git without what the user has set up, or what a hook of git was started with.
+fn plain_git() -> Command {
+    let mut git = Command::new("git");
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"GIT_") {
+            git.env_remove(name);
+        }
+    }
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    git
+}
+
 fn git(dir: &Path, args: &[&str]) -> String {
-    let done = Command::new("git")
+    let done = plain_git()
         .arg("-C")
         .arg(dir)
         .args(["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "protocol.file.allow=always"])
         .args(args)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
         .output()
         .expect("git runs");
     assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
@@ -196,7 +206,7 @@ fn refs_agree_with_git() {
 #[test]
 fn refs_in_tables_are_said_to_be_not_readable() {
     let tree = Tree::new();
-    let init = Command::new("git").args(["init", "-q", "--ref-format=reftable"]).arg(tree.root()).output();
+    let init = plain_git().args(["init", "-q", "--ref-format=reftable"]).arg(tree.root()).output();
     if !init.expect("git runs").status.success() {
         return testkit::skip!("this git does not know reftable");
     }

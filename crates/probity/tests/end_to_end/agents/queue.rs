@@ -1,7 +1,7 @@
 //! The queue, with real processes that wait.
 
 use super::{Agent, is, verdict};
-use crate::repo::{Outcome, Repo};
+use crate::repo::{Outcome, Repo, isolate};
 use serde_json::{Value, json};
 use std::process::{Child, Stdio};
 
@@ -58,8 +58,10 @@ fn a_waiter_that_was_killed_holds_nobody_up() {
     let holder = Agent::new(&repo, "holder");
     let intent = holder.begin("src/a.py", &[]);
     // It names its own process, so that its end can be seen.
-    let script = "exec \"$0\" start src/a.py --intent first --wait 300 --json --agent-pid $$ --owner first-owner-0123456789";
-    let mut first = std::process::Command::new("sh")
+    let script = "exec \"$0\" start src/a.py --intent first --wait 600 --json --agent-pid $$ --owner first-owner-0123456789";
+    let mut first = std::process::Command::new("sh");
+    isolate(&mut first, repo.outside());
+    let mut first = first
         .args(["-c", script, env!("CARGO_BIN_EXE_probity")])
         .current_dir(repo.path())
         .stdout(Stdio::null())

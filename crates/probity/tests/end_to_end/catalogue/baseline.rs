@@ -51,7 +51,7 @@ fn deletions_are_judged_like_edits() {
 #[test]
 fn an_edit_that_was_undone_is_no_change() {
     Repo::new()
-        .run("cp docs/d.md /tmp/$$; echo x >> docs/d.md; cat /tmp/$$ > docs/d.md; rm /tmp/$$")
+        .run("cp docs/d.md ../aside; echo x >> docs/d.md; cat ../aside > docs/d.md; rm ../aside")
         .passes();
 }
 

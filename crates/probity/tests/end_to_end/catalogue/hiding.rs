@@ -72,14 +72,14 @@ fn a_clean_filter_hides_nothing_and_is_not_started() {
 fn the_untracked_cache_hides_nothing() {
     let repo = Repo::new();
     repo.sh("git config core.trustctime false; git update-index --untracked-cache; git status -s");
-    repo.run("touch -r docs /tmp/$$; echo x > docs/payload; touch -r /tmp/$$ docs; rm /tmp/$$")
+    repo.run("touch -r docs ../aside; echo x > docs/payload; touch -r ../aside docs; rm ../aside")
         .is_out(&["docs/payload"]);
 }
 
 #[test]
 fn a_restored_time_hides_nothing() {
     let script =
-        "touch -r docs/d.md /tmp/$$; printf '# E\\n' > docs/d.md; touch -r /tmp/$$ docs/d.md; rm /tmp/$$";
+        "touch -r docs/d.md ../aside; printf '# E\\n' > docs/d.md; touch -r ../aside docs/d.md; rm ../aside";
     let repo = Repo::new();
     // A first run fills the cache, so that the second one has something to be deceived by.
     repo.run("true").passes();
@@ -92,7 +92,7 @@ fn git_configuration_does_not_make_times_trusted() {
     repo.sh("git config core.trustctime false");
     repo.run("true").passes();
     let script =
-        "touch -r docs/d.md /tmp/$$; printf '# E\\n' > docs/d.md; touch -r /tmp/$$ docs/d.md; rm /tmp/$$";
+        "touch -r docs/d.md ../aside; printf '# E\\n' > docs/d.md; touch -r ../aside docs/d.md; rm ../aside";
     repo.run(script).is_out(&["docs/d.md"]);
 }
 

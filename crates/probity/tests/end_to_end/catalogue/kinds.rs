@@ -86,23 +86,25 @@ fn every_permission_bit_counts() {
 }
 
 #[test]
-fn changed_owners_and_attributes_are_recorded() {
-    let mut tried = 0;
-    if rustix::process::geteuid().is_root() {
-        touches_without_changing("chown 1:1 docs/d.md", "docs/d.md");
-        touches_without_changing("chown 1:1 docs", "docs");
-        touches_without_changing("chown -h 1:1 link", "link");
-        tried += 1;
+fn changed_owners_are_recorded() {
+    if !rustix::process::geteuid().is_root() {
+        return testkit::skip!("only root can give a file to another user");
     }
+    touches_without_changing("chown 1:1 docs/d.md", "docs/d.md");
+    touches_without_changing("chown 1:1 docs", "docs");
+    touches_without_changing("chown -h 1:1 link", "link");
+}
+
+#[test]
+fn changed_attributes_are_recorded() {
     let dir = tempfile::tempdir().expect("a directory");
     let attribute = "import os, sys; os.setxattr(sys.argv[1], 'user.probity', b'x')";
     let set = |file: &str| format!("python3 -c \"{attribute}\" {file}");
     let works = std::process::Command::new("sh").args(["-c", &set(".")]).current_dir(dir.path()).output();
-    if works.is_ok_and(|output| output.status.success()) {
-        touches_without_changing(&set("docs/d.md"), "docs/d.md");
-        tried += 1;
+    if !works.is_ok_and(|output| output.status.success()) {
+        return testkit::skip!("python3 is not installed, or the file system has no attributes");
     }
-    assert!(tried > 0, "neither owners nor attributes can be changed here: the test proves nothing");
+    touches_without_changing(&set("docs/d.md"), "docs/d.md");
 }
 
 /// The script changes nothing that the scope judges, and is recorded all the same: in the answer and in the evidence.

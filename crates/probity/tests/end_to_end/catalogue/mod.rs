@@ -53,7 +53,7 @@ const CATALOGUE: &[(&str, Where)] = &[
     ("25 executable bit",                        Here("permission_bits_are_part_of_a_file")),
     ("26 executable bit, core.fileMode=false",   Here("git_configuration_does_not_hide_permission_bits")),
     ("27 644 to 600, setuid",                    Here("every_permission_bit_counts")),
-    ("28 owner, extended attributes",            Here("changed_owners_and_attributes_are_recorded")),
+    ("28 owner, extended attributes",            Here("changed_owners_are_recorded")),
     ("29 empty directories",                     Here("empty_directories_are_entries")),
     ("30 newline in a name, out of scope",       Here("a_newline_in_a_name_is_reported_on_one_line")),
     ("31 newline in a name, declared",           Here("a_newline_in_a_name_can_be_declared")),

@@ -129,7 +129,7 @@ fn a_nested_repository_is_content() {
 #[test]
 fn a_staged_change_alone_is_no_content() {
     let script =
-        "cp -p docs/d.md /tmp/$$; echo x >> docs/d.md; git add .; cat /tmp/$$ > docs/d.md; rm /tmp/$$";
+        "cp -p docs/d.md ../aside; echo x >> docs/d.md; git add .; cat ../aside > docs/d.md; rm ../aside";
     let outcome = Repo::new().run(script);
     outcome.passes();
     assert_eq!(outcome.json["index_changed"], true, "{outcome:#?}");
