@@ -104,6 +104,8 @@ pub enum FinishNextStep {
     RetryReceipt,
     ClearIntent,
     ReportExternalChanges,
+    /// Said where an accepted change is not committed yet; the rules here know no commits.
+    CommitChange,
 }
 
 /// Dirt outside the scope of an accepted change.

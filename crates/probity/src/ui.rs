@@ -115,5 +115,5 @@ pub(crate) fn print_row(label: &str, value: impl Display) {
 }
 
 fn labelled(label: &str, value: impl Display) -> String {
-    format!("  {}{value}", dim(format_args!("{label:<10}")))
+    format!("  {} {value}", dim(format_args!("{label:<9}")))
 }

@@ -205,6 +205,9 @@ pub struct FinishAnswer {
     pub next_step: Option<FinishNextStep>,
     /// The same in a sentence.
     pub message: String,
+    /// What commits the accepted change and nothing else, where it is not committed and has few paths.
+    #[serde(default)]
+    pub commit_command: Option<String>,
     /// Whether somebody has to act before the change can be accepted.
     pub user_action_required: bool,
     /// Whether the claim is free again.

@@ -35,16 +35,17 @@ impl Witness<'_> {
                     })?;
                 Ok(self.own(differing.iter()))
             }
+            // Nobody saw who made a change, and whoever shares the tree may have made one outside the scope: only what was
+            // declared counts as this change. The rest is named as unattributed (law 5), and blocks a strict finish.
             Evidence::Observed => {
-                let changed = self.since.dirt.values().filter(|dirt| {
-                    !dirt.as_at_start || self.relation(&dirt.entry.path) != ScopeRelation::Outside
-                });
-                Ok(self.own(changed.map(|dirt| &dirt.entry.path)))
+                let changed = self.since.dirt.keys();
+                let in_scope = changed.filter(|path| self.relation(path) != ScopeRelation::Outside);
+                Ok(in_scope.map(Entry::from).collect())
             }
         }
     }
 
-    /// Those of the paths that nobody else can have made: a path outside the scope is left out if a live intent of
+    /// Those of the paths that the finisher names as its own: a path outside the scope is left out if a live intent of
     /// others holds it, if it is what it was at the start, or if it lies aside.
     fn own<'p>(&self, paths: impl Iterator<Item = &'p RepoPath>) -> Entries {
         let is_own = |path: &&RepoPath| {

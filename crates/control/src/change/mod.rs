@@ -24,6 +24,7 @@ mod request;
 mod start;
 mod status;
 mod trail;
+mod uncommitted;
 mod view;
 
 pub use amend::{AmendAnswer, amend};
@@ -37,7 +38,7 @@ pub(crate) use frame::Frame;
 pub use record::StartRecord;
 pub use request::{DetailLevel, Evidence, FinishRequest, PromoteRequest, StartRequest};
 pub use start::{promote, promote_when_free, start};
-pub use status::{DirtyGroup, DirtySummary, IntentLine, RunLine, StatusAnswer, Watch, status};
+pub use status::{DirtyGroup, DirtySummary, FinishedGroup, IntentLine, RunLine, StatusAnswer, Watch, status};
 
 use contract::{Rules, StrictnessProfile};
 

@@ -75,7 +75,7 @@ pub enum Evidence {
     ChangedFiles(Vec<Vec<u8>>),
     /// What differs from a commit, untracked files included.
     DiffRef(String),
-    /// What changed since the start and no live intent of others holds.
+    /// What changed in the scope since the start.
     Observed,
 }
 

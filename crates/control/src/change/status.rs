@@ -3,6 +3,7 @@
 use super::dirt::Look;
 use super::frame::Frame;
 use super::neighbours::Seen;
+use super::uncommitted::{self, FinishedWork};
 use super::view::LISTED;
 use crate::claims::{self, OpenRunClaim};
 use crate::registry::view::OwnerView;
@@ -105,8 +106,26 @@ pub struct DirtySummary {
     pub foreign: DirtyGroup,
     /// Held by intents whose owner is gone or whose time is over.
     pub abandoned: DirtyGroup,
+    /// Work of finished intents that is still what their finish saw, and not committed yet.
+    pub finished: Vec<FinishedGroup>,
     /// Held by nobody.
     pub unclaimed: DirtyGroup,
+}
+
+/// Finished work that is not committed yet.
+#[derive(Debug, Clone, Serialize)]
+pub struct FinishedGroup {
+    /// The intent.
+    pub intent_id: IntentId,
+    /// What people call its owner.
+    pub agent: String,
+    /// What it was for.
+    pub description: String,
+    /// What commits it and nothing else, where it has few paths.
+    pub commit_command: Option<String>,
+    /// Its paths.
+    #[serde(flatten)]
+    pub changed: DirtyGroup,
 }
 
 /// Some dirty paths.
@@ -138,9 +157,11 @@ impl Watch {
         Shell::open(workspace).map(Self)
     }
 
-    /// Waits.
-    pub fn wait(&mut self, wait: Duration) -> Result<(), Fault> {
-        self.0.wait(wait)
+    /// Waits; answers whether there is news.
+    pub fn wait(&mut self, wait: Duration) -> Result<bool, Fault> {
+        let before = self.0.registry().head();
+        self.0.wait(wait)?;
+        Ok(self.0.registry().head() != before)
     }
 }
 
@@ -160,7 +181,13 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
     let is_here = |intent: &Intent| intent.base.tree.as_ref().is_none_or(|tree| frame.shares_tree(tree));
     let here: Vec<Peer> =
         open.iter().filter(|intent| is_here(intent)).map(|intent| seen.peer(intent)).collect();
-    let (dirty, counts) = summarise(&look, &frame, &here);
+    let finished = FinishedWork::of(workspace, shell.registry(), &frame);
+    let (mut dirty, counts) = summarise(&look, &frame, &here, finished);
+    for group in &mut dirty.finished {
+        let all_listed = group.changed.count == group.changed.paths.len();
+        let paths = group.changed.paths.iter();
+        group.commit_command = if all_listed { uncommitted::commit_command(workspace, paths) } else { None };
+    }
     let kept: BTreeSet<IntentId> =
         Handles::of(workspace).usable(shell.registry()).into_iter().map(|kept| kept.intent_id).collect();
     let line = |intent: &&Intent| {
@@ -199,7 +226,7 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
         head: look.state.head.clone(),
         run_id: run_id.0.to_string(),
         run_available: Runs::open(workspace).has(run_id),
-        next_step: next_step(&intents, &dirty).to_owned(),
+        next_step: next_step(&intents, &dirty),
         intents,
         runs,
         dirty,
@@ -208,11 +235,17 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
 }
 
 /// Whose the dirt is, and how much of it each intent holds.
-fn summarise(look: &Look, frame: &Frame, here: &[Peer]) -> (DirtySummary, BTreeMap<IntentId, usize>) {
+fn summarise(
+    look: &Look,
+    frame: &Frame,
+    here: &[Peer],
+    mut finished: FinishedWork<'_>,
+) -> (DirtySummary, BTreeMap<IntentId, usize>) {
     let claims = Claims::of(here);
     let mut summary = DirtySummary { count: look.state.dirty.len(), ..DirtySummary::default() };
     let mut counts = BTreeMap::new();
-    for path in look.state.dirty.keys() {
+    let mut done: BTreeMap<IntentId, FinishedGroup> = BTreeMap::new();
+    for (path, entry) in &look.state.dirty {
         let name = frame.up(path);
         let holders = claims.holders(name.as_bytes());
         // Whoever waits has not edited: only a claim says whose a change is (law 5).
@@ -226,27 +259,43 @@ fn summarise(look: &Look, frame: &Frame, here: &[Peer]) -> (DirtySummary, BTreeM
             &mut summary.foreign
         } else if active().next().is_some() {
             &mut summary.abandoned
+        } else if let Some(intent) = finished.of_path(entry) {
+            let group = done.entry(intent.id.clone()).or_insert_with(|| FinishedGroup {
+                intent_id: intent.id.clone(),
+                agent: intent.owner.label.clone(),
+                description: intent.description.clone(),
+                commit_command: None,
+                changed: DirtyGroup::default(),
+            });
+            &mut group.changed
         } else {
             &mut summary.unclaimed
         };
         group.add(path);
     }
+    summary.finished = done.into_values().collect();
     (summary, counts)
 }
 
-fn next_step(intents: &[IntentLine], dirty: &DirtySummary) -> &'static str {
+fn next_step(intents: &[IntentLine], dirty: &DirtySummary) -> String {
     let own = |status| intents.iter().any(|line| line.ownership.is_own() && line.status == status);
-    if intents.iter().any(|line| line.ownership == Ownership::OwnStale) {
+    let words = if intents.iter().any(|line| line.ownership == Ownership::OwnStale) {
         "your lease lapsed: `probity intent renew` the intent, or finish it"
     } else if own(Status::Active) {
         "edit inside your scope, then `probity finish`"
     } else if own(Status::Queued) {
-        "you wait: `probity intent promote` when those before you have finished"
+        "you are queued: `probity intent promote` when those before you have finished"
     } else if intents.iter().any(|line| line.ownership == Ownership::Recoverable) {
         "an owner is gone: `probity intent recover` its work, or `probity intent clear` it"
+    } else if let Some(group) = dirty.finished.first() {
+        return match &group.commit_command {
+            Some(command) => format!("commit the finished work of {}: {command}", group.agent),
+            None => format!("commit the finished work of {}: {} paths", group.agent, group.changed.count),
+        };
     } else if dirty.unclaimed.count > 0 {
         "uncommitted changes belong to no intent: commit, stash or revert them before a start on those paths"
     } else {
         "`probity start` declares a change"
-    }
+    };
+    words.to_owned()
 }

@@ -106,7 +106,7 @@ fn show_event(event: &Event) {
     let kind = json!(event.change)["kind"].as_str().unwrap_or_default().to_owned();
     let about = event.change.intent_id().map_or("", |id| id.as_str());
     ui::print(format_args!(
-        "{:>6}  {}  {kind:<10} {about}  {}",
+        "{:>6}  {}  {kind:<9}  {about:<36}  {}",
         event.seq.0,
         time(event.at),
         ui::dim(&event.by.label)

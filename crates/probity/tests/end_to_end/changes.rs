@@ -182,13 +182,108 @@ fn what_was_not_declared_violates_and_the_claim_is_kept() {
     let violated = a.finish(&intent, &["--changed", "src/a.py", "src/b.py"]);
     assert_eq!(verdict(&violated), is("violated", "scope_violation", 1), "{violated:#?}");
     assert_eq!(violated.json["scope_check"]["unexpected_files"], json!(["src/b.py"]));
-    let observed = a.finish(&intent, &[]);
-    assert_eq!(verdict(&observed), is("violated", "scope_violation", 1), "{observed:#?}");
+    let words = violated.json["message"].as_str().expect("words");
+    assert!(words.contains("`src/b.py`: not declared, and listed as changed"), "{words}");
+    assert!(words.contains("--add 'src/b.py'"), "{words}");
+    let differing = a.finish(&intent, &["--diff-ref", "HEAD"]);
+    assert_eq!(verdict(&differing), is("violated", "scope_violation", 1), "{differing:#?}");
+    let words = differing.json["message"].as_str().expect("words");
+    assert!(words.contains("`src/b.py`: not declared, and different from `HEAD`"), "{words}");
     assert_eq!(b.start("src/a.py", &[]).json["blocked_by"], json!([intent]));
     let amended = a.ask(&["amend", "--intent", &intent, "--add", "src/b.py", "--why", "it belongs to it"]);
     assert_eq!(amended.exit_code, Some(0), "{amended:#?}");
     let finished = a.finish(&intent, &["--diff-ref", "HEAD"]);
     assert_eq!(verdict(&finished), is("accepted", "", 0), "{finished:#?}");
+}
+
+#[test]
+fn an_edit_of_somebody_unknown_outside_the_scope_is_named_and_does_not_violate() {
+    let repo = Repo::new();
+    let a = Agent::new(&repo, "a");
+    let intent = a.begin("src/a.py", &[]);
+    repo.write("src/a.py", "print('a2')\n");
+    // Who made this, nobody saw: a human, an editor, the agent.
+    repo.write("docs/d.md", "# by somebody\n");
+    let strict = a.finish(&intent, &["--strict"]);
+    assert_eq!(verdict(&strict), is("unverified", "workspace_hygiene", 3), "{strict:#?}");
+    assert_eq!(strict.json["workspace_hygiene_after"]["own_unscoped_dirty"], json!(["docs/d.md"]));
+    let finished = a.finish(&intent, &[]);
+    assert_eq!(verdict(&finished), is("accepted_with_external_changes", "", 0), "{finished:#?}");
+    assert_eq!(finished.json["external_changes"]["paths"], json!(["docs/d.md"]));
+    assert_eq!(finished.json["workspace_hygiene_after"]["unattributed_unscoped_dirty"], json!(["docs/d.md"]));
+}
+
+#[test]
+fn finished_work_is_to_be_committed_and_is_not_called_nobodys() {
+    let repo = Repo::new();
+    let a = Agent::new(&repo, "a");
+    let intent = a.begin("src/a.py", &["--agent", "ann", "--related", "src/it's new.py", "docs/d.md"]);
+    repo.write("src/a.py", "print('a2')\n");
+    repo.write("src/it's new.py", "print('n')\n");
+    repo.sh("rm docs/d.md");
+    repo.write("free.txt", "somebody's\n");
+    let finished = a.finish(&intent, &[]);
+    assert_eq!(finished.json["status"], "accepted_with_external_changes", "{finished:#?}");
+    let command = finished.json["commit_command"].as_str().expect("a command").to_owned();
+    assert!(command.starts_with("git add -- docs/d.md src/a.py "), "{command}");
+    assert!(finished.json["message"].as_str().is_some_and(|words| words.contains(&command)), "{finished:#?}");
+    let status = repo.ask(&["status"]);
+    let group = &status.json["dirty"]["finished"][0];
+    assert_eq!((&group["intent_id"], &group["agent"]), (&json!(intent), &json!("ann")), "{status:#?}");
+    assert_eq!(group["paths"], json!(["docs/d.md", "src/a.py", "src/it's new.py"]));
+    assert_eq!(status.json["dirty"]["unclaimed"]["paths"], json!(["free.txt"]));
+    assert!(status.json["next_step"].as_str().is_some_and(|words| words.contains(&command)), "{status:#?}");
+    // What changed since is no longer what the finish saw.
+    repo.write("src/a.py", "print('a3')\n");
+    let later = repo.ask(&["status"]);
+    assert_eq!(later.json["dirty"]["unclaimed"]["paths"], json!(["free.txt", "src/a.py"]), "{later:#?}");
+    repo.write("src/a.py", "print('a2')\n");
+    // The command does what it says: this change, and nothing else that is staged.
+    repo.sh(&format!("git add free.txt; export GIT_EDITOR='echo done >'; {command}"));
+    let clean = repo.ask(&["status"]);
+    assert_eq!(clean.json["dirty"]["finished"], json!([]), "{clean:#?}");
+    assert_eq!(clean.json["dirty"]["unclaimed"]["paths"], json!(["free.txt"]), "{clean:#?}");
+}
+
+#[test]
+fn a_plain_accepted_change_is_told_to_be_committed_until_it_is() {
+    let repo = Repo::new();
+    let a = Agent::new(&repo, "a");
+    let intent = a.begin("src/a.py", &[]);
+    repo.write("src/a.py", "print('a2')\n");
+    let finished = a.finish(&intent, &[]);
+    assert_eq!(
+        (&finished.json["status"], &finished.json["next_step"]),
+        (&json!("accepted"), &json!("commit_change"))
+    );
+    repo.sh("git commit -qam a");
+    let intent = a.begin("src/b.py", &[]);
+    repo.write("src/b.py", "print('b2')\n");
+    repo.sh("git commit -qam b");
+    let committed = a.finish(&intent, &[]);
+    assert_eq!(
+        (&committed.json["next_step"], &committed.json["commit_command"]),
+        (&Value::Null, &Value::Null),
+        "{committed:#?}"
+    );
+}
+
+#[test]
+fn a_waiter_is_not_shown_with_changes_of_the_holder() {
+    let repo = Repo::new();
+    let (a, b) = (Agent::new(&repo, "a"), Agent::new(&repo, "b"));
+    a.begin("src/a.py", &[]);
+    repo.write("src/a.py", "print('a2')\n");
+    assert_eq!(b.start("src/a.py", &["--queue"]).json["status"], "queued");
+    let counts: Vec<_> = repo.ask(&["status"]).json["intents"]
+        .as_array()
+        .expect("intents")
+        .iter()
+        .map(|line| {
+            (line["status"].clone(), line["n_dirty"].clone(), line["owner"]["label"] == line["agent"])
+        })
+        .collect();
+    assert_eq!(counts, [(json!("active"), json!(1), true), (json!("queued"), json!(0), true)]);
 }
 
 #[test]

@@ -19,4 +19,5 @@ mod mcp;
 mod repo;
 mod schemas;
 mod usability;
+mod watching;
 mod worktrees;

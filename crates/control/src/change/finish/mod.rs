@@ -47,7 +47,7 @@ pub fn finish(
     if intent.status == Status::Queued {
         let status = finish_status(&Pipeline::Queued, request.auto_clear);
         let notices = shell.registry().notices(&owner);
-        return Ok(Parts::default().answer(&intent, status, notices));
+        return Ok(Parts::default().answer(&intent, &request.evidence, status, notices));
     }
     let (record, policy) = start_of(workspace, &intent)?;
     Finisher { workspace, shell, owner, request, frame, intent, record, policy }.run(progress)
@@ -154,7 +154,8 @@ impl Finisher<'_> {
 
     fn stop(&self, parts: Parts, pipeline: &Pipeline) -> FinishAnswer {
         let status = finish_status(pipeline, self.request.auto_clear);
-        parts.answer(&self.intent, status, self.shell.registry().notices(&self.owner))
+        let notices = self.shell.registry().notices(&self.owner);
+        parts.answer(&self.intent, &self.request.evidence, status, notices)
     }
 
     fn view<'s>(&'s self, scene: &'s Scene) -> View<'s> {

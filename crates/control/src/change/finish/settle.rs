@@ -2,21 +2,22 @@
 
 use super::words::Parts;
 use super::{Finisher, Scene, replay};
-use crate::change::FinishAnswer;
+use crate::change::{FinishAnswer, uncommitted};
 use crate::contract as judge;
 use crate::contract::receipts::{Kept, Receipts};
 use crate::registry::{Handles, TreeFacts};
 use crate::runs::Runs;
 use crate::{Fault, clock};
 use canon::{Digest, Reason};
-use contract::finish::{Pipeline, ReceiptOutcome};
+use contract::finish::{FinishNextStep, Pipeline, ReceiptOutcome};
 use contract::finish_status;
 use contract::receipt::{DeltaEntry, Enforcement, ReceiptIntent};
 use intent::CommandId;
+use intent::hygiene::DirtyEntry;
 use intent::registry::{Action, Command, Notice, Refusal, Seq};
 use paths::RepoPath;
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Finisher<'_> {
     /// The change is accepted: leave the receipt, then give the claim back.
@@ -55,12 +56,30 @@ impl Finisher<'_> {
         let status = finish_status(&pipeline, self.request.auto_clear);
         parts.summary["receipt"] = json!(outcome);
         let is_cleared = status.intent_cleared;
-        let mut answer = parts.answer(&self.intent, status, self.shell.registry().notices(&self.owner));
+        let notices = self.shell.registry().notices(&self.owner);
+        let mut answer = parts.answer(&self.intent, &self.request.evidence, status, notices);
         if is_cleared {
+            let paths = uncommitted::of_change(&scene.look, &scene.evidence);
+            self.advise_to_commit(&mut answer, &paths);
+            uncommitted::keep(self.workspace, &self.intent.id, paths)?;
             replay::keep(self.workspace, &self.intent, self.request, &answer)?;
             answer.notices = self.release(token, kept.map(|kept| kept.digest))?;
         }
         Ok(answer)
+    }
+
+    /// Accepted work is safe once it is committed: says with which command, and nothing if there is nothing to commit.
+    fn advise_to_commit(&self, answer: &mut FinishAnswer, paths: &BTreeMap<RepoPath, DirtyEntry>) {
+        if paths.is_empty() || self.workspace.git.is_none() {
+            return;
+        }
+        answer.commit_command = uncommitted::commit_command(self.workspace, paths.keys());
+        let advice = match &answer.commit_command {
+            Some(command) => format!("commit it now: {command}"),
+            None => format!("commit its {} paths now, and only those", paths.len()),
+        };
+        answer.message = format!("{}; {advice}", answer.message);
+        answer.next_step.get_or_insert(FinishNextStep::CommitChange);
     }
 
     /// The fencing token of the claim, if it is still the one that this finish began with.

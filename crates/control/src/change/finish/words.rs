@@ -1,10 +1,11 @@
 //! A finish as an answer says it.
 
-use crate::change::FinishAnswer;
+use crate::change::{Evidence, FinishAnswer};
+use canon::bytes::shell_word;
 use contract::finish::{FinishNextStep, FinishReason};
 use contract::{ContractReason, FinishStatus};
-use intent::ScopeCheck;
 use intent::registry::{Intent, Notice};
+use intent::{Entry, ScopeCheck};
 use serde_json::Value;
 
 /// What the steps have made so far.
@@ -23,14 +24,26 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub(super) fn answer(self, intent: &Intent, status: FinishStatus, notices: Vec<Notice>) -> FinishAnswer {
+    pub(super) fn answer(
+        self,
+        intent: &Intent,
+        evidence: &Evidence,
+        status: FinishStatus,
+        notices: Vec<Notice>,
+    ) -> FinishAnswer {
         FinishAnswer {
             schema: "probity/finish/v1",
             intent_id: intent.id.clone(),
             status: status.status,
             reason: status.reason,
             next_step: status.next_step,
-            message: message(&status),
+            message: match &self.scope_check {
+                Some(check) if status.next_step == Some(FinishNextStep::RevertOrWidenScope) => {
+                    violation(intent, check, evidence)
+                }
+                _ => message(&status),
+            },
+            commit_command: None,
             user_action_required: !status.intent_cleared && status.next_step.is_some(),
             intent_cleared: status.intent_cleared,
             idempotent_replay: false,
@@ -51,20 +64,65 @@ impl Parts {
     }
 }
 
+/// How many paths a sentence names.
+const MAX_NAMED_PATHS: usize = 5;
+
+/// What was changed that the intent does not allow, why it counts as this change, and what to do.
+fn violation(intent: &Intent, check: &ScopeCheck, evidence: &Evidence) -> String {
+    let name = |entries: &mut dyn Iterator<Item = &Entry>| {
+        let all: Vec<String> = entries.map(|entry| format!("`{entry}`")).collect();
+        let named = all.iter().take(MAX_NAMED_PATHS).cloned().collect::<Vec<_>>().join(", ");
+        match all.len().saturating_sub(MAX_NAMED_PATHS) {
+            0 => named,
+            more => format!("{named} and {more} more"),
+        }
+    };
+    let is_below = |entry: &&Entry| intent.scope.entries().any(|declared| declared.covers(entry.as_bytes()));
+    let mut words = Vec::new();
+    if !check.forbidden_touched.is_empty() {
+        words.push(format!("{}: the intent forbids it", name(&mut check.forbidden_touched.iter())));
+    }
+    let undeclared =
+        || check.unexpected_files.iter().filter(|entry| !check.forbidden_touched.contains(*entry));
+    if undeclared().any(|entry| is_below(&entry)) {
+        let below = name(&mut undeclared().filter(is_below));
+        words.push(format!("{below}: a directory was declared, which does not cover the files below it"));
+    }
+    if undeclared().any(|entry| !is_below(&entry)) {
+        let outside = name(&mut undeclared().filter(|entry| !is_below(entry)));
+        let why = match evidence {
+            Evidence::ChangedFiles(_) => "listed as changed by this finish".to_owned(),
+            Evidence::DiffRef(revision) => {
+                format!("different from `{revision}`, which this finish gave as its evidence")
+            }
+            Evidence::Observed => "changed since the start".to_owned(),
+        };
+        words.push(format!("{outside}: not declared, and {why}"));
+    }
+    let first = check.unexpected_files.iter().chain(&check.forbidden_touched).next();
+    let path = first.map_or_else(String::new, |entry| shell_word(entry.as_bytes()));
+    format!(
+        "{}. Revert it; or leave it out of the evidence if it is not yours; or widen the scope: `probity amend --intent {} \
+         --add {path} --why …`",
+        words.join("; "),
+        intent.id
+    )
+}
+
 fn message(status: &FinishStatus) -> String {
     let words = match status.next_step {
         Some(FinishNextStep::PromoteThenFinish) => "the intent waits: promote it, edit, then finish",
         Some(FinishNextStep::ListMissingEvidence) => {
-            "dirty paths of the scope are not in the evidence: list every path that was created, modified or deleted"
+            "changed paths of the scope are not in the evidence: list every path that was created, modified or deleted"
         }
         Some(FinishNextStep::CoordinateWithOwner) => {
-            "another live intent holds dirty paths of this scope: coordinate with its owner"
+            "another live intent holds changed paths of this scope: coordinate with its owner"
         }
         Some(FinishNextStep::ReconcileUnscopedDirty) => {
             "paths outside the scope changed since the start and nobody claims them: revert them, or widen the scope"
         }
         Some(FinishNextStep::AnalyzeThenStart) => {
-            "the ground of the intent is gone: analyse, then start anew"
+            "the analysis that the change started from is another one now: run `probity analyze`, then `probity start` again"
         }
         Some(FinishNextStep::RevertOrWidenScope) => {
             "paths were changed that the intent does not allow: revert them, or widen the scope with `probity amend`"
@@ -77,16 +135,16 @@ fn message(status: &FinishStatus) -> String {
             "there is no verdict yet: analyse the tree, then finish again"
         }
         Some(FinishNextStep::FixOrWidenScope) => {
-            "the change makes its scope worse: mend it, or widen the scope"
+            "the change makes its scope worse: fix it, or widen the scope"
         }
         Some(FinishNextStep::RetryReceipt) => "accepted, but without a receipt: finish again",
         Some(FinishNextStep::ClearIntent) => {
             "accepted; the claim is kept: clear the intent when you are done"
         }
         Some(FinishNextStep::ReportExternalChanges) => {
-            "accepted; other paths are dirty outside the scope: name them in the report"
+            "accepted; there are uncommitted changes outside the scope that are no part of it: name them in the report"
         }
-        None => "accepted; the claim is free again",
+        None | Some(FinishNextStep::CommitChange) => "accepted; the claim is free again",
     };
     words.to_owned()
 }

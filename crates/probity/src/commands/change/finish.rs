@@ -9,13 +9,13 @@ use clap::Args;
 use contract::claims::Claim;
 use control::change::{self, Evidence, FinishAnswer, FinishRequest};
 use control::{Fault, Workspace};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::ffi::OsString;
 
 /// Finish a change: judged by the tree, released with a receipt
 ///
-/// Without `--changed` and `--diff-ref` the tree itself says what changed since the start. The after-run must describe
-/// the tree as it is; it is made if there is none.
+/// Without `--changed` and `--diff-ref` the tree itself says which of the declared paths changed since the start. The
+/// after-run must describe the tree as it is; it is made if there is none.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(after_help = "Examples:\n  probity finish\n  probity finish 0199c2 --changed src/auth.py\n  \
@@ -33,7 +33,7 @@ pub(crate) struct FinishArgs {
     #[arg(long, value_name = "COMMIT", conflicts_with = "changed")]
     diff_ref: Option<String>,
 
-    /// Take what changed since the start and nobody else holds (the default)
+    /// Take what changed in the declared paths since the start (the default)
     #[arg(long, conflicts_with_all = ["changed", "diff_ref"])]
     observed: bool,
 
@@ -140,11 +140,17 @@ fn show_finish(answer: &FinishAnswer) {
         None => word,
     });
     let hygiene = answer.workspace_hygiene_after.as_ref();
+    // What violates the scope is named below, once.
+    let is_violation = |path: &Value| {
+        let named = canon::bytes::from_json(path).map(intent::Entry::new);
+        let check = answer.scope_check.as_ref().zip(named);
+        check.is_some_and(|(check, path)| check.unexpected_files.contains(&path))
+    };
     for (label, field) in
         [("unlisted", "unacknowledged_dirty_in_scope"), ("outside", "unattributed_unscoped_dirty")]
     {
         let paths = hygiene.and_then(|hygiene| hygiene[field].as_array());
-        for path in paths.into_iter().flatten() {
+        for path in paths.into_iter().flatten().filter(|path| !is_violation(path)) {
             ui::row(label, shown_path(path));
         }
     }
@@ -160,8 +166,12 @@ fn show_finish(answer: &FinishAnswer) {
         );
     }
     if let Some(check) = &answer.scope_check {
-        for path in check.unexpected_files.iter().chain(&check.forbidden_touched) {
-            ui::row("not allowed", path);
+        let forbidden = &check.forbidden_touched;
+        for path in check.unexpected_files.iter().filter(|path| !forbidden.contains(*path)) {
+            ui::row("undeclared", path);
+        }
+        for path in forbidden {
+            ui::row("forbidden", path);
         }
     }
     let regressions = answer.verification.as_ref().and_then(|it| it["intent_regressions"].as_array());

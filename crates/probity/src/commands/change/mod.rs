@@ -1,6 +1,7 @@
 //! `probity start`, `finish`, `status`, `doctor`: changes in a tree that several agents share.
 
 mod finish;
+mod keys;
 mod start;
 mod status;
 mod words;

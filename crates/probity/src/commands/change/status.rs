@@ -1,6 +1,7 @@
 //! `probity status` and `probity doctor`.
 
-use super::words::{ownership, show_notices, to_json};
+use super::keys::Keyboard;
+use super::words::{ownership, show_notices, shown_path, to_json};
 use crate::answer::Answer;
 use crate::commands::identity::Identity;
 use crate::ui;
@@ -9,12 +10,12 @@ use control::change::{self, DirtyGroup, Health, StatusAnswer, Watch};
 use control::{Fault, Workspace};
 use intent::Status;
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Show who holds what, who waits, and whose the uncommitted changes are
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
-    /// Show it again whenever it changes, until interrupted
+    /// Show it again whenever it changes; `q`, Esc or Ctrl-C ends it
     #[arg(long)]
     watch: bool,
 
@@ -23,24 +24,43 @@ pub(crate) struct StatusArgs {
 }
 
 /// How long a watcher waits for news of the registry before it looks at the tree again.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+const LOOK_AGAIN_INTERVAL: Duration = Duration::from_secs(1);
+/// How often it looks whether a key was pressed.
+const KEY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Shows the state of the tree, once or whenever it changes.
 pub(crate) fn status(workspace: &Workspace, args: &StatusArgs) -> Result<Answer, Fault> {
     let caller = args.identity.caller()?;
     let mut answer = change::status(workspace, &caller)?;
     show_status(&answer);
-    let mut watch = if args.watch { Some(Watch::open(workspace)?) } else { None };
-    while let Some(watch) = watch.as_mut().filter(|_| ui::output_arrived()) {
-        watch.wait(LOOK_AGAIN)?;
-        let now = change::status(workspace, &caller)?;
-        if what_matters(&now) != what_matters(&answer) {
-            ui::print("");
-            show_status(&now);
+    if args.watch {
+        let keyboard = Keyboard::open();
+        let mut watch = Watch::open(workspace)?;
+        while ui::output_arrived() && !wait_for_news(&mut watch, keyboard.as_ref())? {
+            let now = change::status(workspace, &caller)?;
+            if what_matters(&now) != what_matters(&answer) {
+                ui::print("");
+                show_status(&now);
+            }
+            answer = now;
         }
-        answer = now;
     }
     Ok(Answer { exit_code: 0, document: to_json(&answer) })
+}
+
+/// Waits for news of the registry, or until it is time to look at the tree again; answers whether somebody wants to leave.
+fn wait_for_news(watch: &mut Watch, keyboard: Option<&Keyboard>) -> Result<bool, Fault> {
+    let Some(keyboard) = keyboard else { return watch.wait(LOOK_AGAIN_INTERVAL).map(|_| false) };
+    let end = Instant::now() + LOOK_AGAIN_INTERVAL;
+    while Instant::now() < end {
+        if keyboard.wants_to_leave(Duration::ZERO) {
+            return Ok(true);
+        }
+        if watch.wait(KEY_INTERVAL)? {
+            break;
+        }
+    }
+    Ok(false)
 }
 
 /// Looks whether everything is there.
@@ -61,45 +81,70 @@ pub(crate) fn doctor(workspace: &Workspace) -> Answer {
 }
 
 fn show_status(answer: &StatusAnswer) {
-    if answer.intents.is_empty() {
-        ui::print("nobody holds anything");
+    if answer.intents.is_empty() && answer.runs.is_empty() {
+        ui::print("no change is open");
     }
     for line in &answer.intents {
         let state = match (line.status, line.queue_position) {
-            (Status::Queued, Some(place)) => ui::warn(format_args!("waits at {place}")),
+            (Status::Queued, Some(place)) => ui::warn(format_args!("queued at position {place} for")),
             _ => ui::good("holds"),
         };
         let paths: Vec<String> = line.allowed_files.iter().take(3).map(ToString::to_string).collect();
-        let more = line.allowed_files.len().saturating_sub(paths.len());
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        ui::print(format_args!("{} {state} {}{more}", ui::bold(&line.agent), paths.join(", ")));
+        ui::print(format_args!(
+            "{} {state} {}",
+            ui::bold(&line.agent),
+            listed(&paths, line.allowed_files.len())
+        ));
         ui::print_row("for", &line.description);
-        ui::print_row("since", format_args!("{} ({})", line.since, span(line.age_seconds)));
-        let lease =
-            if line.lease_left_seconds == 0 { ui::warn("lapsed") } else { span(line.lease_left_seconds) };
+        ui::print_row("since", format_args!("{} ({} ago)", line.since, span(line.age_seconds)));
+        let lease = match line.lease_left_seconds {
+            0 => ui::warn("lapsed"),
+            left => format!("{} left", span(left)),
+        };
         ui::print_row(
             "lease",
             format_args!(
-                "{lease} left, ends in {} {}",
+                "{lease}, expires in {}  {}",
                 span(line.life_left_seconds),
                 ui::dim(ownership(line.ownership))
             ),
         );
-        let tree = if line.is_here { "" } else { ", in another worktree" };
-        ui::print_row(
-            "intent",
-            ui::dim(format_args!("{}, {}{tree}", line.intent_id, ui::count(line.n_dirty, "dirty path"))),
-        );
+        let mut notes = Vec::new();
+        if line.n_dirty > 0 {
+            notes.push(ui::count(line.n_dirty, "uncommitted path"));
+        }
+        if !line.is_here {
+            notes.push("in another worktree".to_owned());
+        }
+        if line.handle_kept {
+            notes.push("handle kept here".to_owned());
+        }
+        let notes = if notes.is_empty() { String::new() } else { format!("  {}", notes.join(", ")) };
+        ui::print_row("intent", ui::dim(format_args!("{}{notes}", line.intent_id)));
+    }
+    for run in &answer.runs {
+        let scope: Vec<String> =
+            run.scope.as_slice().iter().take(3).map(|pattern| canon::bytes::escape(pattern)).collect();
+        let scope =
+            if scope.is_empty() { "nothing".to_owned() } else { listed(&scope, run.scope.as_slice().len()) };
+        ui::print(format_args!("{} may touch {scope}", ui::bold("a governed run")));
+        let place = if run.is_here { String::new() } else { format!(" in {}", shown_path(&run.root)) };
+        ui::print_row("since", format_args!("{}{place}, process {}", run.since, run.pid));
+        ui::print_row("run", ui::dim(&run.run_id));
     }
     let dirty = &answer.dirty;
     for (label, group) in [
-        ("own", &dirty.own),
-        ("others'", &dirty.foreign),
-        ("abandoned", &dirty.abandoned),
-        ("unclaimed", &dirty.unclaimed),
+        ("yours", &dirty.own),
+        ("held by others", &dirty.foreign),
+        ("held by an intent whose owner is gone", &dirty.abandoned),
     ] {
         show_group(label, group);
     }
+    for group in &dirty.finished {
+        let label = format!("finished by {}, not committed yet", group.agent);
+        show_group(&label, &group.changed);
+    }
+    show_group("in no intent", &dirty.unclaimed);
     show_notices(&answer.notices);
     ui::print_row("next", &answer.next_step);
 }
@@ -107,9 +152,15 @@ fn show_status(answer: &StatusAnswer) {
 fn show_group(label: &str, group: &DirtyGroup) {
     if group.count > 0 {
         let paths: Vec<String> = group.paths.iter().take(5).map(ToString::to_string).collect();
-        let more = group.count - paths.len();
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        ui::print_row("dirty", format_args!("{label}: {}{more}", paths.join(", ")));
+        ui::print_row("changed", format_args!("{}  {}", listed(&paths, group.count), ui::dim(label)));
+    }
+}
+
+/// The first of some things, and how many more there are.
+fn listed(first: &[String], count: usize) -> String {
+    match count.saturating_sub(first.len()) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
     }
 }
 
@@ -129,7 +180,8 @@ fn what_matters(answer: &StatusAnswer) -> Value {
             ])
         })
         .collect();
-    json!([intents, answer.dirty, answer.head])
+    let runs: Vec<Value> = answer.runs.iter().map(|run| json!([run.run_id, run.scope])).collect();
+    json!([intents, runs, answer.dirty, answer.head])
 }
 
 /// A length of time in words.

@@ -69,11 +69,11 @@ pub(super) fn shown_path(path: &Value) -> String {
 
 pub(super) fn ownership(ownership: Ownership) -> &'static str {
     match ownership {
-        Ownership::OwnActive => "your own",
-        Ownership::OwnStale => "your own, lapsed",
+        Ownership::OwnActive => "yours",
+        Ownership::OwnStale => "yours, lease lapsed",
         Ownership::ForeignActive => "active",
         Ownership::ForeignStale => "silent",
         Ownership::Recoverable => "owner gone, recoverable",
-        Ownership::Expired => "over",
+        Ownership::Expired => "expired",
     }
 }

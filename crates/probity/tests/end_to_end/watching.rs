@@ -1,0 +1,54 @@
+//! `probity status --watch` on a real terminal: keys leave it, and the terminal comes back as it was.
+
+use crate::repo::Repo;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::process::Stdio;
+
+/// Runs a shell script on a terminal of its own, types `keys` once `status` was shown, and answers all that was shown.
+fn watched(keys: &str) -> String {
+    let repo = Repo::new();
+    let near = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are pseudo-terminals");
+    grantpt(&near).expect("the terminal can be used");
+    unlockpt(&near).expect("the terminal can be opened");
+    let name = ptsname(&near, Vec::new()).expect("the terminal has a name");
+    let far = std::ffi::OsStr::from_bytes(name.as_bytes()).to_owned();
+    // Kept open until the end, so that the near end sees everything before it sees the end.
+    let _far = OpenOptions::new().read(true).write(true).open(&far).expect("the far end opens");
+    let script = format!(
+        "{} status --watch; echo left $?; stty -a | grep -o -e ' -*icanon' -e ' -*echo ' -e ' -*isig'; echo the end",
+        env!("CARGO_BIN_EXE_probity")
+    );
+    // A session of its own, whose terminal is the far end.
+    let mut command = std::process::Command::new("setsid");
+    command.args(["-c", "-w", "sh", "-c", &script]).current_dir(repo.path());
+    let end =
+        || Stdio::from(OpenOptions::new().read(true).write(true).open(&far).expect("the far end opens"));
+    let mut child = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("setsid starts");
+    let mut terminal = File::from(near);
+    let mut shown = String::new();
+    let mut typed = false;
+    while !shown.contains("the end") {
+        let mut buffer = [0; 4096];
+        let count = terminal.read(&mut buffer).expect("the terminal shows something");
+        shown.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        if !typed && shown.contains("declares a change") {
+            terminal.write_all(keys.as_bytes()).expect("the terminal takes keys");
+            typed = true;
+        }
+    }
+    child.wait().expect("ends");
+    shown
+}
+
+#[test]
+fn q_escape_and_control_c_leave_the_watch_and_give_the_terminal_back() {
+    for keys in ["q", "\u{1b}", "\u{3}"] {
+        let shown = watched(keys);
+        assert!(shown.contains("left 0"), "{keys:?}: {shown}");
+        let modes = shown.split("left 0").nth(1).expect("modes").replace('\r', "");
+        assert!(!modes.contains('-'), "{keys:?}: {shown}");
+    }
+}
