@@ -28,7 +28,7 @@ use store::{Lock, LockError, OpenRun, State, StoreError, durable};
 pub(crate) const CLAIM_FILE: &str = "claim.json";
 const SCHEMA: &str = "probity/run-claim/v1";
 /// How long a claim waits for others to have written theirs. That takes milliseconds, unless somebody was stopped in it.
-const CLAIMS_LOCK_TIMEOUT: Duration = Duration::from_secs(60);
+const CLAIMS_LOCK_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A governed run that goes on, as others see it.
 #[derive(Debug, Clone)]
@@ -147,7 +147,9 @@ fn parse(bytes: &[u8], amendments: &[Amendment]) -> Option<OpenRunClaim> {
         scope: plan::amended_scope(&written.scope, amendments).ok()?,
     };
     let mut scope = written.scope;
-    amendments.iter().for_each(|amendment| scope.extend(&amendment.add));
+    for amendment in amendments {
+        scope.extend(&amendment.add);
+    }
     let root = PathBuf::from(std::ffi::OsStr::from_bytes(&path));
     Some(OpenRunClaim { claim, scope, root, since: written.since, pid: written.pid })
 }

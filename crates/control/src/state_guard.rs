@@ -7,6 +7,7 @@
 //! protected path.
 
 use crate::attest::{Head, SEAL_FILE};
+use crate::contract::receipts::Receipts;
 use crate::registry::{audit, handles};
 use crate::runs::Runs;
 use crate::{bundles, claims};
@@ -179,9 +180,27 @@ impl Guard {
                 let registry = audit::registry(&self.state);
                 registry.is_some_and(|registry| handles::is_sound(&path, &registry))
             }
+            "receipts" => self.is_explained_receipt(id, fate),
             "locks" => path != self.run.lock,
             // A stat cache is written by a run on its tree, and may go at any time.
             "cache" => fate == Fate::Gone || (path != self.run.cache && self.ran_elsewhere(&path, new_links)),
+            _ => false,
+        }
+    }
+
+    /// Changes are finished while a command runs. A new receipt is the one of a finish in the log of intents, and none is
+    /// rewritten or removed.
+    fn is_explained_receipt(&self, name: &str, fate: Fate) -> bool {
+        let receipts = Receipts::of(&self.state);
+        match (name, fate) {
+            ("head.lock", _) => true,
+            ("head.json", Fate::New | Fate::Changed) => receipts.is_whole(),
+            (_, Fate::New) => receipts
+                .digest_in_chain(name)
+                .is_some_and(|digest| audit::receipts_after(&self.state, self.intents.seq).contains(&digest)),
+            (unfinished, Fate::Gone) => {
+                Path::new(unfinished).extension().is_some_and(|extension| extension == "tmp")
+            }
             _ => false,
         }
     }

@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use store::{Chain, Link, durable};
+use store::{Chain, Link, State, durable};
 
 /// A receipt is a document for people; one that is larger than this is no receipt.
 const MAX_RECEIPT_BYTES: usize = 64 << 20;
@@ -48,7 +48,25 @@ pub struct Kept {
 impl Receipts {
     /// The receipts of a workspace. Nothing is created until one is kept.
     pub fn open(workspace: &Workspace) -> Self {
-        Self { dir: workspace.state.dir().join("receipts") }
+        Self::of(&workspace.state)
+    }
+
+    /// The receipts of a state directory.
+    pub(crate) fn of(state: &State) -> Self {
+        Self { dir: state.dir().join("receipts") }
+    }
+
+    /// The digest of a receipt by the name of its file or of its envelope, if the chain of receipts is whole.
+    pub(crate) fn digest_in_chain(&self, file_name: &str) -> Option<Digest> {
+        let number = file_name.strip_suffix(".json")?;
+        let number = number.strip_suffix(".dsse").unwrap_or(number).parse().ok()?;
+        let kept = self.read(number).ok()?;
+        self.is_whole().then_some(kept.digest)
+    }
+
+    /// Whether every receipt names the one before it, up to the last.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.broken_links().is_ok_and(|broken| broken.is_empty())
     }
 
     /// Keeps the receipt that `make` makes, given the digest of the one before it.

@@ -2,8 +2,10 @@
 
 use super::{Machine, NAME, PAGE, Shell, cache, damaged, parse};
 use crate::{Fault, Workspace};
+use canon::Digest;
 use intent::Registry;
-use intent::registry::{Event, Head};
+use intent::registry::{Change, Event, Head, Seq};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::State;
 use store::ports::{Log, Store};
@@ -74,6 +76,23 @@ pub(crate) fn registry(state: &State) -> Option<Registry> {
     let mut shell = Shell::over(&store, Arc::new(Machine));
     shell.refresh().ok()?;
     Some(shell.registry)
+}
+
+/// The receipts with which intents were finished after event `after`.
+pub(crate) fn receipts_after(state: &State, after: Seq) -> BTreeSet<Digest> {
+    let mut receipts = BTreeSet::new();
+    let Some(log) = open(state) else { return receipts };
+    let mut from = after.0;
+    while let Ok(records) = log.read_after(from, PAGE) {
+        let Some(last) = records.last() else { break };
+        from = last.seq;
+        for event in records.iter().filter_map(|record| parse(record).ok()) {
+            if let Change::Released { receipt: Some(receipt), .. } = event.change {
+                receipts.insert(receipt);
+            }
+        }
+    }
+    receipts
 }
 
 /// Whether the cache says what the log says.

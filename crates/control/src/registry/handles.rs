@@ -19,7 +19,7 @@ use store::{StoreError, durable};
 
 const SCHEMA: &str = "probity/handle/v1";
 /// How long a handle stays whose intent the registry does not know: it may belong to a start that is still on its way.
-const UNKNOWN_INTENT_TTL: Duration = Duration::from_secs(24 * 3600);
+const UNKNOWN_INTENT_TTL: Duration = Duration::from_hours(24);
 
 /// A handle that was kept, and whose it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,14 +84,11 @@ impl Handles {
     pub fn get(&self, intent_id: &IntentId) -> Result<Option<KeptHandle>, Fault> {
         let path = self.path(intent_id);
         let Some(bytes) = durable::read(&path)? else { return Ok(None) };
-        match KeptHandle::parse(&bytes).filter(|kept| kept.intent_id == *intent_id) {
-            Some(kept) => Ok(Some(kept)),
-            None => {
-                let why =
-                    "it is not the handle of that intent; remove it, and give the handle with `--owner`";
-                Err(StoreError::Damaged { path, why: why.into() }.into())
-            }
+        if let Some(kept) = KeptHandle::parse(&bytes).filter(|kept| kept.intent_id == *intent_id) {
+            return Ok(Some(kept));
         }
+        let why = "it is not the handle of that intent; remove it, and give the handle with `--owner`";
+        Err(StoreError::Damaged { path, why: why.into() }.into())
     }
 
     /// The kept handles that open an intent of the registry, by intent.

@@ -165,19 +165,20 @@ fn list(shell: &Shell, reader: &Owner, all: bool) -> Result<Answer, Fault> {
 
 fn show_line(view: &IntentView) {
     let state = json!(view.status).as_str().unwrap_or_default().to_owned();
+    // Padded before it is colored: escape sequences are no part of a column.
     let state = match (view.status, view.queue_position) {
-        (Status::Active, _) => ui::good(state),
-        (Status::Queued, Some(place)) => ui::warn(format_args!("{state} {place}")),
-        _ => ui::dim(state),
+        (Status::Active, _) => ui::good(format_args!("{state:<8}")),
+        (Status::Queued, Some(place)) => ui::warn(format_args!("{:<8}", format!("{state} {place}"))),
+        _ => ui::dim(format_args!("{state:<8}")),
     };
-    let lies = json!(view.ownership).as_str().unwrap_or_default().to_owned();
+    let ownership = json!(view.ownership).as_str().unwrap_or_default().to_owned();
     let paths: Vec<String> = view.scope.allowed_files.iter().take(4).map(ToString::to_string).collect();
     let more = view.scope.allowed_files.len().saturating_sub(paths.len());
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     ui::print(format_args!(
-        "{}  {state}  {lies}  {}  lease {} s  {}{more}",
+        "{}  {state}  {ownership:<14}  {}  lease {:>4} s  {}{more}",
         view.intent_id,
-        ui::bold(&view.owner.label),
+        ui::bold(format_args!("{:<12}", view.owner.label)),
         view.lease_expires_in_seconds,
         paths.join(", ")
     ));

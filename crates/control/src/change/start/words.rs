@@ -184,7 +184,10 @@ fn message(decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) ->
         }
         StartNextStep::WaitThenPromote => {
             let place = decision.queue_position.unwrap_or(1);
-            format!("you wait at place {place}: do not edit; promote the intent when those before you have finished")
+            format!(
+                "queued at position {place}: do not edit yet; `probity intent promote` the intent when those before you \
+                 have finished"
+            )
         }
         StartNextStep::CoordinateAndClean => format!(
             "{}, and it has uncommitted changes: coordinate, queue, or narrow the scope; do not edit",

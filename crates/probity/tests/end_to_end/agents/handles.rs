@@ -156,10 +156,20 @@ fn an_agent_may_start_and_finish_changes_while_it_is_governed() {
     let repo = Repo::new();
     let probity = env!("CARGO_BIN_EXE_probity");
     let script = format!(
-        "{probity} start src/a.py --intent x && echo \"print('a2')\" > src/a.py && {probity} finish --no-receipt && \
+        "{probity} start src/a.py --intent x && echo \"print('a2')\" > src/a.py && {probity} finish && \
          {probity} start src/b.py --intent y"
     );
     repo.run(&script).passes();
+}
+
+#[test]
+fn a_receipt_without_a_finish_is_reported_as_a_change_of_our_state() {
+    let repo = Repo::new();
+    begin(&repo, "src/a.py", &[]);
+    repo.write("src/a.py", "print('a2')\n");
+    assert_eq!(repo.ask(&["finish"]).exit_code, Some(0));
+    let run = repo.run("cd .git/probity/receipts && cp 00000001.json 00000002.json");
+    run.fails_with("PROTECTED.CHANGED");
 }
 
 #[test]
