@@ -278,8 +278,15 @@ fn no_repository(workspace: &Workspace, revision: &str) -> Fault {
 pub(crate) fn tree_of(workspace: &Workspace, id: &str) -> Result<HeadTree, Fault> {
     let git = workspace.git.as_ref().ok_or_else(|| no_repository(workspace, id))?;
     let command = ls_tree_command(git, id);
-    let tree = parse_ls_tree(&output(git, &command)?)
-        .map_err(|error| GitFailure::bad_answer(&command, error.to_string()))?;
+    let listed = output(git, &command).map_err(|failure| match failure.cause {
+        // A clone that was filtered by trees may know a commit and not its tree.
+        GitFailureCause::Exit(_) if git.is_partial() => Fault::refused(
+            Reason::GitObjectMissing,
+            format!("{failure} (partial clone: `git ls-tree -r {id}` gets what is missing)"),
+        ),
+        _ => failure.into(),
+    })?;
+    let tree = parse_ls_tree(&listed).map_err(|error| GitFailure::bad_answer(&command, error.to_string()))?;
     let prefix = workspace.below_top();
     Ok(if prefix.is_empty() { tree } else { below_prefix(tree, &prefix) })
 }
@@ -468,12 +475,32 @@ mod tests {
         let fault = blobs(git, &[(&path, id.clone())]).expect_err("is not there");
         assert_eq!((fault.code(), fault.exit_code()), (Some("GIT.OBJECT_MISSING"), 2));
         assert!(fault.to_string().contains(&format!("lacks blob {id} of `f` (partial clone)")), "{fault}");
-        assert_eq!(absent_blobs(git, std::slice::from_ref(&id)).expect("answers"), [id.clone()]);
+        let wanted = [id.clone()];
+        assert_eq!(absent_blobs(git, &wanted).expect("answers"), wanted);
         assert_eq!(blob(git, &id).expect("answers"), None);
         assert!(!dir.path().join("started").exists());
         let full = origin.git.as_ref().expect("git");
         assert_eq!(blob(full, &id).expect("answers").as_deref(), Some(&b"1\n"[..]));
         assert!(absent_blobs(full, &[id]).expect("answers").is_empty());
+    }
+
+    #[test]
+    fn a_clone_without_trees_says_so() {
+        let (dir, _origin) = repository();
+        sh(
+            &dir,
+            "git -C repo config uploadpack.allowFilter true; git clone -q --no-checkout --filter=tree:0 \"file://$PWD/repo\" part",
+        );
+        let part = workspace(&dir, "part");
+        let id = commit_id(&part, "HEAD^").expect("a commit");
+        let fault = tree_of(&part, &id).expect_err("is not there");
+        assert_eq!(fault.code(), Some("GIT.OBJECT_MISSING"), "{fault}");
+        assert!(
+            fault.to_string().contains(&format!("`git ls-tree -r {id}` gets what is missing")),
+            "{fault}"
+        );
+        sh(&dir, &format!("git -C part ls-tree -r {id}"));
+        assert_eq!(tree_of(&part, &id).expect("is there").len(), 1);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use tree::git::{
-    Attributes, FileAttributes, GitLayout, IndexEntries, LfsPointer, WorktreeSettings, stored_id,
+    Attributes, AutoCrlf, FileAttributes, GitLayout, IndexEntries, LfsPointer, WorktreeSettings, stored_id,
 };
 use tree::{Entry, GitId, ObjectFormat};
 
@@ -47,6 +47,8 @@ pub(super) fn explain(
         let Some(from_top) = from_top(workspace, entry.path()) else { continue };
         let found = attributes.of(&from_top);
         match unknown_here(&found) {
+            // Nothing is converted, so other bytes are another blob.
+            None if !found.converts() && settings.auto_crlf == AutoCrlf::Off => {}
             None => {
                 let format = format_of(id);
                 let content = entry.digest().and_then(|digest| content(workspace, entry.path(), digest));

@@ -226,7 +226,10 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
         head: look.state.head.clone(),
         run_id: run_id.0.to_string(),
         run_available: Runs::open(workspace).has(run_id),
-        next_step: next_step(&intents, &dirty),
+        next_step: match look.undecided_note(|_| true) {
+            Some(note) => format!("{}; {note}", next_step(&intents, &dirty)),
+            None => next_step(&intents, &dirty),
+        },
         intents,
         runs,
         dirty,

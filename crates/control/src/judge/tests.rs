@@ -5,7 +5,7 @@ use paths::Scope;
 use plan::GateStatus;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use tree::ChangeKind;
+use tree::Kind;
 
 /// Everything of a case, owned.
 #[derive(Debug, Clone)]
@@ -208,6 +208,53 @@ fn a_moved_reference_fails_only_where_references_are_protected() {
     let world = World { ref_movements: vec![movement], ..World::default() };
     assert!(world.judge().passed());
     assert_eq!(reasons(&World { refs: RefsRule::Protect, ..world }), [Reason::ProtectedChanged]);
+}
+
+#[test]
+fn a_reference_of_a_repository_in_the_build_outputs_is_not_protected() {
+    let movement = |at: &str| RefMovement {
+        repository: Some(path(at)),
+        name: "HEAD".into(),
+        before: Some("x".into()),
+        after: Some("y".into()),
+    };
+    let world = |at| World {
+        build_outputs: vec!["out/**"],
+        refs: RefsRule::Protect,
+        ref_movements: vec![movement(at)],
+        ..World::default()
+    };
+    assert!(world("out/clone").judge().passed());
+    assert_eq!(reasons(&world("dep")), [Reason::ProtectedChanged]);
+}
+
+#[test]
+fn a_content_that_left_one_path_for_one_other_is_a_rename() {
+    let side = |text: &str| {
+        Some(Side {
+            kind: Kind::File,
+            mode: 0o644,
+            size: text.len() as u64,
+            digest: Some(canon::Digest::of(text.as_bytes())),
+        })
+    };
+    let gone = |at: &str, text: &str| Change {
+        path: path(at),
+        change: ChangeKind::Deleted,
+        before: side(text),
+        after: None,
+    };
+    let came = |at: &str, text: &str| Change {
+        path: path(at),
+        change: ChangeKind::Added,
+        before: None,
+        after: side(text),
+    };
+    let found = renames(&[gone("a", "1"), came("b", "1"), came("x", "2"), gone("y", ""), came("z", "")]);
+    assert_eq!(found, [Rename { from: path("a"), to: path("b") }]);
+    // Of two equal files nobody can tell which one went where.
+    assert_eq!(renames(&[gone("a", "1"), gone("b", "1"), came("c", "1")]), []);
+    assert_eq!(renames(&[gone("a", "1"), came("b", "1"), came("c", "1")]), []);
 }
 
 #[test]

@@ -50,6 +50,12 @@ fn note(layout: &GitLayout, now: &RefFacts, movement: &RefMovement) -> RefNote {
     let is_as_left = now.get(&movement.name) == after;
     let is_checked_out = movement.name == HEAD || now.branch() == Some(&movement.name);
     let moved_again = || match now.get(&movement.name) {
+        Some(value) if is_checked_out => {
+            format!(
+                "; it is at {} by now: commit the restored files to undo the change there",
+                shown_value(value)
+            )
+        }
         Some(value) => format!("; it is at {} by now", shown_value(value)),
         None => "; it is gone by now".to_owned(),
     };
@@ -57,16 +63,14 @@ fn note(layout: &GitLayout, now: &RefFacts, movement: &RefMovement) -> RefNote {
     let mut command = None;
     match (movement.change(), before, after) {
         (RefChangeKind::Moved, Some(before), Some(after)) if is_symbolic(before) || is_symbolic(after) => {
-            if is_as_left {
-                command = Some(check_out(before));
-            }
+            command = is_as_left.then(|| check_out(before));
         }
         (RefChangeKind::Moved, Some(before), Some(after)) => {
             let (from, to) = (shown_value(before), shown_value(after));
-            let history = history(layout, before, after);
+            let (history, holder) = history(layout, before, after);
             detail = format!(
                 "{name} moved from {from} to {to} during the run{history}; the files are restored in the working tree, \
-                 the commits still contain the change"
+                 {holder} the change"
             );
             command = is_as_left.then(|| take_back(&movement.name, before, is_checked_out)).flatten();
         }
@@ -74,7 +78,7 @@ fn note(layout: &GitLayout, now: &RefFacts, movement: &RefMovement) -> RefNote {
             command = remove(&movement.name, is_checked_out);
         }
         (RefChangeKind::Deleted, Some(before), _) if is_as_left => {
-            command = bring_back(&movement.name, before)
+            command = bring_back(&movement.name, before);
         }
         _ => {}
     }
@@ -84,16 +88,21 @@ fn note(layout: &GitLayout, now: &RefFacts, movement: &RefMovement) -> RefNote {
     RefNote { movement: movement.clone(), detail, command }
 }
 
-/// How many commits came, and how many went; nothing if git does not say.
-fn history(layout: &GitLayout, before: &str, after: &str) -> String {
+/// How many commits came, and how many went; nothing if git does not say. And what still holds the change.
+fn history(layout: &GitLayout, before: &str, after: &str) -> (String, &'static str) {
     let commits = |n: u64| if n == 1 { "1 commit".to_owned() } else { format!("{n} commits") };
     let counted = git::count_commits(layout, before, after)
         .and_then(|came| Ok((came, git::count_commits(layout, after, before)?)));
-    match counted {
+    let holder = match counted {
+        Ok((1, _)) => "the commit still contains",
+        _ => "the commits still contain",
+    };
+    let history = match counted {
         Ok((came, 0)) => format!(" ({})", commits(came)),
         Ok((came, gone)) => format!(" ({} came, {} went)", commits(came), commits(gone)),
         Err(_) => String::new(),
-    }
+    };
+    (history, holder)
 }
 
 /// Only the index and the reference move: `--mixed` keeps the files. (`--soft` would leave the change staged.)

@@ -50,6 +50,24 @@ fn roots_and_lists_must_tell_one_story() {
 }
 
 #[test]
+fn only_a_submodule_whose_head_moved_is_in_the_delta_of_equal_roots() {
+    let with_refs = |refs: Value| {
+        codes(|it| {
+            it["after_root"] = it["before_root"].clone();
+            it["exempt_delta_paths"] = json!([]);
+            it["workspace_delta_paths"] = json!(["docs/a.md"]);
+            it["delta"].as_array_mut().expect("a list").retain(|change| change["path"] == "docs/a.md");
+            it["refs"] = refs;
+        })
+    };
+    let moved = |name: &str, repository: &str| json!([{ "name": name, "before": "a", "after": "b", "repository": repository }]);
+    assert_eq!(with_refs(moved("HEAD", "docs/a.md")), Vec::<String>::new());
+    for refs in [json!([]), moved("HEAD", "docs"), moved("refs/heads/main", "docs/a.md")] {
+        assert_eq!(with_refs(refs.clone()), ["EVIDENCE.DELTA_MISMATCH"], "{refs}");
+    }
+}
+
+#[test]
 fn a_bad_pattern_does_not_hide_a_contradiction() {
     let found = codes(|it| {
         set_scope(it, &json!(["src/"]));

@@ -148,13 +148,13 @@ fn show(report: &RunReport) {
     let untracked: BTreeSet<_> = report.verdict.untracked.iter().collect();
     let renames = renames(&report.verdict.delta);
     show_renames(&renames, &untracked);
-    let renamed: BTreeSet<&RepoPath> = renames.iter().flat_map(|it| [&it.from, &it.to]).collect();
+    let told: BTreeSet<&RepoPath> = renames.iter().flat_map(|it| [&it.from, &it.to]).collect();
     // What is out of scope comes first, so that a long list cannot push it out.
     let (out, inside): (Vec<_>, Vec<_>) = report
         .verdict
         .delta
         .iter()
-        .filter(|change| !renamed.contains(&change.path))
+        .filter(|change| !told.contains(&change.path))
         .partition(|change| untracked.contains(&change.path));
     for change in out.into_iter().chain(inside).take(MAX_SHOWN) {
         let mark = match change.change {
@@ -168,8 +168,8 @@ fn show(report: &RunReport) {
     }
     match report.verdict.delta.len() {
         0 => ui::row("changed", ui::dim("nothing")),
-        all if all - renamed.len() > MAX_SHOWN => {
-            let more = all - renamed.len() - MAX_SHOWN;
+        all if all - told.len() > MAX_SHOWN => {
+            let more = all - told.len() - MAX_SHOWN;
             ui::row("changed", ui::dim(format_args!("… and {more} more, all in the evidence")));
         }
         _ => {}

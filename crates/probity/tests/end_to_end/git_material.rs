@@ -110,7 +110,7 @@ fn a_revert_after_a_commit_says_that_the_commit_stays_and_how_to_drop_it() {
     let moved =
         format!("branch main moved from {} to {} during the run (1 commit)", &before[..10], &after[..10]);
     assert!(
-        detail.starts_with(&moved) && detail.contains("the commits still contain the change"),
+        detail.starts_with(&moved) && detail.contains("the commit still contains the change"),
         "{detail}"
     );
     assert_eq!(note["command"], format!("git reset --mixed {before}"));

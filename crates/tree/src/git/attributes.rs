@@ -48,6 +48,11 @@ impl FileAttributes {
         self.value("filter")
     }
 
+    /// Whether line ends, idents or an encoding are converted by these attributes.
+    pub fn converts(&self) -> bool {
+        ["text", "crlf", "eol", "ident", "working-tree-encoding"].iter().any(|name| self.get(name).is_some())
+    }
+
     /// The encoding of the file in the working tree, if it is another than in commits.
     pub fn encoding(&self) -> Option<&str> {
         self.value("working-tree-encoding").filter(|name| !name.eq_ignore_ascii_case("utf-8"))

@@ -18,7 +18,6 @@ use std::os::unix::ffi::OsStrExt;
 impl Desk<'_> {
     /// What the answer means. Where a filter hides whether a file is changed, that is said too.
     fn message(
-        &self,
         ask: &Ask<'_>,
         decision: &StartDecision,
         intents: &[IntentId],
@@ -72,7 +71,7 @@ impl Desk<'_> {
             reason: reasons.first().cloned(),
             reasons,
             next_step: word(&decision.next_step),
-            message: self.message(ask, decision, &intents, &runs),
+            message: Self::message(ask, decision, &intents, &runs),
             user_action_required: !decision.edit_allowed,
             idempotent_replay: false,
             run_id: run.map(|side| side.run.id.0.to_string()),
