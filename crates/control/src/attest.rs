@@ -274,6 +274,7 @@ fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
         seal_hash: Some(record.seal.hash()),
         policy_digest: Some(contents.policy_digest),
         build_outputs: contents.build_outputs.clone(),
+        recognized_outputs: record.verdict.recognized.clone(),
         command: record.command.map(|(argv, exit_code)| Command {
             argv: argv.iter().map(|word| word.as_bytes().into()).collect(),
             exit_code: exit_code.map(Into::into),

@@ -4,8 +4,9 @@
 //! change can be undone exactly. Whether git holds a content is decided by its blob id, which the snapshot computed from
 //! the bytes: neither the index nor any stat information is asked.
 
+use crate::exempt::Exemptions;
 use crate::{Fault, Workspace, git};
-use paths::{RepoPath, Scope};
+use paths::RepoPath;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -17,18 +18,19 @@ use tree::{Entry, Kind, Snapshot};
 pub(crate) const MAX_KEPT_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Keeps what git does not hold; returns the paths that are in no safe place now, because they are too large or changed
-/// while they were being copied. Build outputs are no part of D, so nothing there is ever undone.
+/// while they were being copied. What is exempt is no part of D, so nothing there is ever undone.
 pub(crate) fn keep(
     workspace: &Workspace,
+    committed: HeadTree,
     snapshot: &Snapshot,
-    build_outputs: &Scope,
+    exemptions: &Exemptions,
 ) -> Result<BTreeSet<RepoPath>, Fault> {
     // A git that gives no answer holds nothing that could be relied on: then everything is kept.
-    let held = held_contents(workspace, snapshot).unwrap_or_default();
+    let held = held_contents(workspace, committed, snapshot).unwrap_or_default();
     let objects = workspace.state.before_images();
     let mut not_kept = BTreeSet::new();
     for entry in snapshot.entries() {
-        if build_outputs.lets_in(entry.path()) || is_held(&held, &entry) {
+        if exemptions.spares(entry.path()) || is_held(&held, &entry) {
             continue;
         }
         if !keep_entry(workspace, &objects, &entry, MAX_KEPT_BYTES)? {
@@ -39,8 +41,12 @@ pub(crate) fn keep(
 }
 
 /// The committed contents that git can give back. In a partial clone it may know an id without having the content.
-fn held_contents(workspace: &Workspace, snapshot: &Snapshot) -> Result<HeadTree, Fault> {
-    let mut held = git::head_tree(workspace)?;
+fn held_contents(
+    workspace: &Workspace,
+    committed: HeadTree,
+    snapshot: &Snapshot,
+) -> Result<HeadTree, Fault> {
+    let mut held = committed;
     let Some(layout) = workspace.git.as_ref().filter(|layout| layout.is_partial()) else { return Ok(held) };
     held.retain(|path, (_, id)| snapshot.get(path).and_then(|entry| entry.git_id()).as_ref() == Some(id));
     let ids: Vec<String> = held.values().map(|(_, id)| id.to_string()).collect();
@@ -122,7 +128,7 @@ mod tests {
         let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
         let snapshot = Snapshot::take(dir.path(), &Options::default(), None).expect("is seen");
         fs::write(dir.path().join("a"), "now!").expect("writes");
-        let not_kept = keep(&workspace, &snapshot, &Scope::default()).expect("keeps");
+        let not_kept = keep(&workspace, &HeadTree::new(), &snapshot, &Exemptions::default()).expect("keeps");
         assert_eq!(not_kept.len(), 1);
         assert_eq!(workspace.state.before_images().list().expect("lists"), []);
     }

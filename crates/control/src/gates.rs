@@ -9,6 +9,7 @@ use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
 use plan::{PlannedGate, Seal};
 use std::fs::File;
 use std::io::{self, Read, Seek};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -99,7 +100,10 @@ fn run_one(
     folder: &Path,
 ) -> GateResult {
     let files = nameless_file(folder).and_then(|stdout| Ok([stdout, nameless_file(folder)?]));
-    let started = files.and_then(|files| Ok((start(supervisor, seal, gate, root, &files)?, files)));
+    let started = files.and_then(|files| {
+        let python_cache = private_directory(root, folder)?;
+        Ok((start(supervisor, seal, gate, root, python_cache.path(), &files)?, files))
+    });
     let (ended, files) = match started {
         Ok(started) => started,
         Err(error) => return without_logs(gate, &error),
@@ -131,12 +135,15 @@ fn start(
     seal: &Seal,
     gate: &PlannedGate,
     root: &Path,
+    python_cache: &Path,
     [stdout, stderr]: &[File; 2],
 ) -> io::Result<Ended> {
     let settings = seal.contents().gate_settings.get(&gate.id);
     let extra = settings.map_or(&[][..], |settings| &settings.env);
-    let environment =
-        Environment::allow_listed(extra).with_run(&seal.contents().run_id, root).with_gate(&gate.id);
+    let environment = Environment::allow_listed(extra)
+        .with_run(&seal.contents().run_id, root)
+        .with_gate(&gate.id)
+        .with_python_cache(python_cache);
     Ok(supervisor.run(&Job {
         argv: gate.run.iter().map(Into::into).collect(),
         cwd: root.to_owned(),
@@ -167,6 +174,17 @@ fn without_logs(gate: &PlannedGate, error: &io::Error) -> GateResult {
 /// A file that only this process has: in the run's folder, or elsewhere if that was destroyed.
 fn nameless_file(folder: &Path) -> io::Result<File> {
     tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())
+}
+
+/// An empty directory outside of the tree, for its owner only, removed with the value: in the system's place for such, or
+/// in ours where that is part of the tree.
+fn private_directory(root: &Path, folder: &Path) -> io::Result<tempfile::TempDir> {
+    let place = std::env::temp_dir();
+    let is_in_tree = place.canonicalize().is_ok_and(|place| place.starts_with(root));
+    let for_owner = std::fs::Permissions::from_mode(0o700);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("probity-gate-").permissions(for_owner);
+    builder.tempdir_in(if is_in_tree { folder } else { &place })
 }
 
 fn read_back(file: &mut File) -> io::Result<Vec<u8>> {

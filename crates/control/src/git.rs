@@ -9,7 +9,7 @@ use canon::bytes::escape;
 use exec::{CaptureError, Captured, Environment, Limits, Outcome, capture_from};
 use paths::RepoPath;
 use rustix::io::Errno;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
@@ -299,11 +299,30 @@ pub(crate) fn head_tree(workspace: &Workspace) -> Result<HeadTree, Fault> {
     }
 }
 
+/// The paths in the index, from the root of the workspace; none without git.
+pub(crate) fn staged_paths(workspace: &Workspace) -> Result<BTreeSet<RepoPath>, Fault> {
+    let Some(git) = &workspace.git else { return Ok(BTreeSet::new()) };
+    let command = git_command(git, &["ls-files", "-z", "--cached", "--full-name"]);
+    let answer = output(git, &command)?;
+    let names = answer.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+    let paths: Result<BTreeSet<RepoPath>, _> = names.map(RepoPath::parse).collect();
+    let paths = paths.map_err(|error| GitFailure::bad_answer(&command, error.to_string()))?;
+    let prefix = workspace.below_top();
+    Ok(if prefix.is_empty() {
+        paths
+    } else {
+        paths.iter().filter_map(|path| inside(path, &prefix)).collect()
+    })
+}
+
 /// The part of the tree below a directory, as seen from there.
 fn below_prefix(tree: HeadTree, prefix: &[u8]) -> HeadTree {
-    let inside =
-        |path: RepoPath| RepoPath::parse(path.as_bytes().strip_prefix(prefix)?.strip_prefix(b"/")?).ok();
-    tree.into_iter().filter_map(|(path, held)| Some((inside(path)?, held))).collect()
+    tree.into_iter().filter_map(|(path, held)| Some((inside(&path, prefix)?, held))).collect()
+}
+
+/// A path as seen from a directory, if it lies there.
+fn inside(path: &RepoPath, prefix: &[u8]) -> Option<RepoPath> {
+    RepoPath::parse(path.as_bytes().strip_prefix(prefix)?.strip_prefix(b"/")?).ok()
 }
 
 /// The contents of the blobs that this clone holds; those it lacks are left out.

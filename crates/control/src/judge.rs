@@ -1,15 +1,16 @@
 //! The verdict on a run: a pure function of what was observed, sealed and answered (law 7).
 //!
-//! Every change of the tree ends in exactly one of three places: *exempt* (a sealed build output, or an output that a
-//! gate declared and only a gate wrote), *in scope*, or *untracked*. Whatever else is wrong becomes a [`Finding`]; a run
+//! Every change of the tree ends in exactly one of three places: *exempt* (a build output, or an output that a gate
+//! declared and only a gate wrote), *in scope*, or *untracked*. Whatever else is wrong becomes a [`Finding`]; a run
 //! passes exactly when no finding fails it.
 
+use crate::exempt::Exemptions;
 use crate::gates::GateResult;
 pub use crate::refs::RefMovement;
 use canon::Reason;
 use exec::{Ended, Outcome};
 use paths::{RepoPath, Scope};
-use plan::{PlannedGate, RefsRule};
+use plan::{PlannedGate, RecognizedOutput, RefsRule};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tree::{Change, ChangeKind, Side, Touch, Touched, TreeFinding};
@@ -19,8 +20,8 @@ use tree::{Change, ChangeKind, Side, Touch, Touched, TreeFinding};
 pub struct Case<'a> {
     /// R, with its amendments.
     pub scope: &'a Scope,
-    /// The sealed build outputs.
-    pub build_outputs: &'a Scope,
+    /// What is no part of D.
+    pub exemptions: &'a Exemptions,
     /// Content that must not change, whatever the scope.
     pub protected: &'a Scope,
     /// Protected paths that this run may change.
@@ -106,6 +107,8 @@ pub struct Verdict {
     pub exempt: Vec<RepoPath>,
     /// U: the paths of D that the scope does not let in.
     pub untracked: Vec<RepoPath>,
+    /// The directories that were recognized as build outputs by their content.
+    pub recognized: Vec<RecognizedOutput>,
     /// The paths of D that were not changed before the gates ran.
     pub by_gates: Vec<RepoPath>,
     /// Everything there is to say: the scope first, then protected and unsafe paths, gates, the command.
@@ -123,9 +126,9 @@ impl Verdict {
 
 /// Judges a run.
 pub fn judge(case: &Case<'_>) -> Verdict {
-    let mut verdict = Verdict::default();
+    let mut verdict = Verdict { recognized: case.exemptions.recognized.clone(), ..Verdict::default() };
     for change in case.changes {
-        if is_exempt(case, &change.path) {
+        if is_exempt(case, change) {
             verdict.exempt.push(change.path.clone());
         } else {
             verdict.delta.push(change.clone());
@@ -196,8 +199,9 @@ pub fn renames(delta: &[Change]) -> Vec<Rename> {
 }
 
 /// Whether a changed path is no part of D.
-fn is_exempt(case: &Case<'_>, path: &RepoPath) -> bool {
-    case.build_outputs.lets_in(path) || is_gate_output(case, path)
+fn is_exempt(case: &Case<'_>, change: &Change) -> bool {
+    let by_command = case.changed_by_command.contains(&change.path);
+    case.exemptions.exempts(change, by_command) || is_gate_output(case, &change.path)
 }
 
 /// Whether only gates wrote a path, and each that did had declared it.
@@ -228,18 +232,28 @@ impl Sayings {
 }
 
 fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
-    let kinds: BTreeMap<&RepoPath, _> =
-        verdict.delta.iter().map(|change| (&change.path, change.change.name())).collect();
+    let changes: BTreeMap<&RepoPath, &Change> =
+        verdict.delta.iter().map(|change| (&change.path, change)).collect();
     for path in &verdict.untracked {
-        let what = kinds.get(path).copied().unwrap_or("changed");
+        let change = changes.get(path);
+        let what = change.map_or("changed", |change| change.change.name());
         let who = if case.changed_by_command.contains(path) { "" } else { " by a gate" };
         let why = match case.scope.decision(path) {
             Some(decision) => format!("excluded by `{}`", canon::bytes::escape(decision.pattern.as_bytes())),
             None => "no pattern of the scope lets it in".into(),
         };
-        say.error(Reason::ReconUntrackedDelta, Some(path), format!("{what}{who}; {why}"));
+        let by_command = case.changed_by_command.contains(path);
+        let output = change.and_then(|change| case.exemptions.why_judged(change, by_command));
+        let output = output.map_or_else(String::new, |output| format!("; {output}"));
+        say.error(Reason::ReconUntrackedDelta, Some(path), format!("{what}{who}; {why}{output}"));
         if case.not_kept.contains(path) {
             say.note(Reason::RevertNoBeforeImage, Some(path), "it was too large to keep, or did not rest");
+        } else if change.is_some_and(|change| change.before.is_some()) && case.exemptions.spares(path) {
+            say.note(
+                Reason::RevertNoBeforeImage,
+                Some(path),
+                "of installed packages no copy is kept: install them again",
+            );
         }
     }
 }
@@ -276,13 +290,29 @@ fn protected_change(case: &Case<'_>, say: &mut Sayings, path: &RepoPath, detail:
 fn unsafe_entries(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
     let known: BTreeSet<_> = case.found_at_start.iter().map(|found| (&found.path, found.reason)).collect();
     let changed: BTreeSet<&RepoPath> = verdict.delta.iter().map(|change| &change.path).collect();
+    let mut exempt: BTreeMap<Reason, Vec<&RepoPath>> = BTreeMap::new();
     for found in case.found_at_end {
         let is_old = known.contains(&(&found.path, found.reason)) && !changed.contains(&found.path);
-        let harmless = case.build_outputs.lets_in(&found.path) || (is_old && !is_blind(found.reason));
-        if harmless {
+        let is_spared = if is_blind(found.reason) {
+            case.exemptions.spares(&found.path)
+        } else {
+            case.exemptions.covers(&found.path)
+        };
+        if is_spared && !changed.contains(&found.path) {
+            exempt.entry(found.reason).or_default().push(&found.path);
+        } else if is_old && !is_blind(found.reason) {
             say.note(found.reason, Some(&found.path), found.detail.clone());
         } else {
             say.error(found.reason, Some(&found.path), found.detail.clone());
+        }
+    }
+    // A virtual environment holds links to its interpreter, and nobody wants to read of each.
+    for (reason, paths) in exempt {
+        if let [only] = paths.as_slice() {
+            say.note(reason, Some(only), "in a build output");
+        } else {
+            let detail = format!("{} in build outputs, as {}", paths.len(), paths[0]);
+            say.note(reason, None, detail);
         }
     }
 }
@@ -305,11 +335,20 @@ fn gates(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
         say.error(Reason::GateMissing, None, format!("gate `{}` has no result", gate.id));
     }
     for gate in case.gates {
-        for change in &verdict.delta {
-            if gate.run.iter().any(|word| names(word, &change.path)) {
-                let detail = format!("the command of gate `{}` names it", gate.id);
-                say.note(Reason::GateInputChanged, Some(&change.path), detail);
-            }
+        gate_inputs(case, verdict, gate, say);
+        gate_imports(case, verdict, gate, say);
+    }
+}
+
+/// What a gate executes or is given by name may change within the scope: it is told.
+fn gate_inputs(case: &Case<'_>, verdict: &Verdict, gate: &PlannedGate, say: &mut Sayings) {
+    let inputs = case.exemptions.gate_inputs.get(&gate.id);
+    for change in &verdict.delta {
+        let is_input = inputs.is_some_and(|inputs| inputs.contains(&change.path));
+        // What the command added was not there when the inputs were looked up.
+        if is_input || gate.run.iter().any(|word| names(word, &change.path)) {
+            let detail = format!("gate `{}` executes it, or its command names it", gate.id);
+            say.note(Reason::GateInputChanged, Some(&change.path), detail);
         }
     }
 }
@@ -319,13 +358,30 @@ fn names(word: &str, path: &RepoPath) -> bool {
     word.strip_prefix("./").unwrap_or(word).as_bytes() == path.as_bytes()
 }
 
+/// New packages are exempt, but a gate may import them: told once for each directory.
+fn gate_imports(case: &Case<'_>, verdict: &Verdict, gate: &PlannedGate, say: &mut Sayings) {
+    let mut counts: BTreeMap<RepoPath, usize> = BTreeMap::new();
+    let by_command = verdict.exempt.iter().filter(|path| case.changed_by_command.contains(path));
+    for path in by_command {
+        let root = case.exemptions.import_root(&gate.id, path);
+        if let Some(root) = root.filter(|root| !plan::is_never_imported(root, path)) {
+            *counts.entry(root).or_default() += 1;
+        }
+    }
+    for (root, count) in counts {
+        let paths = if count == 1 { "path" } else { "paths" };
+        let detail = format!("gate `{}` imports it, and the command added {count} {paths} there", gate.id);
+        say.note(Reason::GateInputChanged, Some(&root), detail);
+    }
+}
+
 /// So many touched entries are named one by one; the others are counted. `git checkout` and back touches a whole tree.
 const MAX_TOUCHED: usize = 100;
 
 /// What was touched fails nothing: the tree is what it was, as far as D goes. But it is told (law 3).
 fn touched(case: &Case<'_>, say: &mut Sayings) {
     let seen: Vec<&Touched> =
-        case.touched.iter().filter(|touched| !case.build_outputs.lets_in(&touched.path)).collect();
+        case.touched.iter().filter(|touched| !case.exemptions.covers(&touched.path)).collect();
     for Touched { path, touch } in seen.iter().take(MAX_TOUCHED) {
         let detail = match touch {
             Touch::Attributes => "its owner, attributes or names changed, or it was moved away and back",

@@ -11,7 +11,7 @@
 //! * [`ledger`]: what agents know and decided.
 //! * [`commits`]: the store of typed documents, what merges of it lost, and decisions about that.
 //! * [`refs`]: git references, and how they moved.
-//! * [`judge`]: the verdict, a pure function of what was observed.
+//! * [`exempt`]: what is no part of the delta. [`judge`]: the verdict, a pure function of what was observed.
 
 pub mod agents;
 pub mod amend;
@@ -28,6 +28,7 @@ mod clock;
 pub mod commits;
 pub mod contract;
 pub mod deed;
+pub mod exempt;
 pub mod explain;
 pub mod export;
 mod fault;

@@ -1,11 +1,13 @@
 //! From what the caller asks to what will be sealed: the plan, what is doubtful about it, and how much it covers.
 
 use crate::observe::Observer;
-use crate::{Fault, Workspace, bundles, git};
+use crate::{Fault, Workspace, bundles, exempt, git};
 use canon::{Reason, bytes};
 use paths::{RepoPath, Scope};
 use plan::{Globs, Plan, Policy, Proposal, Request};
 use serde::Serialize;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use tree::{Kind, Snapshot};
 
 /// A scope that covers more than this part of the files, in percent, is pointed out as broad.
@@ -149,30 +151,64 @@ pub fn of_tree(workspace: &Workspace, selection: &Selection) -> Result<Proposed,
     let preview = preview(&policy, selection, &snapshot)?;
     let build_outputs = policy.workspace.build_outputs;
     let is_known = |proposal: &Proposal| build_outputs.as_slice().contains(&proposal.pattern.clone().into());
-    let mut proposals = plan::propose_build_outputs(&kept_files(workspace, &snapshot));
+    let mut proposals =
+        plan::propose_build_outputs(&kept_files(workspace, &snapshot), &|file| read_text(workspace, file));
     proposals.retain(|proposal| !is_known(proposal));
     Ok(Proposed { preview, build_outputs, proposals })
 }
 
-/// The files that someone keeps: what git has committed, or every file where nothing is committed. What a build wrote
+/// The files that someone keeps: what git has committed, or every file that does not look like a build output where
+/// nothing is committed. What a build wrote
 /// must not count as kept, or no build output would ever be proposed.
 pub(crate) fn kept_files(workspace: &Workspace, snapshot: &Snapshot) -> Vec<RepoPath> {
     let committed: Vec<RepoPath> = git::head_tree(workspace).unwrap_or_default().into_keys().collect();
-    if committed.is_empty() { names(snapshot).0 } else { committed }
+    if !committed.is_empty() {
+        return committed;
+    }
+    let mut files = names(snapshot).0;
+    files.retain(|file| plan::output_root(file).is_none());
+    files
 }
 
-/// A minimal scope for `paths`, or for what the run `from` changed.
-pub fn suggest(workspace: &Workspace, paths: &[Vec<u8>], from: Option<&str>) -> Result<Vec<Vec<u8>>, Fault> {
+/// The text of a small file of the tree, if it is one.
+pub(crate) fn read_text(workspace: &Workspace, file: &RepoPath) -> Option<String> {
+    /// Larger files are no manifests.
+    const MAX_TEXT_BYTES: u64 = 1024 * 1024;
+    let path = workspace.root.join(OsStr::from_bytes(file.as_bytes()));
+    let is_small_file =
+        std::fs::symlink_metadata(&path).is_ok_and(|facts| facts.is_file() && facts.len() <= MAX_TEXT_BYTES);
+    is_small_file.then(|| std::fs::read_to_string(&path).ok())?
+}
+
+/// A scope that was suggested.
+#[derive(Debug)]
+pub struct SuggestedScope {
+    /// Its patterns.
+    pub patterns: Vec<Vec<u8>>,
+    /// How many changed paths were left out because they look like build outputs.
+    pub n_outputs_left_out: usize,
+}
+
+/// A minimal scope for `paths`, or for what the run `from` changed, build outputs left out.
+pub fn suggest(
+    workspace: &Workspace,
+    paths: &[Vec<u8>],
+    from: Option<&str>,
+) -> Result<SuggestedScope, Fault> {
+    let mut n_outputs_left_out = 0;
     let wanted: Vec<RepoPath> = match from {
         Some(run) => {
             let run_id = bundles::find(workspace, run)?;
             let manifest = bundles::manifest(workspace, &run_id)?.manifest;
-            manifest.delta_paths().ok_or_else(|| {
+            let delta = manifest.delta_paths().ok_or_else(|| {
                 Fault::refused(
                     Reason::ReconSnapshotMissing,
                     format!("run {run_id} does not know what it changed"),
                 )
-            })?
+            })?;
+            let sources;
+            (sources, n_outputs_left_out) = exempt::sources_among(&delta);
+            sources
         }
         None => paths
             .iter()
@@ -181,5 +217,5 @@ pub fn suggest(workspace: &Workspace, paths: &[Vec<u8>], from: Option<&str>) -> 
             .map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?,
     };
     let (files, _) = names(&Observer::new(workspace).content(None)?);
-    Ok(paths::suggest(&wanted, &files))
+    Ok(SuggestedScope { patterns: paths::suggest(&wanted, &files), n_outputs_left_out })
 }

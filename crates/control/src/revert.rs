@@ -161,8 +161,11 @@ fn seal_deed(workspace: &Workspace, of: &Seal, paths: &[RepoPath], now: &Snapsho
 /// What was refused fails a revert; so does whatever else changed meanwhile, which follows from scope and delta.
 fn verdict(of: &Seal, [before, after]: [&Snapshot; 2], undone: &[Undone]) -> Result<Verdict, Fault> {
     let build_outputs = of.contents().build_outputs.to_scope()?;
-    let (exempt, delta): (Vec<_>, Vec<_>) =
-        tree::delta(before, after).into_iter().partition(|change| build_outputs.lets_in(&change.path));
+    // What is undone was judged, whatever the patterns say: it is no build output here either.
+    let meant: BTreeSet<&RepoPath> = undone.iter().map(|one| &one.path).collect();
+    let (exempt, delta): (Vec<_>, Vec<_>) = tree::delta(before, after)
+        .into_iter()
+        .partition(|change| build_outputs.lets_in(&change.path) && !meant.contains(&change.path));
     let refused = |one: &Undone| {
         let (path, detail) = (Some(one.path.clone()), one.detail.clone());
         Some(Finding { reason: one.reason?, path, detail, severity: Severity::Error })

@@ -8,6 +8,8 @@ use crate::asked::Asked;
 use crate::attest::{self, Attested, Record};
 use crate::channel::Channel;
 use crate::claims::{self, PathClaim};
+use crate::exempt::marks::Recognition;
+use crate::exempt::{Exemptions, TrackedPaths, inputs};
 use crate::gates::{self, GateResult};
 use crate::judge::{Case, GateWrites, RefMovement, Verdict, is_blind, judge};
 use crate::observe::{Observation, Observer};
@@ -16,12 +18,14 @@ use crate::recover::{self, ClosedRun};
 use crate::registry::Credentials;
 use crate::state_guard::Guard;
 use crate::workspace::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
-use crate::{Fault, Workspace, before, clock};
+use crate::{Fault, Workspace, before, clock, git};
 use canon::Reason;
 use evidence::SecretKey;
 use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
 use paths::{PatternError, RepoPath, Scope};
 use plan::{Amendment, GateStatus, Globs, Permission, Plan, Policy, Seal, SealContents, SignatureRule};
+use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -134,12 +138,27 @@ struct Begun {
     preview: Preview,
     seal: Seal,
     scopes: Scopes,
+    exemptions: Exemptions,
+    /// What recognizes build outputs at the end; `None` where the policy wants none recognized.
+    recognition: Option<RefCell<Recognition>>,
     /// Paths of which no copy could be kept.
     not_kept: BTreeSet<RepoPath>,
     key: Option<SecretKey>,
     folder: PathBuf,
     guard: Guard,
     own_claims: Vec<PathClaim>,
+}
+
+impl Begun {
+    /// What is exempt at the end: directories may have come that are build outputs.
+    fn exemptions_at(&self, workspace: &Workspace, end: &Observation) -> Cow<'_, Exemptions> {
+        let Some(recognition) = &self.recognition else { return Cow::Borrowed(&self.exemptions) };
+        let recognized = recognition.borrow_mut().of_run(workspace, &self.exemptions, &end.content);
+        if recognized == self.exemptions.recognized {
+            return Cow::Borrowed(&self.exemptions);
+        }
+        Cow::Owned(Exemptions { recognized, ..self.exemptions.clone() })
+    }
 }
 
 /// What happened.
@@ -164,12 +183,25 @@ fn begin(
     let policy = workspace.policy()?;
     let start = observer.observe(None)?;
     let preview = planning::preview(&policy, &request.selection, &start.content)?;
-    let seal = seal(&policy, preview.plan.clone(), request, run_id, &start)?;
+    let seal = seal(workspace, &policy, preview.plan.clone(), request, run_id, &start)?;
     let scopes = Scopes::of(&seal)?;
-    refuse_unsafe_scope(&preview.scope, &scopes, &start)?;
     // Once before the long work, and once more when nobody can claim anything meanwhile.
     claims::check_run(workspace, &request.credentials, &preview.scope)?;
-    let not_kept = before::keep(workspace, &start.content, &scopes.build_outputs)?;
+    let committed = git::head_tree(workspace).ok();
+    let tracked = if Exemptions::are_possible(&seal) {
+        TrackedPaths::of(workspace, committed.as_ref())
+    } else {
+        TrackedPaths::default()
+    };
+    let mut exemptions = Exemptions::of_seal(&seal, tracked, &start.content)?;
+    let recognition =
+        seal.contents().recognize_outputs.then(|| Recognition::at_start(workspace, &start.content));
+    if let Some(recognition) = &recognition {
+        exemptions.recognized = recognition.of_start(&exemptions);
+    }
+    let recognition = recognition.map(RefCell::new);
+    refuse_unsafe_scope(&preview.scope, &exemptions, &start)?;
+    let not_kept = before::keep(workspace, committed.unwrap_or_default(), &start.content, &exemptions)?;
     let key = attest::signing_key(workspace)?;
     if seal.contents().signature == SignatureRule::Required && key.is_none() {
         let detail = format!("profile `{}` requires signed evidence", seal.contents().plan.profile);
@@ -186,7 +218,8 @@ fn begin(
     };
     durable::write(&open.folder.join(attest::SEAL_FILE), &seal.to_bytes())?;
     let guard = Guard::set(&workspace.state, &open, &chain, head, key.as_ref());
-    Ok(Begun { start, preview, seal, scopes, not_kept, key, folder: open.folder, guard, own_claims })
+    let folder = open.folder;
+    Ok(Begun { start, preview, seal, scopes, exemptions, recognition, not_kept, key, folder, guard, own_claims })
 }
 
 /// Runs the command and the gates, and observes after each.
@@ -200,7 +233,7 @@ fn act(
     keep_memory_private();
     let mut supervisor = Supervisor::new().map_err(Fault::system("cannot supervise processes"))?;
     // Law 13: what cannot be seen before cannot be judged after, so nothing runs.
-    let (command, asked) = if begun.scopes.are_seen_in(&begun.start) {
+    let (command, asked) = if is_seen(&begun.start, &begun.exemptions) {
         let (ended, asked) = run_command(&mut supervisor, workspace, request, begun)?;
         (Some(ended), asked)
     } else {
@@ -251,7 +284,8 @@ fn conclude(
     begun: &Begun,
     acted: Acted,
 ) -> Result<RunReport, Fault> {
-    let Begun { start, preview, seal, scopes, not_kept, key, folder, guard, own_claims } = begun;
+    let Begun { start, preview, seal, scopes, not_kept, key, folder, guard, own_claims, .. } = begun;
+    let exemptions = begun.exemptions_at(workspace, &acted.end);
     let touched = guard.touched();
     observer.remember(&acted.end.content);
     let scope = plan::amended_scope(&seal.contents().plan.scope, &acted.asked.granted)?;
@@ -260,7 +294,7 @@ fn conclude(
     let ref_movements = start.ref_movements(&acted.end);
     let verdict = judge(&Case {
         scope: &scope,
-        build_outputs: &scopes.build_outputs,
+        exemptions: &exemptions,
         protected: &scopes.protected,
         grants: &scopes.grants,
         refs: seal.contents().refs,
@@ -278,7 +312,7 @@ fn conclude(
         gate_results: &acted.gate_results,
         not_kept,
     });
-    let root_of = |seen: &Observation| scopes.are_seen_in(seen).then(|| seen.content.root());
+    let root_of = |seen: &Observation| is_seen(seen, &exemptions).then(|| seen.content.root());
     let command_exit_code = acted.command.as_ref().and_then(Ended::exit_code);
     let attested = attest::attest(
         workspace,
@@ -333,10 +367,10 @@ pub(crate) fn take_tree(workspace: &Workspace, what: &str) -> Result<Lock, Fault
 }
 
 /// Refuses a scope that contains a way out of the tree: a write through it could not be seen.
-fn refuse_unsafe_scope(scope: &Scope, scopes: &Scopes, start: &Observation) -> Result<(), Fault> {
+fn refuse_unsafe_scope(scope: &Scope, exemptions: &Exemptions, start: &Observation) -> Result<(), Fault> {
     let leads_out = |reason| matches!(reason, Reason::UnsafeLinkEscapes | Reason::UnsafeHardLink);
     let found = start.content.findings().iter().find(|found| {
-        leads_out(found.reason) && scope.lets_in(&found.path) && !scopes.build_outputs.lets_in(&found.path)
+        leads_out(found.reason) && scope.lets_in(&found.path) && !exemptions.covers(&found.path)
     });
     found.map_or(Ok(()), |found| {
         let (path, meaning) = (&found.path, found.reason.meaning());
@@ -347,6 +381,7 @@ fn refuse_unsafe_scope(scope: &Scope, scopes: &Scopes, start: &Observation) -> R
 }
 
 fn seal(
+    workspace: &Workspace,
     policy: &Policy,
     plan: Plan,
     request: &RunRequest,
@@ -360,6 +395,13 @@ fn seal(
     // later run.
     let roots = [POLICY_FILE.to_owned(), JSON_POLICY_FILE.to_owned(), format!("{OWN_STATE}/**")];
     contents.protected.extend(&Globs::new(roots.map(|name| format!("**/{name}"))));
+    for gate in &contents.plan.gates {
+        let settings = contents.gate_settings.entry(gate.id.clone()).or_default();
+        let environment = Environment::allow_listed(&settings.env);
+        let found = inputs::look_up(&workspace.root, gate, environment.get("PATH").unwrap_or_default());
+        settings.inputs = found.inputs.into_iter().collect();
+        settings.imports = found.imports;
+    }
     Ok(Seal::new(contents))
 }
 
@@ -386,7 +428,6 @@ fn run_command(
 
 /// The sealed patterns, ready to match.
 struct Scopes {
-    build_outputs: Scope,
     gate_outputs: BTreeMap<String, Scope>,
     protected: Scope,
     grants: Scope,
@@ -399,7 +440,6 @@ impl Scopes {
         let outputs =
             contents.gate_settings.iter().map(|(id, settings)| Ok((id.clone(), ready(&settings.outputs)?)));
         Ok(Self {
-            build_outputs: ready(&contents.build_outputs)?,
             gate_outputs: outputs.collect::<Result<_, PatternError>>()?,
             protected: ready(&contents.protected)?,
             grants: ready(&contents.grants)?,
@@ -414,10 +454,10 @@ impl Scopes {
     fn outputs_of(&self, gate: &str) -> Scope {
         self.gate_outputs.get(gate).cloned().unwrap_or_default()
     }
+}
 
-    /// Whether everything outside of the build outputs could be seen.
-    fn are_seen_in(&self, observation: &Observation) -> bool {
-        let mut blind = observation.content.findings().iter().filter(|found| is_blind(found.reason));
-        blind.all(|found| self.build_outputs.lets_in(&found.path))
-    }
+/// Whether everything that is not exempt could be seen.
+fn is_seen(observation: &Observation, exemptions: &Exemptions) -> bool {
+    let mut blind = observation.content.findings().iter().filter(|found| is_blind(found.reason));
+    blind.all(|found| exemptions.spares(&found.path))
 }

@@ -3,7 +3,7 @@
 use crate::ByteString;
 use canon::Digest;
 use paths::RepoPath;
-use plan::{Enforcement, Globs};
+use plan::{Enforcement, Globs, RecognizedOutput};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -25,6 +25,9 @@ pub struct Details {
     pub policy_digest: Option<Digest>,
     /// The sealed exemptions from the delta.
     pub build_outputs: Globs,
+    /// Directories that were exempt because of what they are: caches and virtual environments that say so themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recognized_outputs: Vec<RecognizedOutput>,
     /// What was run.
     pub command: Option<Command>,
     /// Named limits of the run and how much of them was used.

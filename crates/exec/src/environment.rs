@@ -2,7 +2,8 @@
 //!
 //! The agent works in its user's environment. A gate gets a clean one: a short list of variables that tools need to
 //! find themselves, the names that its sealed definition lists, and the three `PROBITY_…` facts. Variables that
-//! redirect git never reach a gate, whoever lists them: they would let a gate judge another tree.
+//! redirect git never reach a gate, whoever lists them: they would let a gate judge another tree. Nor do those that say
+//! where Python keeps bytecode: [`Environment::with_python_cache`] sets them.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -56,7 +57,7 @@ pub const ALLOWED: &[&str] = &[
 ];
 
 /// The variables that no gate inherits, even if its definition lists them.
-const NEVER: &[&str] = &["GIT_*", "PROBITY_*"];
+const NEVER: &[&str] = &["GIT_*", "PROBITY_*", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"];
 
 /// The environment of a job, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -75,7 +76,7 @@ impl Environment {
 
     /// The variables of this process that are [`ALLOWED`] or listed in `extra`: for gates.
     ///
-    /// `GIT_…` and `PROBITY_…` are left out even when listed. `PATH` loses its entries that are not absolute: they
+    /// `GIT_…`, `PROBITY_…` and where Python keeps bytecode are left out even when listed. `PATH` loses its entries that are not absolute: they
     /// would be looked up in the tree under judgement.
     pub fn allow_listed(extra: &[String]) -> Self {
         Self::inherited().only(extra)
@@ -91,6 +92,13 @@ impl Environment {
     #[must_use]
     pub fn with_gate(self, gate_id: &str) -> Self {
         self.with("PROBITY_GATE_ID", gate_id)
+    }
+
+    /// Keeps Python from reading or writing bytecode in the tree: what lies there may not be what its source says. Bytecode
+    /// is looked for in `cache`, an empty directory, instead.
+    #[must_use]
+    pub fn with_python_cache(self, cache: &Path) -> Self {
+        self.with("PYTHONDONTWRITEBYTECODE", "1").with("PYTHONPYCACHEPREFIX", cache)
     }
 
     /// Sets one variable.
@@ -168,6 +176,19 @@ mod tests {
     fn variables_that_redirect_git_never_pass() {
         let all = given(&[("GIT_DIR", "/else"), ("PROBITY_RUN_ID", "old"), ("TERM", "dumb")]);
         assert_eq!(names(&all.only(&["GIT_DIR".into(), "PROBITY_RUN_ID".into()])), ["TERM"]);
+    }
+
+    #[test]
+    fn where_python_keeps_bytecode_is_not_for_the_policy_to_say() {
+        let all = given(&[
+            ("PYTHONPYCACHEPREFIX", "/else"),
+            ("PYTHONDONTWRITEBYTECODE", ""),
+            ("PYTHONPATH", "lib"),
+        ]);
+        let wanted = ["PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH"].map(String::from);
+        let gate = all.only(&wanted).with_python_cache(Path::new("/private"));
+        assert_eq!(names(&gate), ["PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONPYCACHEPREFIX"]);
+        assert_eq!(gate.get("PYTHONPYCACHEPREFIX").unwrap(), "/private");
     }
 
     #[test]

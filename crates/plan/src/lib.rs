@@ -4,7 +4,8 @@
 //! * [`compute`]: policy and request in, [`Plan`] out: the scope R, the gates, the tier, and a hash over all of it.
 //! * [`Seal`]: the plan and everything else that judges the run, fixed by one hash; [`seal_check`] holds a run to it.
 //! * [`Amendment`]: the one way in which a sealed scope grows (law 2).
-//! * [`propose_build_outputs`]: what `init` suggests to exempt from the delta.
+//! * [`propose_build_outputs`]: what `init` suggests to exempt from the delta; [`recognize`]: build outputs that say so
+//!   themselves; [`program_imports`]: what the program of a gate imports from the tree.
 //! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
 
 mod amend;
@@ -16,6 +17,7 @@ mod config;
 mod document;
 mod forms;
 mod globs;
+mod imports;
 mod outputs;
 mod plan;
 mod policy;
@@ -33,7 +35,11 @@ pub use config::{ConfigError, line_and_column};
 pub use document::PolicyFormError;
 pub use forms::duration_ms;
 pub use globs::Globs;
-pub use outputs::{Proposal, propose_build_outputs};
+pub use imports::{is_never_imported, program_imports, takes_packages};
+pub use outputs::{
+    Mark, MarkedDirectory, OutputLook, Proposal, ReadText, RecognizedBecause, RecognizedOutput, output_root,
+    propose_build_outputs, recognize,
+};
 pub use plan::{PackCap, Plan, PlanError, PlannedGate};
 pub use policy::{Gate, Pack, Policy, Profile, RefsRule, SignatureRule, Workspace};
 pub use seal::{Enforcement, GateSettings, Seal, SealContents, SealDamaged};

@@ -117,6 +117,9 @@ pub enum SignatureRule {
 pub struct Workspace {
     /// Paths that are not part of the delta: what builds write.
     pub build_outputs: Globs,
+    /// Whether directories that say themselves that they are caches or virtual environments are build outputs too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub recognize_outputs: bool,
     /// Paths that no change may touch, whatever its scope.
     pub protected: Globs,
     /// What a changed git reference means.

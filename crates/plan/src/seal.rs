@@ -6,6 +6,7 @@
 use crate::policy::{Policy, RefsRule, SignatureRule};
 use crate::{AmendPolicy, Globs, Plan};
 use canon::{Digest, Reason, json};
+use paths::RepoPath;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -28,6 +29,9 @@ pub struct SealContents {
     pub root: Digest,
     /// Paths that are not part of the delta.
     pub build_outputs: Globs,
+    /// Whether directories that say themselves that they are caches or virtual environments are build outputs too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recognize_outputs: bool,
     /// Paths that no change may touch.
     pub protected: Globs,
     /// Protected paths that this run may change all the same.
@@ -51,6 +55,12 @@ pub struct GateSettings {
     pub env: Vec<String>,
     /// What it may write in the tree.
     pub outputs: Globs,
+    /// Paths of the tree that it executes or is given by name, links on the way to them included. They are never exempt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<RepoPath>,
+    /// Directories from which its program imports: only packages that are added there are exempt.
+    #[serde(default, skip_serializing_if = "Globs::is_empty")]
+    pub imports: Globs,
 }
 
 /// How strongly a scope is enforced while a run goes on (law 13).
@@ -92,7 +102,12 @@ impl SealContents {
     pub fn new(policy: &Policy, plan: Plan, run_id: &str, sealed_at: &str, root: Digest) -> Self {
         let settings = |id: &str| {
             let gate = policy.gate(id)?;
-            Some((gate.id.clone(), GateSettings { env: gate.env.clone(), outputs: gate.outputs.clone() }))
+            let settings = GateSettings {
+                env: gate.env.clone(),
+                outputs: gate.outputs.clone(),
+                ..GateSettings::default()
+            };
+            Some((gate.id.clone(), settings))
         };
         Self {
             run_id: run_id.into(),
@@ -100,6 +115,7 @@ impl SealContents {
             policy_digest: policy.digest(),
             root,
             build_outputs: policy.workspace.build_outputs.clone(),
+            recognize_outputs: policy.workspace.recognize_outputs,
             protected: policy.workspace.protected.clone(),
             grants: Globs::default(),
             refs: policy.workspace.refs,

@@ -99,6 +99,19 @@ pub(crate) fn code(text: impl Display) -> String {
     styled(CODE, text)
 }
 
+/// A whole number as people read it: `1,204`.
+pub(crate) fn number(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// A number of things, in words: `1 change`, `2 changes`.
 pub(crate) fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })

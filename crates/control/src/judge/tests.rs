@@ -56,7 +56,7 @@ impl World {
     fn judge(&self) -> Verdict {
         judge(&Case {
             scope: &scope(&self.scope),
-            build_outputs: &scope(&self.build_outputs),
+            exemptions: &exemptions(&self.build_outputs),
             protected: &scope(&self.protected),
             grants: &scope(&self.grants),
             refs: self.refs,
@@ -93,6 +93,10 @@ impl World {
 
 fn scope(patterns: &[&str]) -> Scope {
     plan::Globs::new(patterns.iter().map(|pattern| pattern.as_bytes().to_vec())).to_scope().expect("patterns")
+}
+
+fn exemptions(build_outputs: &[&str]) -> Exemptions {
+    Exemptions { build_outputs: scope(build_outputs), ..Exemptions::default() }
 }
 
 fn path(name: &str) -> RepoPath {
@@ -467,7 +471,7 @@ fn an_output_is_exempt_only_for_the_gate_that_declared_it() {
         let (all, none) = (scope(&world.scope), scope(&[]));
         let case = Case {
             scope: &all,
-            build_outputs: &none,
+            exemptions: &Exemptions::default(),
             protected: &none,
             grants: &none,
             refs: RefsRule::Record,

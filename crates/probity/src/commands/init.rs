@@ -3,7 +3,7 @@
 use crate::answer::{Answer, Outcome};
 use crate::ui;
 use control::agents::{Agent, ChangeKind, FileChange, Wish, register};
-use control::init::{propose, write};
+use control::init::{Proposed, propose, write};
 use control::{Fault, Workspace};
 use serde_json::json;
 
@@ -15,12 +15,41 @@ pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<Answer, Fault
     } else {
         let path = write(workspace, &proposed)?;
         ui::print(format_args!("{} {}", ui::good("written"), crate::shown(&path).display()));
-        for proposal in &proposed.build_outputs {
-            ui::print_row("exempt", format_args!("{} {}", proposal.pattern, ui::dim(&proposal.because)));
-        }
-        ui::print_row("next", ui::code("probity run --scope 'src/**' -- COMMAND"));
+        show_exempt(&proposed);
+        let scope = proposed.example_scope.as_deref().unwrap_or("PATTERN");
+        ui::print_row("next", ui::code(format_args!("probity run --scope '{scope}' -- COMMAND")));
     }
-    Ok(Answer::new("init", Outcome::Ok, json!({ "text": proposed.text, "written": !dry_run })))
+    let exempt: Vec<_> = proposed
+        .counts()
+        .iter()
+        .map(|(ecosystem, count)| json!({ "ecosystem": ecosystem, "patterns": count }))
+        .collect();
+    let document = json!({
+        "text": proposed.text,
+        "written": !dry_run,
+        "exempt": exempt,
+        "example_scope": proposed.example_scope,
+    });
+    Ok(Answer::new("init", Outcome::Ok, document))
+}
+
+/// How much is exempt, and what a person may want to look at in the file.
+fn show_exempt(proposed: &Proposed) {
+    let counts: Vec<String> =
+        proposed.counts().iter().map(|(ecosystem, count)| format!("{ecosystem} {count}")).collect();
+    if counts.is_empty() {
+        ui::print_row("exempt", ui::dim("nothing: no build tool was recognized"));
+    } else {
+        let total = proposed.counts().iter().map(|(_, count)| count).sum();
+        ui::print_row("exempt", format_args!("{}: {}", ui::count(total, "pattern"), counts.join(", ")));
+    }
+    if !proposed.ignored.is_empty() {
+        let patterns = ui::count(proposed.ignored.len(), "more pattern");
+        ui::print_row("ignored", format_args!("{patterns} of your .gitignore, commented out"));
+    }
+    for gate in &proposed.gates {
+        ui::print_row("gate", format_args!("{}  {}", gate.run.join(" "), ui::dim("commented out")));
+    }
 }
 
 /// The agents that can be registered with.

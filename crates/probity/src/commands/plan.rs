@@ -9,6 +9,9 @@ use control::{Fault, Workspace};
 use serde_json::json;
 use std::ffi::OsString;
 
+/// More exempt patterns than this are only counted: they stand in the policy.
+const MAX_EXEMPT_ROWS: usize = 6;
+
 /// Shows the plan, or suggests a scope.
 pub(crate) fn plan(
     workspace: &Workspace,
@@ -17,10 +20,15 @@ pub(crate) fn plan(
     suggest_from: Option<&str>,
 ) -> Result<Answer, Fault> {
     if !suggest.is_empty() || suggest_from.is_some() {
-        let patterns = planning::suggest(workspace, &bytes(suggest), suggest_from)?;
-        let shown: Vec<String> = patterns.iter().map(|pattern| escape(pattern)).collect();
+        let suggested = planning::suggest(workspace, &bytes(suggest), suggest_from)?;
+        let shown: Vec<String> = suggested.patterns.iter().map(|pattern| escape(pattern)).collect();
         shown.iter().for_each(ui::print);
-        return Ok(Answer::new("suggest", Outcome::Ok, json!({ "scope": shown })));
+        let left_out = suggested.n_outputs_left_out;
+        if left_out > 0 {
+            ui::say(format_args!("{} paths that look like build outputs are left out", ui::number(left_out)));
+        }
+        let document = json!({ "scope": shown, "outputs_left_out": left_out });
+        return Ok(Answer::new("suggest", Outcome::Ok, document));
     }
     let proposed = planning::of_tree(workspace, &selection.into())?;
     show(&proposed);
@@ -34,6 +42,19 @@ pub(crate) fn plan(
         "proposed_build_outputs": proposed.proposals.iter().map(|proposal| &proposal.pattern).collect::<Vec<_>>(),
     });
     Ok(Answer::new("plan", Outcome::Ok, document))
+}
+
+/// What builds may write here and the policy does not say, in one line.
+fn show_proposals(proposed: &Proposed) {
+    let mut ecosystems: Vec<&str> = proposed.proposals.iter().map(|proposal| proposal.ecosystem).collect();
+    ecosystems.dedup();
+    if !ecosystems.is_empty() {
+        let patterns = ui::count(proposed.proposals.len(), "more pattern");
+        let command =
+            if proposed.build_outputs.is_empty() { "probity init" } else { "probity init --dry-run" };
+        let line = format!("{patterns} for build outputs ({}): {command}", ecosystems.join(", "));
+        ui::print_row("hint", ui::dim(line));
+    }
 }
 
 fn show(proposed: &Proposed) {
@@ -62,13 +83,16 @@ fn show(proposed: &Proposed) {
     for gate in &plan.skipped_gates {
         ui::print_row("gate", format_args!("{gate} {}", ui::dim("skipped: above the tier")));
     }
-    for pattern in proposed.build_outputs.as_slice() {
-        ui::print_row("exempt", escape(pattern));
+    let exempt = proposed.build_outputs.as_slice();
+    if exempt.len() <= MAX_EXEMPT_ROWS {
+        for pattern in exempt {
+            ui::print_row("exempt", escape(pattern));
+        }
+    } else {
+        let patterns = ui::count(exempt.len(), "pattern");
+        ui::print_row("exempt", format_args!("{patterns} of `build_outputs` in the policy"));
     }
-    for proposal in &proposed.proposals {
-        let line = format!("{} could be a build output: {}", proposal.pattern, proposal.because);
-        ui::print_row("hint", ui::dim(line));
-    }
+    show_proposals(proposed);
     for warning in &preview.warnings {
         let pattern = warning.pattern.as_ref().map_or_else(String::new, |pattern| format!("`{pattern}`: "));
         ui::print_row(

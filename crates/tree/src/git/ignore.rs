@@ -59,6 +59,13 @@ impl IgnoreRules {
             || RepoPath::parse(&path).is_ok_and(|path| self.for_files.lets_in(&path))
     }
 
+    /// Whether git passes over everything in the directory at `path` (from the root of the tree).
+    pub fn ignores_directory(&mut self, path: &RepoPath) -> bool {
+        let path = self.below_top(path.as_bytes());
+        let ends = (0..path.len()).filter(|&at| path[at] == b'/').chain([path.len()]);
+        ends.collect::<Vec<_>>().into_iter().any(|end| self.ignores_dir(&path[..end]))
+    }
+
     fn ignores_dir(&mut self, dir: &[u8]) -> bool {
         if let Some(known) = self.known_dirs.get(dir) {
             return *known;
@@ -98,6 +105,23 @@ impl IgnoreRules {
 fn above(prefix: &[u8]) -> BTreeSet<&[u8]> {
     let ends = (0..prefix.len()).filter(|&at| prefix[at] == b'/').chain([0, prefix.len()]);
     ends.map(|end| &prefix[..end]).collect()
+}
+
+/// One rule that ignores something, as a pattern of a scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IgnorePattern {
+    /// The pattern, from the folder of the rules.
+    pub pattern: Vec<u8>,
+    /// Whether it is meant for folders only.
+    pub dirs_only: bool,
+}
+
+/// The rules of a text that ignore something; those that take back what others say are left out.
+pub fn ignore_patterns(text: &[u8]) -> Vec<IgnorePattern> {
+    let rules =
+        text.split(|&byte| byte == b'\n').filter_map(|line| Rule::parse(b"", line)).filter(Rule::is_sound);
+    let ignoring = rules.filter(|rule| !rule.pattern.starts_with(b"!"));
+    ignoring.map(|Rule { pattern, dirs_only }| IgnorePattern { pattern, dirs_only }).collect()
 }
 
 /// One line, as a pattern of a scope.
@@ -200,6 +224,16 @@ mod tests {
     #[test]
     fn a_rule_for_folders_spares_files() {
         assert!(ignored(&[("", "build/")], "a/build/x") && !ignored(&[("", "build/")], "a/build"));
+    }
+
+    #[test]
+    fn a_directory_is_ignored_by_its_own_name_or_by_one_above_it() {
+        let mut rules = IgnoreRules::default();
+        rules.add(b"", b"build/\n/out\n*.log\n");
+        let mut ignores =
+            |name: &str| rules.ignores_directory(&RepoPath::parse(name.as_bytes()).expect("a path"));
+        assert!(ignores("a/build") && ignores("a/build/b") && ignores("out") && ignores("x.log"));
+        assert!(!ignores("a/out") && !ignores("builds"));
     }
 
     #[test]

@@ -26,7 +26,7 @@ mod zone;
 pub use attributes::{Attributes, FileAttributes};
 pub use config::{AutoCrlf, WorktreeSettings};
 pub use convert::{LfsPointer, stored_id};
-pub use ignore::IgnoreRules;
+pub use ignore::{IgnorePattern, IgnoreRules, ignore_patterns};
 pub use index::{IndexState, index_is_sound, index_state};
 pub use index_entries::{IndexEntries, IndexEntry};
 pub use layout::{GitLayout, RefStorage};

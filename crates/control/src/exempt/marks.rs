@@ -1,0 +1,86 @@
+//! The directories of a tree that say what they are, and whether they are believed.
+
+use super::Exemptions;
+use crate::Workspace;
+use canon::Digest;
+use paths::RepoPath;
+use plan::{Mark, MarkedDirectory, RecognizedOutput};
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use tree::git::IgnoreRules;
+use tree::{Entry, Kind, Snapshot};
+
+/// No mark is larger than this.
+const MAX_MARK_BYTES: u64 = 64 * 1024;
+
+/// What recognition needs to know of the start of a run.
+#[derive(Debug)]
+pub(crate) struct Recognition {
+    at_start: Vec<MarkedDirectory>,
+    ignore_rules: Option<IgnoreRules>,
+}
+
+impl Recognition {
+    /// Looks at the tree of the start. Ignore rules are read now: later ones may be the work of the command.
+    pub(crate) fn at_start(workspace: &Workspace, start: &Snapshot) -> Self {
+        let git = workspace.git.as_ref();
+        Self {
+            at_start: marked(&workspace.root, start),
+            ignore_rules: git.map(|git| IgnoreRules::read(git, start, &workspace.below_top())),
+        }
+    }
+
+    /// The directories of the start that are build outputs.
+    pub(crate) fn of_start(&self, exemptions: &Exemptions) -> Vec<RecognizedOutput> {
+        let is_kept = |directory: &RepoPath| exemptions.tracked.may_contain(directory);
+        plan::recognize(&uncovered(&self.at_start, exemptions), &[], &is_kept, &mut |_| false)
+    }
+
+    /// The directories of the start and of the end that are build outputs.
+    pub(crate) fn of_run(
+        &mut self,
+        workspace: &Workspace,
+        exemptions: &Exemptions,
+        end: &Snapshot,
+    ) -> Vec<RecognizedOutput> {
+        let is_kept = |directory: &RepoPath| exemptions.tracked.may_contain(directory);
+        let at_start = uncovered(&self.at_start, exemptions);
+        let at_end = uncovered(&marked(&workspace.root, end), exemptions);
+        let rules = &mut self.ignore_rules;
+        let mut is_ignored =
+            |directory: &RepoPath| rules.as_mut().is_some_and(|rules| rules.ignores_directory(directory));
+        plan::recognize(&at_start, &at_end, &is_kept, &mut is_ignored)
+    }
+}
+
+/// The marked directories that no sealed pattern exempts anyway.
+fn uncovered(marked: &[MarkedDirectory], exemptions: &Exemptions) -> Vec<MarkedDirectory> {
+    let is_covered = |it: &MarkedDirectory| {
+        let mark = it.path.join(it.mark.file_name().as_bytes());
+        mark.is_ok_and(|mark| exemptions.build_outputs.lets_in(&mark))
+    };
+    marked.iter().filter(|it| !is_covered(it)).cloned().collect()
+}
+
+/// The directories with a valid mark. The root of the tree is none, whatever lies in it.
+fn marked(root: &Path, snapshot: &Snapshot) -> Vec<MarkedDirectory> {
+    let of_entry = |entry: Entry<'_>| {
+        let mark = Mark::of_file_name(entry.path().file_name())?;
+        let path = entry.path().parent()?;
+        mark.is_valid(&content(root, &entry)?).then_some(MarkedDirectory { path, mark })
+    };
+    snapshot.entries().filter_map(of_entry).collect()
+}
+
+/// The content of a small file as the snapshot saw it; `None` if it is another by now.
+fn content(root: &Path, entry: &Entry<'_>) -> Option<Vec<u8>> {
+    if entry.kind() != Kind::File || entry.size() > MAX_MARK_BYTES {
+        return None;
+    }
+    let file = std::fs::File::open(root.join(OsStr::from_bytes(entry.path().as_bytes()))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(MAX_MARK_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    (Some(Digest::of(&bytes)) == entry.digest()).then_some(bytes)
+}

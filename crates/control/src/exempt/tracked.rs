@@ -1,0 +1,59 @@
+//! What git tracked at the start of a run: committed or staged.
+
+use crate::{Workspace, git};
+use paths::RepoPath;
+use std::collections::BTreeSet;
+use tree::git::HeadTree;
+
+/// The paths that git tracks, with the directories above them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TrackedPaths {
+    /// These; without git none.
+    Known(BTreeSet<RepoPath>),
+    /// Git gave no answer. Then whatever was there at the start counts as tracked (law 13).
+    Unknown,
+}
+
+impl Default for TrackedPaths {
+    fn default() -> Self {
+        Self::Known(BTreeSet::new())
+    }
+}
+
+impl TrackedPaths {
+    /// What is committed in HEAD or staged in the index of a workspace; `None` for `committed` says that git gave no answer.
+    pub(crate) fn of(workspace: &Workspace, committed: Option<&HeadTree>) -> Self {
+        match (committed, git::staged_paths(workspace)) {
+            (Some(committed), Ok(staged)) => Self::with_directories(staged.iter().chain(committed.keys())),
+            _ => Self::Unknown,
+        }
+    }
+
+    /// These paths, and the directories above them.
+    pub fn with_directories<'a>(paths: impl IntoIterator<Item = &'a RepoPath>) -> Self {
+        let mut all = BTreeSet::new();
+        for path in paths {
+            let mut next = Some(path.clone());
+            while let Some(path) = next {
+                next = path.parent();
+                if !all.insert(path) {
+                    break;
+                }
+            }
+        }
+        Self::Known(all)
+    }
+
+    /// Whether git tracks `path`, or something below it. `was_there` says that the path existed at the start.
+    pub fn contains(&self, path: &RepoPath, was_there: bool) -> bool {
+        match self {
+            Self::Known(paths) => paths.contains(path),
+            Self::Unknown => was_there,
+        }
+    }
+
+    /// Whether git may track `path`, or something below it.
+    pub fn may_contain(&self, path: &RepoPath) -> bool {
+        self.contains(path, true)
+    }
+}
