@@ -1,9 +1,11 @@
 //! One bundle for a person at a terminal: the same facts as `summary.md`, in rows.
 
+use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
 use crate::ui;
 use canon::bytes::escape;
 use evidence::{ChangeKind, Finding, Manifest, StoredManifest};
 use paths::RepoPath;
+use plan::{RecognizedBecause, RecognizedOutput};
 use std::collections::BTreeSet;
 
 /// So many lines of one kind are shown; the bundle has them all.
@@ -73,27 +75,31 @@ fn changes(manifest: &Manifest) {
     let Some(delta) = &manifest.delta else {
         return ui::print_row("changed", ui::warn("not known"));
     };
-    if delta.is_empty() {
-        ui::print_row("changed", ui::dim("nothing"));
+    let changes: Vec<_> = delta.iter().map(|change| (mark(change.change), &change.path)).collect();
+    for line in change_lines(&changes, &untracked) {
+        ui::print_row("changed", line);
     }
-    // What is out of scope comes first, so that a long list cannot push it out.
-    let (out, inside): (Vec<_>, Vec<_>) = delta.iter().partition(|change| untracked.contains(&change.path));
-    rows(
-        "changed",
-        out.into_iter().chain(inside).map(|change| {
-            let mark = match change.change {
-                ChangeKind::Added => "+",
-                ChangeKind::Modified => "~",
-                ChangeKind::Deleted => "-",
-            };
-            let is_out = untracked.contains(&change.path);
-            let place = if is_out { ui::bad("out of scope") } else { ui::dim("in scope") };
-            format!("{mark} {}  {place}", change.path)
-        }),
-    );
-    if !manifest.exempt_delta_paths.is_empty() {
-        ui::print_row("exempt", ui::count(manifest.exempt_delta_paths.len(), "build output"));
+    if let Some(line) = exempt_line(&manifest.exempt_delta_paths) {
+        ui::print_row("exempt", line);
     }
+    rows("output", manifest.details.recognized_outputs.iter().map(recognized));
+}
+
+fn mark(change: ChangeKind) -> ChangeMark {
+    match change {
+        ChangeKind::Added => ChangeMark::Added,
+        ChangeKind::Modified => ChangeMark::Modified,
+        ChangeKind::Deleted => ChangeMark::Deleted,
+    }
+}
+
+fn recognized(output: &RecognizedOutput) -> String {
+    let because = match output.because {
+        RecognizedBecause::MarkedAtStart => "was there at the start",
+        RecognizedBecause::Ignored => "the ignore rules of the start name it",
+        RecognizedBecause::ToolName => "the tool uses that name by itself",
+    };
+    format!("{}/  {}", output.path, ui::dim(format_args!("{}, {because}", output.mark.file_name())))
 }
 
 fn finding(finding: &Finding) -> String {

@@ -3,6 +3,7 @@
 pub(crate) mod amend;
 pub(crate) mod analysis;
 pub(crate) mod change;
+mod changed_paths;
 pub(crate) mod commits;
 pub(crate) mod conformance;
 pub(crate) mod contract;

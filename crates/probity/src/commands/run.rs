@@ -2,9 +2,11 @@
 
 use crate::answer::{Answer, Outcome, path_json};
 use crate::cli::Selection;
+use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
 use crate::commands::identity::Identity;
 use crate::ui;
 use canon::bytes::{escape, shell_word};
+use control::exempt::{OutputHint, judged_outputs, output_hint, sources_among};
 use control::judge::{Finding, Rename, Severity, renames};
 use control::run::{Event, RunReport, RunRequest, run as govern};
 use control::{Fault, Workspace};
@@ -15,8 +17,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-/// So many changed paths are listed one by one.
-const MAX_SHOWN: usize = 40;
+/// A command with more patterns than this is nothing to copy.
+const MAX_PROPOSED_PATTERNS: usize = 5;
 
 /// So many entries that were only touched are shown to a person; the evidence has them all.
 const MAX_TOUCHED_SHOWN: usize = 5;
@@ -63,6 +65,7 @@ fn to_json(report: &RunReport) -> Value {
         "workspace_delta_paths": delta,
         "untracked_delta_paths": report.verdict.untracked,
         "exempt_delta_paths": report.verdict.exempt,
+        "recognized_outputs": report.verdict.recognized,
         "gate_delta_paths": report.verdict.by_gates,
         "findings": report.verdict.findings,
         "gate_results": report.gate_results.iter().map(gate_json).collect::<Vec<_>>(),
@@ -144,44 +147,39 @@ fn show_event(event: &Event<'_>) {
     }
 }
 
+fn mark(change: tree::ChangeKind) -> ChangeMark {
+    match change {
+        tree::ChangeKind::Added => ChangeMark::Added,
+        tree::ChangeKind::Modified => ChangeMark::Modified,
+        tree::ChangeKind::Deleted => ChangeMark::Deleted,
+    }
+}
+
 fn show(report: &RunReport) {
-    let untracked: BTreeSet<_> = report.verdict.untracked.iter().collect();
-    let renames = renames(&report.verdict.delta);
+    let verdict = &report.verdict;
+    let untracked: BTreeSet<RepoPath> = verdict.untracked.iter().cloned().collect();
+    let renames = renames(&verdict.delta);
     show_renames(&renames, &untracked);
     let told: BTreeSet<&RepoPath> = renames.iter().flat_map(|it| [&it.from, &it.to]).collect();
-    // What is out of scope comes first, so that a long list cannot push it out.
-    let (out, inside): (Vec<_>, Vec<_>) = report
-        .verdict
+    let changes: Vec<_> = verdict
         .delta
         .iter()
         .filter(|change| !told.contains(&change.path))
-        .partition(|change| untracked.contains(&change.path));
-    for change in out.into_iter().chain(inside).take(MAX_SHOWN) {
-        let mark = match change.change {
-            tree::ChangeKind::Added => "+",
-            tree::ChangeKind::Modified => "~",
-            tree::ChangeKind::Deleted => "-",
-        };
-        let is_out = untracked.contains(&change.path);
-        let place = if is_out { ui::bad("out of scope") } else { ui::dim("in scope") };
-        ui::row("changed", format_args!("{mark} {}  {place}", change.path));
-    }
-    match report.verdict.delta.len() {
-        0 => ui::row("changed", ui::dim("nothing")),
-        all if all - told.len() > MAX_SHOWN => {
-            let more = all - told.len() - MAX_SHOWN;
-            ui::row("changed", ui::dim(format_args!("… and {more} more, all in the evidence")));
+        .map(|change| (mark(change.change), &change.path))
+        .collect();
+    if !changes.is_empty() || renames.is_empty() {
+        for line in change_lines(&changes, &untracked) {
+            ui::row("changed", line);
         }
-        _ => {}
     }
-    if !report.verdict.exempt.is_empty() {
-        ui::row(
-            "exempt",
-            format_args!(
-                "{} changed, no part of the delta",
-                ui::count(report.verdict.exempt.len(), "build output")
-            ),
-        );
+    let judged = judged_outputs(&report.seal, &verdict.untracked);
+    if judged > 0 {
+        let paths = ui::count(judged, "path");
+        let why = "judged all the same: git tracks them, or a gate executes or imports them";
+        ui::row("note", format_args!("{paths} out of scope in build outputs, {why}"));
+    }
+    if let Some(line) = exempt_line(&verdict.exempt) {
+        ui::row("exempt", line);
     }
     for movement in &report.ref_movements {
         ui::row("git ref", movement.describe());
@@ -212,13 +210,16 @@ fn show(report: &RunReport) {
     show_failed_logs(report);
     let codes: Vec<&str> = report.verdict.reasons.iter().map(|reason| reason.code()).collect();
     ui::say(format_args!("{} {}", ui::bad("FAIL"), codes.join(", ")));
+    if let Some(hint) = output_hint(&report.seal, &report.verdict.untracked) {
+        ui::row("hint", hint_words(&hint));
+    }
     for (way, command) in next_steps(report) {
         ui::row(way, ui::code(command));
     }
 }
 
 /// Each rename in one row. Both paths count, so both verdicts are told where they differ.
-fn show_renames(renames: &[Rename], untracked: &BTreeSet<&RepoPath>) {
+fn show_renames(renames: &[Rename], untracked: &BTreeSet<RepoPath>) {
     let verdict = |path: &RepoPath| {
         if untracked.contains(path) { ui::bad("out of scope") } else { ui::dim("in scope") }
     };
@@ -233,6 +234,17 @@ fn show_renames(renames: &[Rename], untracked: &BTreeSet<&RepoPath>) {
     if let Some(more) = renames.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
         ui::row("renamed", ui::dim(format_args!("… and {more} more, all in the evidence")));
     }
+}
+
+fn hint_words(hint: &OutputHint) -> String {
+    let OutputHint { n_outputs, n_untracked, names, without_policy } = hint;
+    let (some, all) = (ui::number(*n_outputs), ui::number(*n_untracked));
+    let advice = if *without_policy {
+        "`probity init` writes a policy that exempts them"
+    } else {
+        "`probity init --dry-run` shows patterns for `build_outputs` in your policy"
+    };
+    format!("{some} of {all} out-of-scope paths look like build outputs ({}): {advice}", names.join(", "))
 }
 
 /// Where the words of failed gates are.
@@ -280,15 +292,28 @@ fn next_steps(report: &RunReport) -> Vec<(&'static str, String)> {
     if plain.is_empty() {
         return vec![("revert", format!("probity revert {id}")), ("next", first.next_step().to_owned())];
     }
-    let patterns = paths::suggest(&plain, &[]);
+    let revert = ("revert", format!("probity revert {id}"));
+    let hint = output_hint(&report.seal, &report.verdict.untracked);
+    let init = hint.filter(|hint| hint.without_policy).map(|_| ("exempt", "probity init".to_owned()));
+    // A scope for caches would let in whatever they hold; a policy exempts them.
+    let (sources, _) = sources_among(&plain);
+    if sources.is_empty() {
+        return [revert].into_iter().chain(init).collect();
+    }
+    let patterns = paths::suggest(&sources, &[]);
+    if patterns.len() > MAX_PROPOSED_PATTERNS {
+        let suggest = ("suggest", format!("probity plan --suggest-from {id}"));
+        return [suggest, revert].into_iter().chain(init).collect();
+    }
     let flags = |flag: &str| {
         let words: Vec<String> =
             patterns.iter().map(|pattern| format!("{flag} {}", shell_word(pattern))).collect();
         words.join(" ")
     };
-    vec![
+    let ways = [
         ("expand", format!("probity amend {id} {} --why '…'", flags("--add"))),
-        ("revert", format!("probity revert {id}")),
+        revert,
         ("split", format!("probity run {} -- …", flags("--scope"))),
-    ]
+    ];
+    ways.into_iter().chain(init).collect()
 }

@@ -16,6 +16,7 @@ mod git_material;
 mod kills;
 mod ledger;
 mod mcp;
+mod outputs;
 mod repo;
 mod schemas;
 mod usability;
