@@ -311,7 +311,8 @@ fn unsafe_entries(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
         if let [only] = paths.as_slice() {
             say.note(reason, Some(only), "in a build output");
         } else {
-            let detail = format!("{} in build outputs, as {}", paths.len(), paths[0]);
+            let (meaning, count, first) = (reason.meaning(), paths.len(), paths[0]);
+            let detail = format!("{meaning}: {count} paths in build outputs, the first is {first}");
             say.note(reason, None, detail);
         }
     }
