@@ -8,6 +8,7 @@
 //! * [`overlap`]: whether two [`Claim`]s share a path, exactly; [`outside`]: whether one lies within another.
 //! * [`declare_intent`], [`declare_plan`]: what a declared scope says about itself, given the [`TreeNames`].
 //! * [`suggest`]: a readable scope for given paths; [`escape`]: a name as a pattern.
+//! * [`WorkingDirectory`]: from what people type in a directory of the tree to paths and patterns from its root.
 //! * [`vectors`]: the JSON form of this crate's functions, for `probity conformance`.
 
 mod alphabet;
@@ -29,6 +30,7 @@ mod suggest;
 mod tree_names;
 mod units;
 pub mod vectors;
+mod working_directory;
 
 pub use declare::{Declaration, Field, IntentScope, Remark, declare_intent, declare_plan};
 pub use overlap::{Claim, outside, overlap};
@@ -39,3 +41,4 @@ pub use scope::{Coverage, Decision, Pattern, PatternError, Scope};
 pub use search::TooComplex;
 pub use suggest::{escape, suggest};
 pub use tree_names::TreeNames;
+pub use working_directory::{TypedPathError, WorkingDirectory};

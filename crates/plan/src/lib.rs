@@ -44,4 +44,4 @@ pub use plan::{PackCap, Plan, PlanError, PlannedGate};
 pub use policy::{Gate, Pack, Policy, Profile, RefsRule, SignatureRule, Workspace};
 pub use seal::{Enforcement, GateSettings, Seal, SealContents, SealDamaged};
 pub use seal_check::{GateStatus, Observed, SealCheck, seal_check};
-pub use suggest::did_you_mean;
+pub use suggest::{did_you_mean, nearest};

@@ -1,7 +1,7 @@
 //! "Did you mean …?": the nearest of a few known words.
 
 /// The known word nearest to `word`, if one is near enough to be meant.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let enough = |candidate: &str| (word.len().max(candidate.len()) / 3).max(1);
     known
         .into_iter()
@@ -16,20 +16,25 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     nearest(word, known).map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
 }
 
-/// How many letters must be inserted, removed or replaced to turn one word into the other.
+/// How many letters must be inserted, removed or replaced, or neighbors swapped, to turn one word into the other.
 fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (above, letter) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = above + 1;
-        for (index, other) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[index + 1];
-            row[index + 1] = replaced.min(diagonal + 1).min(row[index] + 1);
+    let [a, b]: [Vec<char>; 2] = [a.chars().collect(), b.chars().collect()];
+    let mut before_last: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, letter) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, other) in b.iter().enumerate() {
+            let replaced = last[j] + usize::from(letter != other);
+            let mut least = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            let are_swapped = i > 0 && j > 0 && *letter == b[j - 1] && a[i - 1] == *other;
+            if are_swapped {
+                least = least.min(before_last[j - 1] + 1);
+            }
+            row.push(least);
         }
+        before_last = std::mem::replace(&mut last, row);
     }
-    row[b.len()]
+    last[b.len()]
 }
 
 #[cfg(test)]
