@@ -6,7 +6,7 @@
 use crate::{Chore, build, root};
 use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Plays the demo to the terminal.
@@ -19,8 +19,12 @@ pub fn demo() -> Chore {
 pub fn transcript(binary: &Path) -> Result<String, String> {
     let mut seen = String::new();
     play(binary, &mut |text| seen.push_str(text), Stream::Capture)?;
-    Ok(seen)
+    // The place differs from run to run, and is of no interest to the reader.
+    Ok(seen.replace(&place().display().to_string(), SHOWN_PLACE))
 }
+
+/// What the README shows instead of the directory that the demo was played in.
+const SHOWN_PLACE: &str = "/home/you";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stream {
@@ -55,7 +59,7 @@ const STEPS: &[Step] = &[
 ];
 
 fn play(binary: &Path, show: &mut dyn FnMut(&str), stream: Stream) -> Chore {
-    let place = std::env::temp_dir().join(format!("probity-demo-{}", std::process::id()));
+    let place = place();
     let result = prepare(&place).and_then(|()| {
         for step in STEPS {
             show(&format!("\n# {}\n$ {}\n", step.says, step.command));
@@ -69,6 +73,12 @@ fn play(binary: &Path, show: &mut dyn FnMut(&str), stream: Stream) -> Chore {
     });
     let _ = fs::remove_dir_all(&place);
     result
+}
+
+/// Where the demo is played.
+fn place() -> PathBuf {
+    let temporary = std::env::temp_dir();
+    temporary.canonicalize().unwrap_or(temporary).join(format!("probity-demo-{}", std::process::id()))
 }
 
 /// A fresh git repository with the example project, and the two agents beside it.

@@ -25,6 +25,7 @@ pub(crate) fn keep(
     snapshot: &Snapshot,
     exemptions: &Exemptions,
 ) -> Result<BTreeSet<RepoPath>, Fault> {
+    let phase = workspace.progress.begin("copying what git does not hold");
     // A git that gives no answer holds nothing that could be relied on: then everything is kept.
     let held = held_contents(workspace, committed, snapshot).unwrap_or_default();
     let objects = workspace.state.before_images();
@@ -36,6 +37,7 @@ pub(crate) fn keep(
         if !keep_entry(workspace, &objects, &entry, MAX_KEPT_BYTES)? {
             not_kept.insert(entry.path().clone());
         }
+        phase.advance();
     }
     Ok(not_kept)
 }

@@ -54,10 +54,14 @@ impl ChainReport {
 pub fn check(workspace: &Workspace, trust: &Trust) -> Result<ChainReport, Fault> {
     // Held throughout: a bundle that is just being added would look loose or missing.
     let chain = workspace.state.chain()?;
+    let reading = workspace.progress.begin("reading bundles");
     let mut walk = Walk::new(workspace, trust)?;
+    drop(reading);
+    let phase = workspace.progress.begin_counted("checking bundles", walk.left.len());
     let mut next = chain.head()?.map(|link| link.run_hash);
     while let Some(hash) = next {
         next = walk.step(hash)?;
+        phase.advance();
     }
     Ok(walk.end())
 }

@@ -7,7 +7,7 @@ use crate::claims::PathClaim;
 use crate::git::GitFailure;
 use canon::Reason;
 use intent::registry::Refusal;
-use paths::PatternError;
+use paths::{PatternError, TypedPathError};
 use plan::PlanError;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -92,6 +92,12 @@ pub enum Fault {
 impl From<PatternError> for Fault {
     fn from(error: PatternError) -> Self {
         Self::refused(error.reason, error.to_string())
+    }
+}
+
+impl From<TypedPathError> for Fault {
+    fn from(error: TypedPathError) -> Self {
+        Self::refused(error.reason(), error.to_string())
     }
 }
 

@@ -10,6 +10,7 @@
 //! * [`deed`]: evidence of what Probity itself does.
 //! * [`ledger`]: what agents know and decided.
 //! * [`commits`]: the store of typed documents, what merges of it lost, and decisions about that.
+//! * [`progress`]: how far long work is, for whoever shows it.
 //! * [`refs`]: git references, and how they moved.
 //! * [`exempt`]: what is no part of the delta. [`judge`]: the verdict, a pure function of what was observed.
 
@@ -27,6 +28,7 @@ pub mod claims;
 mod clock;
 pub mod commits;
 pub mod contract;
+mod coverage;
 pub mod deed;
 pub mod exempt;
 pub mod explain;
@@ -40,11 +42,13 @@ pub mod keys;
 pub mod ledger;
 mod observe;
 pub mod planning;
+pub mod progress;
 pub mod prune;
 mod recover;
 pub mod refs;
 pub mod registry;
 pub mod revert;
+mod root;
 pub mod run;
 pub mod runs;
 mod state_guard;
@@ -52,6 +56,7 @@ mod workspace;
 
 pub use fault::Fault;
 pub use git::{GitFailure, GitFailureCause};
+pub use progress::ProgressMeter;
 pub use recover::ClosedRun;
 pub use workspace::Workspace;
 

@@ -143,7 +143,9 @@ impl<'a> Observer<'a> {
             Some(_) => None,
             None => cache::load(&self.workspace.state.cache(&self.workspace.root)),
         };
-        Ok(Snapshot::take(&self.workspace.root, &self.options, earlier.or(cached.as_ref()))?)
+        let phase = self.workspace.progress.begin("reading the tree");
+        let options = Options { n_entries_seen: Some(phase.counter()), ..self.options.clone() };
+        Ok(Snapshot::take(&self.workspace.root, &options, earlier.or(cached.as_ref()))?)
     }
 
     /// Keeps a snapshot for the next run, unless a governed run goes on in the repository: it watches every stat cache,

@@ -1,7 +1,7 @@
 //! From what the caller asks to what will be sealed: the plan, what is doubtful about it, and how much it covers.
 
 use crate::observe::Observer;
-use crate::{Fault, Workspace, bundles, exempt, git};
+use crate::{Fault, Workspace, bundles, coverage, exempt, git};
 use canon::{Reason, bytes};
 use paths::{RepoPath, Scope};
 use plan::{Globs, Plan, Policy, Proposal, Request};
@@ -28,6 +28,10 @@ pub struct Selection {
     pub tier: Option<String>,
     /// The profile; the policy's default one if absent.
     pub profile: Option<String>,
+    /// Whether the scope may cover no file that exists, because the command will create them.
+    pub creates: bool,
+    /// Whether the scope is empty on purpose: the command must change nothing.
+    pub no_changes: bool,
 }
 
 /// Something doubtful about a scope.
@@ -112,8 +116,13 @@ pub fn preview(policy: &Policy, selection: &Selection, snapshot: &Snapshot) -> R
     if is_broad(coverage) && !warnings.iter().any(|warning| warning.code == Reason::ScopeCatchAll) {
         warnings.push(Warning { code: Reason::ScopeBroad, pattern: None });
     }
-    if coverage.covered == 0 && coverage.files > 0 && !plan.scope.is_empty() {
-        warnings.push(Warning { code: Reason::ScopeCoversNothing, pattern: None });
+    // That the scope as a whole covers nothing is no warning but a refusal, where a command is to run.
+    if coverage.covered > 0 && !selection.creates {
+        let idle = coverage::idle_patterns(&selection.scope, &files)?;
+        warnings.extend(idle.iter().map(|pattern| Warning {
+            code: Reason::ScopeCoversNothing,
+            pattern: Some(bytes::escape(pattern)),
+        }));
     }
     Ok(Preview { plan, scope, warnings, coverage })
 }
@@ -146,9 +155,11 @@ pub(crate) fn names(snapshot: &Snapshot) -> (Vec<RepoPath>, Vec<RepoPath>) {
 
 /// What would be sealed for `selection` on the tree as it is now.
 pub fn of_tree(workspace: &Workspace, selection: &Selection) -> Result<Proposed, Fault> {
+    let _phase = workspace.progress.begin("planning");
     let policy = workspace.policy()?;
     let snapshot = Observer::new(workspace).content(None)?;
     let preview = preview(&policy, selection, &snapshot)?;
+    coverage::require(&workspace.working_directory, selection, &preview, &snapshot)?;
     let build_outputs = policy.workspace.build_outputs;
     let is_known = |proposal: &Proposal| build_outputs.as_slice().contains(&proposal.pattern.clone().into());
     let mut proposals =

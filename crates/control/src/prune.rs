@@ -128,10 +128,12 @@ fn size(workspace: &Workspace, run_id: &str) -> u64 {
 /// The contents that the bundles which stay need to undo their runs.
 fn needed_images(workspace: &Workspace, gone: &BTreeSet<&str>) -> Result<BTreeSet<Digest>, Fault> {
     let mut needed = BTreeSet::new();
+    let phase = workspace.progress.begin("reading bundles");
     for run_id in workspace.state.bundles()?.iter().filter(|id| !gone.contains(id.as_str())) {
         // Fail closed: a bundle that cannot be read might need any of them.
         let files = bundles::read(&workspace.state.evidence().join(run_id))?;
         needed.extend(revert::needed(&files, run_id)?);
+        phase.advance();
     }
     Ok(needed)
 }

@@ -18,7 +18,7 @@ use crate::recover::{self, ClosedRun};
 use crate::registry::Credentials;
 use crate::state_guard::Guard;
 use crate::workspace::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
-use crate::{Fault, Workspace, before, clock, git};
+use crate::{Fault, Workspace, before, clock, coverage, git};
 use canon::Reason;
 use evidence::SecretKey;
 use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
@@ -51,6 +51,8 @@ pub struct RunRequest {
 /// What a surface may show while a run goes on.
 #[derive(Debug)]
 pub enum Event<'a> {
+    /// The run has its id and the tree to itself.
+    Opened(&'a str),
     /// A run that was killed earlier has been closed.
     Closed(&'a ClosedRun),
     /// The scope is sealed and the command is about to start.
@@ -100,6 +102,7 @@ pub fn run(
     let _lock = take_tree(workspace, &format!("run {run_id}"))?;
     // While a run goes on, nobody removes a before-image that it counts on.
     let _images = Lock::share(&workspace.state.before_lock())?;
+    watch(Event::Opened(&run_id));
     for closed in recover::close_interrupted(workspace)? {
         watch(Event::Closed(&closed));
     }
@@ -180,9 +183,11 @@ fn begin(
     request: &RunRequest,
     run_id: &str,
 ) -> Result<Begun, Fault> {
+    let _phase = workspace.progress.begin("preparing the run");
     let policy = workspace.policy()?;
     let start = observer.observe(None)?;
     let preview = planning::preview(&policy, &request.selection, &start.content)?;
+    coverage::require(&workspace.working_directory, &request.selection, &preview, &start.content)?;
     let seal = seal(workspace, &policy, preview.plan.clone(), request, run_id, &start)?;
     let scopes = Scopes::of(&seal)?;
     // Once before the long work, and once more when nobody can claim anything meanwhile.
@@ -200,7 +205,7 @@ fn begin(
         exemptions.recognized = recognition.of_start(&exemptions);
     }
     let recognition = recognition.map(RefCell::new);
-    refuse_unsafe_scope(&preview.scope, &exemptions, &start)?;
+    refuse_unsafe_scope(workspace, &preview.scope, &exemptions, &start)?;
     let not_kept = before::keep(workspace, committed.unwrap_or_default(), &start.content, &exemptions)?;
     let key = attest::signing_key(workspace)?;
     if seal.contents().signature == SignatureRule::Required && key.is_none() {
@@ -240,6 +245,8 @@ fn act(
         (None, Asked::default())
     };
     watch(Event::CommandEnded);
+    // Not before: while the command runs, the terminal is its own.
+    let _phase = workspace.progress.begin("checking what changed");
     let middle = observer.observe(Some(&begun.start))?;
     let changed_by_command = changed(&begun.start, &middle);
     let mut gate_writes = Vec::new();
@@ -249,7 +256,10 @@ fn act(
             gates::skip_all(&begun.seal, "the command did not run to its end")
         }
         Some(_) => {
+            let phase =
+                workspace.progress.begin_counted("running gates", begun.seal.contents().plan.gates.len());
             let mut after = |result: &GateResult| {
+                phase.advance();
                 watch(Event::Gate(result));
                 // Without declared outputs it does not matter which gate wrote what: one look at the end is enough.
                 if result.status != GateStatus::Skip && begun.scopes.has_gate_outputs() {
@@ -284,6 +294,7 @@ fn conclude(
     begun: &Begun,
     acted: Acted,
 ) -> Result<RunReport, Fault> {
+    let _phase = workspace.progress.begin("writing the evidence");
     let Begun { start, preview, seal, scopes, not_kept, key, folder, guard, own_claims, .. } = begun;
     let exemptions = begun.exemptions_at(workspace, &acted.end);
     let touched = guard.touched();
@@ -367,15 +378,22 @@ pub(crate) fn take_tree(workspace: &Workspace, what: &str) -> Result<Lock, Fault
 }
 
 /// Refuses a scope that contains a way out of the tree: a write through it could not be seen.
-fn refuse_unsafe_scope(scope: &Scope, exemptions: &Exemptions, start: &Observation) -> Result<(), Fault> {
+fn refuse_unsafe_scope(
+    workspace: &Workspace,
+    scope: &Scope,
+    exemptions: &Exemptions,
+    start: &Observation,
+) -> Result<(), Fault> {
     let leads_out = |reason| matches!(reason, Reason::UnsafeLinkEscapes | Reason::UnsafeHardLink);
     let found = start.content.findings().iter().find(|found| {
         leads_out(found.reason) && scope.lets_in(&found.path) && !exemptions.covers(&found.path)
     });
     found.map_or(Ok(()), |found| {
         let (path, meaning) = (&found.path, found.reason.meaning());
+        let excluded = workspace.working_directory.to_typed(&[b"!", path.as_bytes()].concat());
+        let excluded = canon::bytes::escape(&excluded);
         let detail =
-            format!("`{path}` is in the scope, but {meaning}; leave it out with `--scope '!{path}'`");
+            format!("`{path}` is in the scope, but {meaning}; leave it out with `--scope '{excluded}'`");
         Err(Fault::refused(found.reason, detail))
     })
 }

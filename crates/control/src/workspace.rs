@@ -1,7 +1,9 @@
 //! Finding the tree that a command is about: its root, its repository, its state.
 
-use crate::Fault;
+use crate::root::{FoundRoot, find_root, user_homes};
+use crate::{Fault, ProgressMeter};
 use canon::Reason;
+use paths::WorkingDirectory;
 use plan::Policy;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -26,29 +28,40 @@ pub struct Workspace {
     pub git: Option<GitLayout>,
     /// Probity's own files.
     pub state: State,
+    /// Where the caller is in the tree; the root if the caller is elsewhere. What people type is relative to it.
+    pub working_directory: WorkingDirectory,
+    /// A directory above the root that holds Probity state. It is not used, only named: the caller may have meant it.
+    pub state_above: Option<PathBuf>,
+    /// Where long work tells how far it is.
+    pub progress: ProgressMeter,
 }
 
 impl Workspace {
-    /// The tree at `root` if it is given, else at the nearest folder upwards from `from` that has `.git`, a policy or
-    /// a state directory, else at `from` itself.
+    /// The tree at `root` if it is given, else at the nearest directory upwards from `from` that has `.git` or a policy,
+    /// else at `from` itself. `/` and home directories are taken only if they are given.
     pub fn find(root: Option<&Path>, from: &Path) -> Result<Self, Fault> {
-        let place = root.unwrap_or(from);
-        let place = place
-            .canonicalize()
-            .map_err(|error| Fault::Missing(format!("cannot open {}: {error}", place.display())))?;
-        let root = match root {
-            Some(_) => place,
-            None => place.ancestors().find(|folder| is_root(folder)).unwrap_or(&place).to_owned(),
+        let FoundRoot { root, state_above } = match root {
+            Some(root) => FoundRoot { root: real_path(root)?, state_above: None },
+            None => find_root(&real_path(from)?, &user_homes())?,
         };
         if !root.is_dir() {
-            return Err(Fault::Missing(format!("{} is no folder", root.display())));
+            return Err(Fault::Missing(format!("{} is not a directory", root.display())));
         }
         let git = root.ancestors().find_map(GitLayout::find);
         let state = match &git {
             Some(git) => git.common_dir.join(OWN_STATE_IN_GIT),
             None => root.join(OWN_STATE),
         };
-        Ok(Self { root, git, state: State::at(state) })
+        let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
+        let below_root = from.strip_prefix(&root).unwrap_or(Path::new(""));
+        Ok(Self {
+            working_directory: WorkingDirectory::new(below_root.as_os_str().as_bytes()),
+            state_above,
+            progress: ProgressMeter::default(),
+            state: State::at(state),
+            git,
+            root,
+        })
     }
 
     /// The policy of the tree: from `probity.toml`, else from `probity.json`, else the default one.
@@ -122,8 +135,8 @@ fn from_json(text: &str) -> Result<Policy, String> {
     Policy::from_json(&value).map_err(|error| error.to_string())
 }
 
-fn is_root(folder: &Path) -> bool {
-    [".git", POLICY_FILE, JSON_POLICY_FILE, OWN_STATE].iter().any(|name| folder.join(name).exists())
+fn real_path(path: &Path) -> Result<PathBuf, Fault> {
+    path.canonicalize().map_err(|error| Fault::Missing(format!("cannot open {}: {error}", path.display())))
 }
 
 #[cfg(test)]
@@ -148,6 +161,22 @@ mod tests {
         fs::write(dir.path().join("tree/probity.toml"), "").expect("writes");
         let found = Workspace::find(Some(&dir.path().join("tree/src")), Path::new("/")).expect("is found");
         assert!(found.root.ends_with("tree/src"));
+    }
+
+    #[test]
+    fn the_caller_is_in_a_directory_of_the_tree_or_at_its_root() {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::create_dir_all(dir.path().join("tree/src/deep")).expect("creates");
+        fs::write(dir.path().join("tree/probity.toml"), "").expect("writes");
+        let place = |root: Option<&str>, from: &str| {
+            let root = root.map(|root| dir.path().join(root));
+            let found = Workspace::find(root.as_deref(), &dir.path().join(from)).expect("is found");
+            found.working_directory.to_string()
+        };
+        assert_eq!(place(None, "tree/src/deep"), "src/deep");
+        assert_eq!(place(Some("tree/src"), "tree/src/deep"), "deep");
+        assert_eq!(place(None, "tree"), "the root");
+        assert_eq!(place(Some("tree/src"), "tree"), "the root", "the caller is outside");
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Call {
 
     /// The tree that the call is about: the one it names, else the server's.
     pub(crate) fn workspace(&self, root: Option<&str>) -> Result<Workspace, Fault> {
-        Workspace::find(root.map(Path::new), &self.root)
+        Workspace::find(Some(root.map_or(&*self.root, Path::new)), &self.root)
     }
 
     /// The process whose end means that the caller is gone, where there is one.

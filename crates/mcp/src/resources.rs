@@ -67,7 +67,7 @@ fn evidence(workspace: &Workspace, name: &str) -> Result<String, Fault> {
 
 /// The newest of each kind.
 pub(crate) fn list(root: &Path) -> Result<Vec<Resource>, ErrorData> {
-    let workspace = Workspace::find(None, root).map_err(|fault| refused(&fault))?;
+    let workspace = Workspace::find(Some(root), root).map_err(|fault| refused(&fault))?;
     let mut resources = Vec::new();
     for kind in &KINDS {
         let ids = (kind.ids)(&workspace).map_err(|fault| refused(&fault))?;
@@ -97,7 +97,7 @@ pub(crate) fn read(root: &Path, uri: &str) -> Result<ReadResourceResult, ErrorDa
     let unknown = || ErrorData::resource_not_found(format!("there is no resource {uri}"), None);
     let (kind, id) = uri.strip_prefix("probity://").and_then(|it| it.split_once('/')).ok_or_else(unknown)?;
     let kind = KINDS.iter().find(|known| known.name == kind).ok_or_else(unknown)?;
-    let workspace = Workspace::find(None, root).map_err(|fault| refused(&fault))?;
+    let workspace = Workspace::find(Some(root), root).map_err(|fault| refused(&fault))?;
     let text = (kind.read)(&workspace, id).map_err(|fault| refused(&fault))?;
     let contents = ResourceContents::text(text, uri).with_mime_type("application/json");
     Ok(ReadResourceResult::new(vec![contents]))

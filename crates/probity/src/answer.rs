@@ -1,6 +1,6 @@
 //! What a command ends with: one JSON document, and an exit code.
 
-use control::Fault;
+use control::{Fault, Workspace};
 use serde_json::Value;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -54,6 +54,12 @@ impl Answer {
     /// The same with an exit code of its own: verdicts have more than two.
     pub(crate) fn with_code(name: &str, exit_code: u8, document: Value) -> Self {
         Self { exit_code, ..Self::new(name, Outcome::Ok, document) }
+    }
+
+    /// The same with the root of the tree that it is about.
+    pub(crate) fn about(mut self, workspace: &Workspace) -> Self {
+        self.document["root"] = path_json(&workspace.root);
+        self
     }
 
     /// The answer of a command that gave no report.

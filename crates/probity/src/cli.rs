@@ -18,7 +18,8 @@ const EXIT_CODES: &str = "Exit codes: 0 ok · 1 violated or failed · 2 blocked,
 #[derive(Debug, Parser)]
 #[command(name = "probity", version, after_help = EXIT_CODES, propagate_version = true)]
 pub(crate) struct Cli {
-    /// The root of the tree [default: the nearest folder upwards with `.git` or `probity.toml`]
+    /// The root of the tree [default: the nearest directory upwards with `.git`, `probity.toml` or `probity.json`, else
+    /// the current directory; never `/` or your home directory]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
 
@@ -43,7 +44,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         selection: Selection,
 
-        /// Let the run change a protected path, for example `.git/config` (a pattern)
+        /// Let the run change a protected path (a pattern); `.git/…` always means the one at the root
         #[arg(long, value_name = "PATTERN")]
         grant: Vec<OsString>,
 
@@ -230,9 +231,18 @@ pub(crate) enum Command {
 /// What the plan is made from.
 #[derive(Debug, Args)]
 pub(crate) struct Selection {
-    /// What may change: a pattern from the root of the tree; `!` in front excludes, the last match wins
+    /// What may change: a pattern relative to the current directory, or with a leading `/` to the root of the tree; `!` in
+    /// front excludes, the last match wins
     #[arg(long, value_name = "GLOB")]
     pub(crate) scope: Vec<OsString>,
+
+    /// The command will create the files of the scope: it need not cover any that exists
+    #[arg(long)]
+    pub(crate) creates: bool,
+
+    /// Nothing may change: prove that the command leaves the tree as it is
+    #[arg(long, conflicts_with_all = ["scope", "pack", "changed", "creates"])]
+    pub(crate) no_changes: bool,
 
     /// A pack of the policy
     #[arg(long, value_name = "ID")]

@@ -3,6 +3,8 @@
 mod answer;
 mod cli;
 mod commands;
+mod place;
+mod progress;
 mod review;
 mod ui;
 
@@ -10,7 +12,7 @@ use answer::Answer;
 use clap::Parser;
 use cli::{Cli, Command};
 use control::{Fault, Workspace};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -61,33 +63,39 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
     let root = cli.root;
     let cwd = std::env::current_dir()
         .map_err(|source| Fault::System { what: "cannot tell the present folder".into(), source })?;
-    let workspace = || Workspace::find(root.as_deref(), &cwd);
+    let workspace = || workspace(root.as_deref(), &cwd);
+    // Commands that are about the whole tree say first which one that is.
+    let about = |command: &str| {
+        let workspace = workspace()?;
+        place::announce(command, &workspace);
+        Ok::<_, Fault>(workspace)
+    };
     match cli.command {
         Command::Run { selection, grant, identity, command } => {
             commands::run::run(&workspace()?, selection, grant, &identity, command, cwd.clone(), cli.json)
         }
         Command::Plan { selection, suggest, suggest_from } => {
-            commands::plan::plan(&workspace()?, selection, suggest, suggest_from.as_deref())
+            commands::plan::plan(&about("plan")?, selection, suggest, suggest_from.as_deref())
         }
-        Command::Start(args) => commands::change::start(&workspace()?, args),
-        Command::Finish(args) => commands::change::finish(&workspace()?, args),
-        Command::Status(args) => commands::change::status(&workspace()?, &args),
-        Command::Doctor => Ok(commands::change::doctor(&workspace()?)),
+        Command::Start(args) => commands::change::start(&about("start")?, args),
+        Command::Finish(args) => commands::change::finish(&about("finish")?, args),
+        Command::Status(args) => commands::change::status(&about("status")?, &args),
+        Command::Doctor => Ok(commands::change::doctor(&about("doctor")?)),
         Command::Amend { intent: Some(intent), add, related, why, identity, .. } => {
-            commands::change::amend(&workspace()?, &intent, add, related, &why, &identity)
+            commands::change::amend(&about("amend")?, &intent, add, related, &why, &identity)
         }
         Command::Amend { run, add, why, by, identity, .. } => {
-            commands::amend::amend(&workspace()?, &run, add, by, &why, &identity)
+            commands::amend::amend(&about("amend")?, &run, add, by, &why, &identity)
         }
         Command::Revert { run, paths, dry_run } => {
-            commands::revert::revert(&workspace()?, &run, paths, dry_run)
+            commands::revert::revert(&about("revert")?, &run, paths, dry_run)
         }
-        Command::Analyze(args) => commands::analysis::analyze(&workspace()?, args),
+        Command::Analyze(args) => commands::analysis::analyze(&about("analyze")?, args),
         Command::Runs(command) => commands::analysis::runs(&workspace()?, command),
         Command::Intent(arguments) => commands::intent::intent(&workspace()?, &arguments),
         Command::Log(arguments) => commands::intent::log(&workspace()?, &arguments),
         Command::Evidence(command) => commands::evidence::evidence(workspace, command),
-        Command::Contract(command) => commands::contract::contract(&workspace()?, command),
+        Command::Contract(command) => commands::contract::contract(&about("contract")?, command),
         Command::Claims(command) => commands::contract::claims(&workspace()?, command),
         Command::Receipt(command) => commands::receipt::receipt(workspace, command),
         Command::Keys(command) => commands::keys::keys(&workspace()?, &command),
@@ -95,9 +103,9 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
         Command::Commits(arguments) => commands::commits::commits(workspace, arguments),
         Command::Merge(arguments) => commands::merge::merge(workspace, arguments, cli.json),
         Command::Explain { what, run } => commands::explain::explain(workspace, &what, &run),
-        Command::Init { dry_run, agent: None, .. } => commands::init::init(&workspace()?, dry_run),
+        Command::Init { dry_run, agent: None, .. } => commands::init::init(&about("init")?, dry_run),
         Command::Init { dry_run, agent: Some(agent), uninstall } => {
-            commands::init::agent(&workspace()?, agent, uninstall, dry_run)
+            commands::init::agent(&about("init")?, agent, uninstall, dry_run)
         }
         Command::Mcp(args) => commands::mcp::mcp(&workspace()?, &args),
         Command::Conformance { files } => commands::conformance::conformance(&files),
@@ -106,16 +114,20 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
     }
 }
 
+/// Finds the tree. Whoever calls it more than once is told about it once.
+fn workspace(root: Option<&Path>, cwd: &Path) -> Result<Workspace, Fault> {
+    let mut workspace = Workspace::find(root, cwd)?;
+    workspace.progress = progress::meter().clone();
+    if place::remember(&workspace, root) {
+        place::mention_state_above(&workspace);
+    }
+    Ok(workspace)
+}
+
 fn show_fault(fault: &Fault) {
     let code = fault.code().map_or_else(String::new, |code| format!(" {}", ui::bad(code)));
     ui::say(format_args!("{}: {fault}{code}", ui::bad("probity")));
     ui::row("next", fault.next_step());
-}
-
-/// Arguments as bytes: names of files and patterns need not be text.
-fn bytes(arguments: Vec<std::ffi::OsString>) -> Vec<Vec<u8>> {
-    use std::os::unix::ffi::OsStringExt;
-    arguments.into_iter().map(OsStringExt::into_vec).collect()
 }
 
 /// A path shown relative to where the reader stands, if it lies below.

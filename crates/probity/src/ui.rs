@@ -3,6 +3,7 @@
 //! Data goes to stdout, words to stderr. Colour appears only on a terminal and never with `NO_COLOR`. A closed pipe
 //! ends the output quietly: whoever closed it does not want the rest.
 
+use crate::progress::write_undisturbed;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use std::fmt::Display;
@@ -18,7 +19,7 @@ const CODE: Style = AnsiColor::Cyan.on_default();
 
 /// Writes a line of words to stderr.
 pub(crate) fn say(line: impl Display) {
-    let _ = writeln!(anstream::stderr(), "{line}");
+    let _ = write_undisturbed(|| writeln!(anstream::stderr(), "{line}"));
 }
 
 /// Whether stdout belongs to one JSON document alone.
@@ -58,7 +59,7 @@ pub(crate) fn output_arrived() -> bool {
 
 fn write_out(line: impl Display) {
     let mut out = anstream::stdout();
-    let written = writeln!(out, "{line}").and_then(|()| out.flush());
+    let written = write_undisturbed(|| writeln!(out, "{line}").and_then(|()| out.flush()));
     // Who closed the pipe has read enough; every other failure loses an answer.
     if written.is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe) {
         OUTPUT_LOST.store(true, Ordering::Relaxed);

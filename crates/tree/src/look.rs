@@ -8,6 +8,8 @@ use crate::snapshot::Snapshot;
 use crate::sys::{self, Listed};
 use canon::{Digest, Reason};
 use rustix::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// What a walk knows about its tree, whichever entry it looks at.
 pub(crate) struct Ground<'a> {
@@ -17,6 +19,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) known: Option<&'a Snapshot>,
     pub(crate) git_id_len: usize,
     pub(crate) patience: Patience,
+    /// Grows by the entries that were looked at.
+    pub(crate) n_entries_seen: Option<Arc<AtomicU64>>,
 }
 
 impl Ground<'_> {

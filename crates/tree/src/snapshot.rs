@@ -13,6 +13,8 @@ use paths::RepoPath;
 use rustix::fs::{Mode, OFlags};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::SystemTime;
 
 /// Kernels stamp files with a clock that is up to some milliseconds late, some file systems with whole or even
@@ -30,6 +32,8 @@ pub struct Options {
     pub git_ids: Option<ObjectFormat>,
     /// How many threads to use; `None` for two a core.
     pub n_threads: Option<usize>,
+    /// Grows by the entries that were looked at, while the walk goes on: whoever waits can be told.
+    pub n_entries_seen: Option<Arc<AtomicU64>>,
 }
 
 /// Why there is no snapshot at all.
@@ -227,7 +231,8 @@ fn ground<'a>(root: &Path, options: &Options, known: Option<&'a Snapshot>) -> ru
     let root_stat = sys::stat_fd(&root)?;
     let git_id_len = options.git_ids.map_or(0, ObjectFormat::id_len);
     let known = known.filter(|_| sys::times_tell(&root));
-    Ok(Ground { root, root_stat, known, git_id_len, patience: Patience::default() })
+    let n_entries_seen = options.n_entries_seen.clone();
+    Ok(Ground { root, root_stat, known, git_id_len, patience: Patience::default(), n_entries_seen })
 }
 
 /// The walked finding with its path; `None` for the root itself, which was reported before.

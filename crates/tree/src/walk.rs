@@ -276,6 +276,9 @@ impl<'a> Walk<'a> {
             let child = Child { dir, dir_id, name, listed, known };
             part.look(self.ground, &mut worker.reader, &child);
         }
+        if let Some(n_entries_seen) = &self.ground.n_entries_seen {
+            n_entries_seen.fetch_add((end - start) as u64, Ordering::Relaxed);
+        }
         part
     }
 

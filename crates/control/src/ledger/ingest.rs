@@ -16,6 +16,7 @@ use ledger::{BatchMode, Book, Proposal};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 
 /// How many turns are written to the log together.
 const TURNS_TOGETHER: usize = 500;
@@ -67,12 +68,16 @@ pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<Ingested
     let mut shell = Shell::open(workspace, request.stream.as_deref())?;
     let mut answer = Ingested::default();
     for (name, bytes) in &request.transcripts {
+        let reading = workspace.progress.begin("reading transcripts");
         let transcript = transcript::read(bytes);
+        drop(reading);
+        let phase = workspace.progress.begin_counted("taking in turns", transcript.parts.len());
         answer.report(name, &transcript);
         let author = request.author.as_deref().or(transcript.agent).unwrap_or("agent");
         let reader = Reader { request, author };
         for parts in transcript.parts.chunks(TURNS_TOGETHER) {
             shell.transact(|book| reader.take_in(book, parts, &mut answer))?;
+            phase.counter().fetch_add(parts.len() as u64, Ordering::Relaxed);
         }
     }
     if let Some(model) = &request.model {

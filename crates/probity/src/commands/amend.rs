@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, Outcome, path_json};
 use crate::commands::identity::Identity;
-use crate::{bytes, ui};
+use crate::{place, ui};
 use canon::bytes::escape;
 use control::amend::{Amended, amend as widen};
 use control::{Fault, Workspace};
@@ -19,7 +19,7 @@ pub(crate) fn amend(
     identity: &Identity,
 ) -> Result<Answer, Fault> {
     let by = by.unwrap_or_else(control::user);
-    match widen(workspace, &identity.credentials()?, run, &bytes(add), &by, why)? {
+    match widen(workspace, &identity.credentials()?, run, &place::patterns(workspace, &add)?, &by, why)? {
         Amended::Open { run_id, amendment } => {
             let patterns: Vec<String> =
                 amendment.add.as_slice().iter().map(|pattern| escape(pattern)).collect();
@@ -29,7 +29,7 @@ pub(crate) fn amend(
                 patterns.join("  ")
             ));
             let document = json!({ "status": "amended", "run_id": run_id, "amendment": amendment });
-            Ok(Answer::new("amend", Outcome::Ok, document))
+            Ok(Answer::new("amend", Outcome::Ok, document).about(workspace))
         }
         Amended::Judged { manifest, attested, amended_from } => {
             let reasons = manifest.reasons();
@@ -55,7 +55,8 @@ pub(crate) fn amend(
                 "evidence_dir": path_json(&attested.dir),
                 "run_hash": attested.run_hash,
             });
-            Ok(Answer::new("amend", if passed { Outcome::Ok } else { Outcome::Failed }, document))
+            Ok(Answer::new("amend", if passed { Outcome::Ok } else { Outcome::Failed }, document)
+                .about(workspace))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, path_json};
 use crate::commands::analysis::watched;
-use crate::ui;
+use crate::{place, ui};
 use clap::{Args, Subcommand, ValueEnum};
 use contract::claims::{Claim, GateFact, GateOutcome};
 use contract::outputs::{self, Review};
@@ -215,9 +215,9 @@ fn budget(workspace: &Workspace, run: Option<&str>) -> Result<Answer, Fault> {
 fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<Answer, Fault> {
     let options = Options {
         scope: present::scope(
-            &crate::bytes(arguments.allow),
-            &crate::bytes(arguments.related),
-            &crate::bytes(arguments.forbid),
+            &place::paths(workspace, &arguments.allow)?,
+            &place::paths(workspace, &arguments.related)?,
+            &place::fnmatches(workspace, &arguments.forbid)?,
         )?,
         shared: arguments.shared,
         report_digest: arguments.report_digest,
@@ -261,7 +261,7 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<Answer, Fault>
     let code = review.status.exit_code();
     // The program ends: giving back a million pieces one by one would only take time.
     std::mem::forget((verified, review));
-    Ok(Answer::with_code("contract-verify", code, document))
+    Ok(Answer::with_code("contract-verify", code, document).about(workspace))
 }
 
 /// Answers `probity claims`.

@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Outcome, path_json};
 use crate::cli::{EvidenceCommand, ExportFormat};
+use crate::progress::meter;
 use crate::ui;
 use canon::Reason;
 use control::bundles::{self, TreeCheck};
@@ -108,8 +109,10 @@ fn show(workspace: &Workspace, run: &str) -> Result<Answer, Fault> {
 }
 
 fn verify(dir: &Path, trust: &Trust, tree: Option<&Path>) -> Result<Answer, Fault> {
+    let phase = meter().begin("checking the bundle");
     let (verification, files) = bundles::verify(dir, trust)?;
     let tree = tree.map(|tree| bundles::check_tree(&files, tree)).transpose()?;
+    drop(phase);
     let mut checks: Vec<Value> = verification.checks.iter().map(check_json).collect();
     ui::print(format_args!("{} {}", ui::bold("bundle"), crate::shown(dir).display()));
     verification.checks.iter().for_each(show_check);

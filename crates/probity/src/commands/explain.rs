@@ -1,11 +1,10 @@
 //! `probity explain`: what a reason code means, or what a run says about a path.
 
 use crate::answer::{Answer, Outcome};
-use crate::ui;
+use crate::{place, ui};
 use control::{Fault, Workspace};
 use serde_json::json;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 
 /// Explains a code or a path.
 pub(crate) fn explain(
@@ -25,7 +24,8 @@ pub(crate) fn explain(
             json!({ "code": reason, "meaning": reason.meaning(), "next_step": reason.next_step() });
         return Ok(Answer::new("reason", Outcome::Ok, document));
     }
-    let story = control::explain::path(&workspace()?, run, what.as_bytes())?;
+    let workspace = workspace()?;
+    let story = control::explain::path(&workspace, run, &place::path(&workspace, what)?)?;
     ui::print(format_args!("{} {}", ui::bold(&story.path), ui::dim(format_args!("in run {}", story.run_id))));
     let place = if story.in_scope { ui::good("in scope") } else { ui::bad("out of scope") };
     let by =

@@ -9,7 +9,9 @@ use serde_json::json;
 
 /// Writes a policy that fits the tree.
 pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<Answer, Fault> {
+    let phase = workspace.progress.begin("reading the tree");
     let proposed = propose(workspace)?;
+    drop(phase);
     if dry_run {
         ui::print(proposed.text.trim_end());
     } else {
@@ -30,7 +32,7 @@ pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<Answer, Fault
         "exempt": exempt,
         "example_scope": proposed.example_scope,
     });
-    Ok(Answer::new("init", Outcome::Ok, document))
+    Ok(Answer::new("init", Outcome::Ok, document).about(workspace))
 }
 
 /// How much is exempt, and what a person may want to look at in the file.
@@ -98,7 +100,7 @@ pub(crate) fn agent(
         })
         .collect();
     let document = json!({ "agent": agent.name(), "files": files, "written": !dry_run });
-    Ok(Answer::new("init-agent", Outcome::Ok, document))
+    Ok(Answer::new("init-agent", Outcome::Ok, document).about(workspace))
 }
 
 fn show(change: &FileChange, dry_run: bool) {

@@ -22,17 +22,3 @@ pub(crate) mod receipt;
 pub(crate) mod revert;
 pub(crate) mod run;
 pub(crate) mod shell;
-
-use crate::cli::Selection;
-
-impl From<Selection> for control::planning::Selection {
-    fn from(selection: Selection) -> Self {
-        Self {
-            scope: crate::bytes(selection.scope),
-            packs: selection.pack,
-            changed: crate::bytes(selection.changed),
-            tier: selection.tier,
-            profile: selection.profile,
-        }
-    }
-}

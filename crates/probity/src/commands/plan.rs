@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, Outcome};
 use crate::cli::Selection;
-use crate::{bytes, ui};
+use crate::{place, ui};
 use canon::bytes::escape;
 use control::planning::{self, Proposed};
 use control::{Fault, Workspace};
@@ -20,18 +20,22 @@ pub(crate) fn plan(
     suggest_from: Option<&str>,
 ) -> Result<Answer, Fault> {
     if !suggest.is_empty() || suggest_from.is_some() {
-        let suggested = planning::suggest(workspace, &bytes(suggest), suggest_from)?;
+        let suggested = planning::suggest(workspace, &place::paths(workspace, &suggest)?, suggest_from)?;
         let shown: Vec<String> = suggested.patterns.iter().map(|pattern| escape(pattern)).collect();
-        shown.iter().for_each(ui::print);
+        // Printed as it can be typed here; the document tells it from the root.
+        for pattern in &suggested.patterns {
+            ui::print(escape(&workspace.working_directory.to_typed(pattern)));
+        }
         let left_out = suggested.n_outputs_left_out;
         if left_out > 0 {
             ui::say(format_args!("{} paths that look like build outputs are left out", ui::number(left_out)));
         }
         let document = json!({ "scope": shown, "outputs_left_out": left_out });
-        return Ok(Answer::new("suggest", Outcome::Ok, document));
+        return Ok(Answer::new("suggest", Outcome::Ok, document).about(workspace));
     }
-    let proposed = planning::of_tree(workspace, &selection.into())?;
-    show(&proposed);
+    let remark = place::typed_remark(workspace, &selection.scope);
+    let proposed = planning::of_tree(workspace, &place::selection(workspace, selection)?)?;
+    show(&proposed, &remark);
     let preview = &proposed.preview;
     let document = json!({
         "plan": preview.plan,
@@ -41,7 +45,7 @@ pub(crate) fn plan(
         "build_outputs": proposed.build_outputs,
         "proposed_build_outputs": proposed.proposals.iter().map(|proposal| &proposal.pattern).collect::<Vec<_>>(),
     });
-    Ok(Answer::new("plan", Outcome::Ok, document))
+    Ok(Answer::new("plan", Outcome::Ok, document).about(workspace))
 }
 
 /// What builds may write here and the policy does not say, in one line.
@@ -57,15 +61,20 @@ fn show_proposals(proposed: &Proposed) {
     }
 }
 
-fn show(proposed: &Proposed) {
+fn show(proposed: &Proposed, typed_remark: &str) {
     let preview = &proposed.preview;
     let plan = &preview.plan;
     ui::print_row("profile", format_args!("{} (tier {})", plan.profile, plan.tier));
     if !plan.packs.is_empty() {
         ui::print_row("packs", plan.packs.join(", "));
     }
-    for pattern in plan.scope.as_slice() {
-        ui::print_row("scope", escape(pattern));
+    let last = plan.scope.as_slice().len().saturating_sub(1);
+    for (index, pattern) in plan.scope.as_slice().iter().enumerate() {
+        let remark = if index == last { typed_remark } else { "" };
+        ui::print_row("scope", format_args!("{}{remark}", escape(pattern)));
+    }
+    if plan.scope.is_empty() {
+        ui::print_row("scope", "nothing may change");
     }
     let coverage = preview.coverage;
     ui::print_row("covers", format_args!("{} of {} files", coverage.covered, coverage.files));

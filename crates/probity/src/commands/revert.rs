@@ -1,7 +1,7 @@
 //! `probity revert`.
 
 use crate::answer::{Answer, Outcome, path_json};
-use crate::{bytes, ui};
+use crate::{place, ui};
 use canon::Reason;
 use control::revert::{Action, revert as undo};
 use control::{Fault, Workspace};
@@ -19,9 +19,12 @@ pub(crate) fn revert(
     only: Vec<OsString>,
     dry_run: bool,
 ) -> Result<Answer, Fault> {
-    let only: Result<Vec<RepoPath>, _> = bytes(only).iter().map(|path| RepoPath::parse(path)).collect();
+    let only = place::paths(workspace, &only)?;
+    let only: Result<Vec<RepoPath>, _> = only.iter().map(|path| RepoPath::parse(path)).collect();
     let only = only.map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
+    let phase = workspace.progress.begin("undoing the changes");
     let report = undo(workspace, run, &only, dry_run)?;
+    drop(phase);
     for one in report.undone.iter().take(MAX_SHOWN) {
         let label = match (one.action, dry_run) {
             (Action::Restored, false) => "restored",
@@ -61,5 +64,6 @@ pub(crate) fn revert(
         "refs": report.refs,
         "evidence_dir": report.attested.as_ref().map(|attested| path_json(&attested.dir)),
     });
-    Ok(Answer::new("revert", if refused == 0 { Outcome::Ok } else { Outcome::Failed }, document))
+    Ok(Answer::new("revert", if refused == 0 { Outcome::Ok } else { Outcome::Failed }, document)
+        .about(workspace))
 }

@@ -4,8 +4,8 @@ use crate::answer::{Answer, Outcome, path_json};
 use crate::cli::Selection;
 use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
 use crate::commands::identity::Identity;
-use crate::ui;
-use canon::bytes::{escape, shell_word};
+use crate::{place, ui};
+use canon::bytes::escape;
 use control::exempt::{OutputHint, judged_outputs, output_hint, sources_among};
 use control::judge::{Finding, Rename, Severity, renames};
 use control::run::{Event, RunReport, RunRequest, run as govern};
@@ -14,7 +14,6 @@ use paths::RepoPath;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 /// A command with more patterns than this is nothing to copy.
@@ -33,18 +32,19 @@ pub(crate) fn run(
     cwd: PathBuf,
     json: bool,
 ) -> Result<Answer, Fault> {
+    let remark = place::typed_remark(workspace, &selection.scope);
     let request = RunRequest {
         credentials: identity.credentials()?,
-        selection: selection.into(),
-        grants: grant.into_iter().map(OsStringExt::into_vec).collect(),
+        selection: place::selection(workspace, selection)?,
+        grants: place::grants(workspace, &grant)?,
         command,
         cwd,
         stdout_is_data: json,
     };
-    let report = govern(workspace, &request, &mut |event| show_event(&event))?;
+    let report = govern(workspace, &request, &mut |event| show_event(workspace, &event, &remark))?;
     show(&report);
     let outcome = if report.verdict.passed() { Outcome::Ok } else { Outcome::Failed };
-    Ok(Answer::new("run", outcome, to_json(&report)))
+    Ok(Answer::new("run", outcome, to_json(&report)).about(workspace))
 }
 
 /// The document that programs rely on.
@@ -92,8 +92,13 @@ fn gate_json(result: &control::gates::GateResult) -> Value {
     })
 }
 
-fn show_event(event: &Event<'_>) {
+fn show_event(workspace: &Workspace, event: &Event<'_>, typed_remark: &str) {
     match event {
+        Event::Opened(run_id) => ui::say(format_args!(
+            "{} {}",
+            ui::bold("probity run"),
+            ui::dim(format_args!("{run_id}  in {}", workspace.root.display()))
+        )),
         Event::Closed(closed) => ui::say(format_args!(
             "{} run {} was interrupted; it is closed as FAIL, evidence in {}",
             ui::warn("!"),
@@ -102,11 +107,14 @@ fn show_event(event: &Event<'_>) {
         )),
         Event::Sealed(seal, coverage, warnings) => {
             let contents = seal.contents();
-            ui::say(format_args!("{} {}", ui::bold("probity run"), ui::dim(&contents.run_id)));
             let scope: Vec<String> =
                 contents.plan.scope.as_slice().iter().map(|pattern| escape(pattern)).collect();
-            let covers = format!("covers {} of {} files", coverage.covered, coverage.files);
-            ui::row("scope", format_args!("{}   {}", scope.join("  "), ui::dim(covers)));
+            if scope.is_empty() {
+                ui::row("scope", "nothing may change");
+            } else {
+                let covers = format!("covers {} of {} files", coverage.covered, coverage.files);
+                ui::row("scope", format_args!("{}   {}{typed_remark}", scope.join("  "), ui::dim(covers)));
+            }
             if !contents.plan.gates.is_empty() {
                 let gates: Vec<&str> = contents.plan.gates.iter().map(|gate| gate.id.as_str()).collect();
                 ui::row("gates", gates.join(", "));
@@ -289,10 +297,11 @@ fn next_steps(report: &RunReport) -> Vec<(&'static str, String)> {
     // No scope lifts the protection of a path, so only the others are worth proposing.
     let plain: Vec<RepoPath> =
         report.verdict.untracked.iter().filter(|path| !protected.contains(path)).cloned().collect();
+    let probity = place::program();
     if plain.is_empty() {
-        return vec![("revert", format!("probity revert {id}")), ("next", first.next_step().to_owned())];
+        return vec![("revert", format!("{probity} revert {id}")), ("next", first.next_step().to_owned())];
     }
-    let revert = ("revert", format!("probity revert {id}"));
+    let revert = ("revert", format!("{probity} revert {id}"));
     let hint = output_hint(&report.seal, &report.verdict.untracked);
     let init = hint.filter(|hint| hint.without_policy).map(|_| ("exempt", "probity init".to_owned()));
     // A scope for caches would let in whatever they hold; a policy exempts them.
@@ -302,18 +311,18 @@ fn next_steps(report: &RunReport) -> Vec<(&'static str, String)> {
     }
     let patterns = paths::suggest(&sources, &[]);
     if patterns.len() > MAX_PROPOSED_PATTERNS {
-        let suggest = ("suggest", format!("probity plan --suggest-from {id}"));
+        let suggest = ("suggest", format!("{probity} plan --suggest-from {id}"));
         return [suggest, revert].into_iter().chain(init).collect();
     }
     let flags = |flag: &str| {
         let words: Vec<String> =
-            patterns.iter().map(|pattern| format!("{flag} {}", shell_word(pattern))).collect();
+            patterns.iter().map(|pattern| format!("{flag} {}", place::typed_word(pattern))).collect();
         words.join(" ")
     };
     let ways = [
-        ("expand", format!("probity amend {id} {} --why '…'", flags("--add"))),
+        ("expand", format!("{probity} amend {id} {} --why '…'", flags("--add"))),
         revert,
-        ("split", format!("probity run {} -- …", flags("--scope"))),
+        ("split", format!("{probity} run {} -- …", flags("--scope"))),
     ];
     ways.into_iter().chain(init).collect()
 }

@@ -111,8 +111,8 @@ fn an_amendment_needs_a_reason_and_the_policy() {
         repo.ask(&["amend", "last", "--add", "docs/**", "--why", " ", "--by", "ann"]).exit_code,
         Some(2)
     );
-    repo.ask(&["amend", "last", "--add", "/docs", "--why", "x", "--by", "ann"])
-        .refused_with("SCOPE.ABSOLUTE");
+    repo.ask(&["amend", "last", "--add", "docs/", "--why", "x", "--by", "ann"])
+        .refused_with("SCOPE.TRAILING_SLASH");
     repo.write("probity.toml", "[amend]\nafter = \"deny\"\n");
     repo.run("echo y >> docs/d.md").is_out(&["docs/d.md"]);
     repo.ask(&["amend", "last", "--add", "docs/**", "--why", "x", "--by", "ann"])

@@ -97,7 +97,7 @@ fn wrong_words_are_named_and_change_nothing() {
     for (arguments, code) in [
         (&["src/*.py"][..], "SCOPE.GLOB_IN_LITERAL"),
         (&["/etc/passwd"][..], "SCOPE.ABSOLUTE"),
-        (&["../x"][..], "SCOPE.DOT_SEGMENT"),
+        (&["../x"][..], "SCOPE.LEAVES_ROOT"),
     ] {
         a.start(arguments[0], &[]).refused_with(code);
     }

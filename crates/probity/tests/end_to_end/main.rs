@@ -21,4 +21,5 @@ mod repo;
 mod schemas;
 mod usability;
 mod watching;
+mod working_directory;
 mod worktrees;

@@ -2,15 +2,14 @@
 
 mod baseline;
 mod blast;
-mod progress;
 mod runs;
 mod words;
 
-pub(crate) use progress::watched;
+pub(crate) use crate::progress::watched;
 pub(crate) use runs::{RunsCommand, runs};
 
 use crate::answer::{Answer, Outcome, path_json};
-use crate::ui;
+use crate::{place, ui};
 use analysis::{Comparison, ReportKind, report};
 use clap::{Args, Subcommand};
 use control::analyze::{
@@ -96,7 +95,7 @@ enum AnalyzeCommand {
     /// Show who would notice a change of some files
     #[command(after_help = "Example:\n  probity analyze blast src/auth/session.py")]
     Blast {
-        /// Paths from the root of the tree
+        /// Paths of files
         #[arg(required = true, value_name = "FILE")]
         files: Vec<OsString>,
     },
@@ -110,17 +109,14 @@ enum AnalyzeCommand {
 pub(crate) fn analyze(workspace: &Workspace, args: AnalyzeArgs) -> Result<Answer, Fault> {
     match args.command {
         None => whole(workspace, &args.options),
-        Some(AnalyzeCommand::Blast { files }) => blast::blast(workspace, &crate::bytes(files)),
+        Some(AnalyzeCommand::Blast { files }) => blast::blast(workspace, &place::paths(workspace, &files)?),
         Some(AnalyzeCommand::Baseline(command)) => baseline::baseline(workspace, command),
     }
 }
 
-/// Analyses the tree, with progress on a terminal.
+/// Analyses the tree, with progress.
 fn analyzed(workspace: &Workspace, options: &AnalyzeOptions) -> Result<Analyzed, Fault> {
-    let progress = progress::Line::default();
-    let analyzed = control::analyze::analyze(workspace, options, &|step| progress.show(step));
-    progress.clear();
-    analyzed
+    watched(|watch| control::analyze::analyze(workspace, options, watch))
 }
 
 fn whole(workspace: &Workspace, flags: &AnalyzeFlags) -> Result<Answer, Fault> {
@@ -141,7 +137,7 @@ fn whole(workspace: &Workspace, flags: &AnalyzeFlags) -> Result<Answer, Fault> {
     document["changed"] = since.map_or(Value::Null, |since| documents::changed_since(&since, &analyzed.run));
     document["written"] = json!(written.iter().map(|path| path_json(path)).collect::<Vec<_>>());
     let outcome = if flags.check && gate_report.would_fail { Outcome::Failed } else { Outcome::Ok };
-    Ok(Answer::new("analyze", outcome, document))
+    Ok(Answer::new("analyze", outcome, document).about(workspace))
 }
 
 fn since(
@@ -150,10 +146,7 @@ fn since(
     revision: &str,
     after: &Analyzed,
 ) -> Result<ChangedSince, Fault> {
-    let progress = progress::Line::default();
-    let since = changed_since(workspace, options, revision, after, &|step| progress.show(step));
-    progress.clear();
-    since
+    watched(|watch| changed_since(workspace, options, revision, after, watch))
 }
 
 fn other_reports(flags: &AnalyzeFlags) -> Result<Vec<OtherReport>, Fault> {

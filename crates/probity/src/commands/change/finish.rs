@@ -4,7 +4,7 @@ use super::words::{Detail, Strictness, show_notices, shown_path, to_json};
 use crate::answer::Answer;
 use crate::commands::analysis::watched;
 use crate::commands::identity::Identity;
-use crate::{bytes, ui};
+use crate::{place, ui};
 use clap::Args;
 use contract::claims::Claim;
 use control::change::{self, Evidence, FinishAnswer, FinishRequest};
@@ -93,7 +93,7 @@ pub(crate) struct FinishArgs {
 pub(crate) fn finish(workspace: &Workspace, args: FinishArgs) -> Result<Answer, Fault> {
     let (intent_id, caller) = args.identity.named_or_only(workspace, args.intent_id.as_deref())?;
     let evidence = match (args.changed.is_empty(), args.diff_ref) {
-        (false, _) => Evidence::ChangedFiles(bytes(args.changed)),
+        (false, _) => Evidence::ChangedFiles(place::paths(workspace, &args.changed)?),
         (true, Some(revision)) => Evidence::DiffRef(revision),
         (true, None) => Evidence::Observed,
     };

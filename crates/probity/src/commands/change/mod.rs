@@ -12,7 +12,7 @@ pub(crate) use status::{StatusArgs, doctor, status};
 
 use super::identity::Identity;
 use crate::answer::Answer;
-use crate::{bytes, ui};
+use crate::{place, ui};
 use control::{Fault, Workspace, change};
 use std::ffi::OsString;
 use words::{show_notices, to_json};
@@ -27,7 +27,8 @@ pub(crate) fn amend(
     identity: &Identity,
 ) -> Result<Answer, Fault> {
     let caller = identity.caller_for_name(workspace, intent_id)?;
-    let answer = change::amend(workspace, &caller, intent_id, &bytes(add), &bytes(related), why)?;
+    let (add, related) = (place::paths(workspace, &add)?, place::paths(workspace, &related)?);
+    let answer = change::amend(workspace, &caller, intent_id, &add, &related, why)?;
     ui::say(format_args!("{} {}", ui::good("amended"), answer.intent_id));
     for path in answer.allowed_files.iter().chain(&answer.allowed_related) {
         ui::row("added", path);

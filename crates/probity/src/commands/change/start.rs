@@ -2,8 +2,9 @@
 
 use super::words::{Detail, DirtyScope, Strictness, ownership, show_notices, shown_path, to_json};
 use crate::answer::Answer;
+use crate::commands::analysis::watched;
 use crate::commands::identity::Identity;
-use crate::{bytes, ui};
+use crate::{place, ui};
 use clap::{Args, ValueEnum};
 use control::change::{self, PromoteRequest, StartAnswer, StartRequest};
 use control::registry::Caller;
@@ -135,14 +136,13 @@ pub(crate) fn promote(workspace: &Workspace, args: &PromoteArgs, caller: &Caller
         analyze: !args.no_analyze,
         detail_level: args.detail_level.into(),
     };
-    let quiet = |_| {};
-    let answer = match args.wait {
-        None => change::promote(workspace, caller, &request, &quiet)?,
+    let answer = watched(|watch| match args.wait {
+        None => change::promote(workspace, caller, &request, watch),
         Some(seconds) => {
             let patience = Duration::from_secs(seconds);
-            change::promote_when_free(workspace, caller, &request, patience, &quiet)?
+            change::promote_when_free(workspace, caller, &request, patience, watch)
         }
-    };
+    })?;
     show_start(&answer);
     let mut document = to_json(&answer);
     document["owner"] = Value::Null;
@@ -164,9 +164,9 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<Answer, Fa
         description: args.intent,
         expected_effects: args.effects,
         implements: args.implements,
-        allowed_files: bytes(args.files.into_iter().chain(args.allowed_files).collect()),
-        allowed_related: bytes(args.related),
-        forbidden: bytes(args.forbid),
+        allowed_files: place::paths(workspace, &[args.files, args.allowed_files].concat())?,
+        allowed_related: place::paths(workspace, &args.related)?,
+        forbidden: place::fnmatches(workspace, &args.forbid)?,
         dirty_scope_policy,
         on_conflict: if may_queue { OnConflict::Queue } else { OnConflict::Block },
         ttl_seconds: args.ttl,
@@ -176,8 +176,7 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<Answer, Fa
         analyze: !args.no_analyze,
         detail_level: args.detail_level.into(),
     };
-    let quiet = |_| {};
-    let mut answer = change::start(workspace, &caller, &request, &quiet)?;
+    let mut answer = watched(|watch| change::start(workspace, &caller, &request, watch))?;
     let queued = answer.intent_id.clone().filter(|_| answer.status == StartStatus::Queued);
     if let (Some(seconds), Some(intent_id)) = (args.wait, queued) {
         show_start(&answer);
@@ -189,7 +188,7 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<Answer, Fa
             detail_level: request.detail_level,
         };
         let patience = Duration::from_secs(seconds);
-        answer = change::promote_when_free(workspace, &caller, &promote, patience, &quiet)?;
+        answer = watched(|watch| change::promote_when_free(workspace, &caller, &promote, patience, watch))?;
     }
     show_start(&answer);
     let mut document = to_json(&answer);

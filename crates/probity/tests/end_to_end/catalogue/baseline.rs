@@ -43,9 +43,8 @@ fn no_change_passes() {
 
 #[test]
 fn deletions_are_judged_like_edits() {
-    let repo = Repo::new();
-    repo.run("rm src/a.py").passes();
-    repo.run("rm docs/d.md").is_out(&["docs/d.md"]);
+    Repo::new().run("rm src/a.py").passes();
+    Repo::new().run("rm docs/d.md").is_out(&["docs/d.md"]);
 }
 
 #[test]
@@ -85,8 +84,9 @@ fn the_sealed_scope_cannot_be_widened_by_editing_the_policy() {
 fn a_scope_that_could_mean_anything_is_refused() {
     let repo = Repo::new();
     let refusals = [
-        ("../x", "SCOPE.DOT_SEGMENT"),
+        ("../x", "SCOPE.LEAVES_ROOT"),
         ("/etc/passwd", "SCOPE.ABSOLUTE"),
+        ("src/../x", "SCOPE.DOT_SEGMENT"),
         ("", "SCOPE.EMPTY_PATTERN"),
         ("/", "SCOPE.ABSOLUTE"),
         ("./", "SCOPE.DOT_SEGMENT"),
@@ -97,7 +97,7 @@ fn a_scope_that_could_mean_anything_is_refused() {
     }
     assert!(!repo.path().join("ran").exists(), "the command ran although its scope was refused");
     // A blank is a name, not a catch-all.
-    repo.run_with(&["--scope", " "], "echo x >> src/a.py").is_out(&["src/a.py"]);
+    repo.run_with(&["--creates", "--scope", " "], "echo x >> src/a.py").is_out(&["src/a.py"]);
 }
 
 #[test]
@@ -123,14 +123,14 @@ fn twelve_stars_are_matched_at_once() {
     let began = Instant::now();
     let name = "a".repeat(100);
     let scope = format!("{}b", "*a".repeat(12));
-    Repo::new().run_with(&["--scope", &scope], &format!("echo x > {name}")).is_out(&[&name]);
+    Repo::new().run_with(&["--creates", "--scope", &scope], &format!("echo x > {name}")).is_out(&[&name]);
     assert!(began.elapsed() < testkit::STUCK_TIMEOUT);
 }
 
 #[test]
 fn a_new_file_in_a_new_directory_can_be_named() {
-    let outcome =
-        Repo::new().run_with(&["--scope", "new/deep/f.py"], "mkdir -p new/deep; echo x > new/deep/f.py");
+    let outcome = Repo::new()
+        .run_with(&["--creates", "--scope", "new/deep/f.py"], "mkdir -p new/deep; echo x > new/deep/f.py");
     outcome.passes();
     assert_eq!(outcome.delta(), ["new/deep/f.py"]);
 }
@@ -138,14 +138,14 @@ fn a_new_file_in_a_new_directory_can_be_named() {
 #[test]
 fn every_file_of_a_new_directory_is_judged() {
     let script = "mkdir -p new/deep; echo x > new/deep/f.py; echo x > new/g.py";
-    Repo::new().run_with(&["--scope", "new/deep/**"], script).is_out(&["new/g.py"]);
+    Repo::new().run_with(&["--creates", "--scope", "new/deep/**"], script).is_out(&["new/g.py"]);
 }
 
 #[test]
-fn paths_are_relative_to_the_root_wherever_one_stands() {
+fn paths_are_recorded_from_the_root_wherever_one_stands() {
     let repo = Repo::new();
     let mut command =
-        repo.probity(&["run", "--json", "--scope", "src/a.py", "--", "sh", "-ec", "echo x >> a.py"]);
+        repo.probity(&["run", "--json", "--scope", "a.py", "--", "sh", "-ec", "echo x >> a.py"]);
     let output = command.current_dir(repo.path().join("src")).output().expect("starts");
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(

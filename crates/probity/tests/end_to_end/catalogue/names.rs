@@ -12,7 +12,9 @@ fn a_newline_in_a_name_is_reported_on_one_line() {
 
 #[test]
 fn a_newline_in_a_name_can_be_declared() {
-    Repo::new().run_with(&["--scope", "docs/a\nb"], "echo x > \"$(printf 'docs/a\\nb')\"").passes();
+    Repo::new()
+        .run_with(&["--creates", "--scope", "docs/a\nb"], "echo x > \"$(printf 'docs/a\\nb')\"")
+        .passes();
 }
 
 #[test]
@@ -23,7 +25,7 @@ fn a_name_that_is_no_text_is_reported_without_loss() {
     outcome.fails_with("RECON.UNTRACKED_DELTA");
     assert_eq!(outcome.json["untracked_delta_paths"], json!([{ "bytes_hex": "646f63732fff" }]));
     let declared = Repo::new();
-    declared.run_with(&[os(b"--scope"), os(b"docs/\xff")], script).passes();
+    declared.run_with(&[os(b"--creates"), os(b"--scope"), os(b"docs/\xff")], script).passes();
 }
 
 #[test]
@@ -55,8 +57,12 @@ fn git_configuration_does_not_fold_case() {
 fn bytes_decide_and_a_look_alike_gets_a_hint() {
     let repo = Repo::new();
     repo.write("cafe\u{301}.txt", "x\n");
+    let scope = ["--scope", "caf\u{e9}.txt"];
+    let refused = repo.run_with(&scope, "true");
+    refused.refused_with("SCOPE.COVERS_NOTHING");
+    assert!(refused.words.contains("did you mean `cafe\u{301}.txt`"), "{}", refused.words);
     let outcome =
-        repo.run_with(&["--scope", "caf\u{e9}.txt"], "echo y >> \"$(printf 'cafe\\314\\201.txt')\"");
+        repo.run_with(&["--creates", scope[0], scope[1]], "echo y >> \"$(printf 'cafe\\314\\201.txt')\"");
     outcome.is_out(&["cafe\u{301}.txt"]);
     assert!(outcome.words.contains("SCOPE.LOOK_ALIKE"), "{}", outcome.words);
 }

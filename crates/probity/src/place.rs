@@ -1,0 +1,178 @@
+//! Where the person is: what they type is relative to their directory, and what is printed for them to copy works there.
+
+use crate::cli::Selection;
+use crate::ui;
+use control::{Fault, Workspace};
+use paths::{TypedPathError, WorkingDirectory};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// What a command line that is printed to be copied depends on.
+#[derive(Debug, Default)]
+struct Place {
+    working_directory: WorkingDirectory,
+    /// The root, if the person named it.
+    root: Option<PathBuf>,
+}
+
+/// Set once, when the tree is found: one process serves one command line.
+static PLACE: OnceLock<Place> = OnceLock::new();
+
+/// Remembers where the person is, for the commands that are printed later; says whether that was not known yet.
+pub(crate) fn remember(workspace: &Workspace, named_root: Option<&Path>) -> bool {
+    let working_directory = workspace.working_directory.clone();
+    PLACE.set(Place { working_directory, root: named_root.map(Path::to_owned) }).is_ok()
+}
+
+/// How a command that is printed begins: with the root if the person named it.
+pub(crate) fn program() -> String {
+    match PLACE.get().and_then(|place| place.root.as_ref()) {
+        Some(root) => format!("probity --root {}", shell_word(root.as_os_str().as_bytes())),
+        None => "probity".to_owned(),
+    }
+}
+
+/// A path or pattern from the root, as a shell word that means the same where the person is.
+pub(crate) fn typed_word(from_root: &[u8]) -> String {
+    let typed = PLACE.get().map(|place| place.working_directory.to_typed(from_root));
+    shell_word(typed.as_deref().unwrap_or(from_root))
+}
+
+/// Says which tree a command is about, before it begins.
+pub(crate) fn announce(command: &str, workspace: &Workspace) {
+    if !ui::stdout_is_for_json() {
+        ui::say(ui::dim(format_args!("probity {command}  in {}", workspace.root.display())));
+    }
+}
+
+/// Says that there is state in a directory above, which the person may have meant.
+pub(crate) fn mention_state_above(workspace: &Workspace) {
+    if let Some(above) = &workspace.state_above {
+        let n_up = workspace.root.strip_prefix(above).map_or(0, |below| below.components().count());
+        let up = vec![".."; n_up].join("/");
+        ui::say(format_args!(
+            "{}: there is Probity state in {up}; pass {} if you mean that tree",
+            ui::warn("note"),
+            ui::code(format_args!("--root {up}"))
+        ));
+    }
+}
+
+/// Patterns of a scope, from the root.
+pub(crate) fn patterns(workspace: &Workspace, typed: &[OsString]) -> Result<Vec<Vec<u8>>, Fault> {
+    each(workspace, typed, WorkingDirectory::pattern)
+}
+
+/// Patterns of protected paths, from the root.
+pub(crate) fn grants(workspace: &Workspace, typed: &[OsString]) -> Result<Vec<Vec<u8>>, Fault> {
+    each(workspace, typed, WorkingDirectory::grant)
+}
+
+/// Patterns under the rule fnmatch, from the root.
+pub(crate) fn fnmatches(workspace: &Workspace, typed: &[OsString]) -> Result<Vec<Vec<u8>>, Fault> {
+    each(workspace, typed, WorkingDirectory::fnmatch)
+}
+
+/// Literal paths, from the root.
+pub(crate) fn paths(workspace: &Workspace, typed: &[OsString]) -> Result<Vec<Vec<u8>>, Fault> {
+    each(workspace, typed, WorkingDirectory::path)
+}
+
+/// One literal path, from the root.
+pub(crate) fn path(workspace: &Workspace, typed: &OsStr) -> Result<Vec<u8>, Fault> {
+    refuse_system_path(workspace, typed.as_bytes())?;
+    Ok(workspace.working_directory.path(typed.as_bytes())?)
+}
+
+/// What the plan is made from, from the root.
+pub(crate) fn selection(
+    workspace: &Workspace,
+    typed: Selection,
+) -> Result<control::planning::Selection, Fault> {
+    Ok(control::planning::Selection {
+        scope: patterns(workspace, &typed.scope)?,
+        changed: paths(workspace, &typed.changed)?,
+        packs: typed.pack,
+        tier: typed.tier,
+        profile: typed.profile,
+        creates: typed.creates,
+        no_changes: typed.no_changes,
+    })
+}
+
+/// What was typed and where, if it reads differently from the root; nothing else.
+pub(crate) fn typed_remark(workspace: &Workspace, typed: &[OsString]) -> String {
+    let is_relative = |word: &&OsString| {
+        let word = word.as_bytes();
+        !word.strip_prefix(b"!").unwrap_or(word).starts_with(b"/")
+    };
+    let words: Vec<String> =
+        typed.iter().filter(is_relative).map(|word| shell_word(word.as_bytes())).collect();
+    if words.is_empty() || workspace.working_directory.is_root() {
+        return String::new();
+    }
+    ui::dim(format_args!("   (typed {} in {})", words.join(" "), workspace.working_directory))
+}
+
+/// Bytes as one word for the shell.
+pub(crate) fn shell_word(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', r"'\''")),
+        _ => {
+            let letter = |byte: &u8| match byte {
+                b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
+                b' '..=b'~' => char::from(*byte).to_string(),
+                other => format!("\\x{other:02x}"),
+            };
+            let letters: Vec<String> = bytes.iter().map(letter).collect();
+            format!("$'{}'", letters.concat())
+        }
+    }
+}
+
+fn each(
+    workspace: &Workspace,
+    typed: &[OsString],
+    meant: impl Fn(&WorkingDirectory, &[u8]) -> Result<Vec<u8>, TypedPathError>,
+) -> Result<Vec<Vec<u8>>, Fault> {
+    let one = |typed: &OsString| {
+        refuse_system_path(workspace, typed.as_bytes())?;
+        Ok(meant(&workspace.working_directory, typed.as_bytes())?)
+    };
+    typed.iter().map(one).collect()
+}
+
+/// Refuses an absolute path of the file system: read from the root of the tree it would quietly mean another file.
+fn refuse_system_path(workspace: &Workspace, typed: &[u8]) -> Result<(), Fault> {
+    let path = Path::new(OsStr::from_bytes(typed.strip_prefix(b"!").unwrap_or(typed)));
+    let Ok(from_root) = path.strip_prefix("/") else { return Ok(()) };
+    if workspace.root == Path::new("/") || workspace.root.join(from_root).symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    let below = path.strip_prefix(&workspace.root).ok();
+    if below.is_none() && path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let hint = below.map_or_else(String::new, |below| {
+        format!("; write `/{}`", canon::bytes::escape(below.as_os_str().as_bytes()))
+    });
+    let detail = format!(
+        "`{}` is a path of the file system, and a leading `/` begins at the root of the tree{hint}",
+        canon::bytes::escape(typed)
+    );
+    Err(Fault::refused(canon::Reason::ScopeAbsolute, detail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shell_word;
+
+    #[test]
+    fn a_pattern_is_one_word_for_the_shell() {
+        assert_eq!(shell_word(b"src/**"), "'src/**'");
+        assert_eq!(shell_word(b"it's"), r"'it'\''s'");
+        assert_eq!(shell_word(b"a\x1b\xff'\\"), r"$'a\x1b\xff\'\\'");
+    }
+}

@@ -1,0 +1,188 @@
+//! Showing how far long work is: one line that is drawn again and again on a terminal, a plain line now and then anywhere
+//! else. Nothing is shown in the first second, and nothing while no phase goes on: the governed command has the terminal to
+//! itself.
+
+use control::analyze::Progress;
+use control::progress::PhaseProgress;
+use control::{Fault, ProgressMeter};
+use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Work that ends sooner shows nothing.
+const QUIET_INTERVAL: Duration = Duration::from_secs(1);
+/// How often the line on a terminal is drawn.
+const DRAW_INTERVAL: Duration = Duration::from_millis(100);
+/// How often a line is written where there is no terminal.
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
+
+const ERASE_LINE: &str = "\r\x1b[K";
+
+static METER: OnceLock<ProgressMeter> = OnceLock::new();
+
+/// Whether the line stands on the terminal now. Whoever writes there holds this, so that nobody draws in between.
+static IS_DRAWN: Mutex<bool> = Mutex::new(false);
+
+/// The meter of this process; the first call begins to show it.
+pub(crate) fn meter() -> &'static ProgressMeter {
+    METER.get_or_init(|| {
+        let meter = ProgressMeter::default();
+        let shown = meter.clone();
+        // Without a thread nothing is shown, and nothing else is amiss.
+        let _ = std::thread::Builder::new().name("progress".into()).spawn(move || show(&shown));
+        meter
+    })
+}
+
+/// Does something long, and shows the steps of its analysis meanwhile.
+pub(crate) fn watched<T>(
+    work: impl FnOnce(&(dyn Fn(Progress) + Sync)) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let phase = meter().begin("starting");
+    work(&|step| phase.show_step(step))
+}
+
+/// Writes something where the line may stand: takes the line away first.
+pub(crate) fn write_undisturbed<T>(write: impl FnOnce() -> T) -> T {
+    let mut is_drawn = lock();
+    erase(&mut is_drawn);
+    write()
+}
+
+fn lock() -> MutexGuard<'static, bool> {
+    IS_DRAWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn erase(is_drawn: &mut bool) {
+    if std::mem::take(is_drawn) {
+        let _ = write!(std::io::stderr(), "{ERASE_LINE}");
+    }
+}
+
+fn show(meter: &ProgressMeter) {
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    let surface = if std::io::stderr().is_terminal() && !is_dumb { Surface::Terminal } else { Surface::Log };
+    let mut display = Display::new(surface);
+    let start = Instant::now();
+    loop {
+        std::thread::sleep(DRAW_INTERVAL);
+        // The meter is read with the lock held: once a phase has ended and something was written, nothing is drawn.
+        let mut is_drawn = lock();
+        match display.next(start.elapsed(), meter.current().as_ref()) {
+            Some(text) if surface == Surface::Terminal => {
+                let _ = write!(std::io::stderr(), "{ERASE_LINE}{text}");
+                *is_drawn = true;
+            }
+            Some(text) => {
+                let _ = writeln!(std::io::stderr(), "probity: {text}");
+            }
+            None if meter.current().is_none() => erase(&mut is_drawn),
+            None => {}
+        }
+    }
+}
+
+/// Where progress is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Surface {
+    /// A line that is drawn again.
+    Terminal,
+    /// Lines that stay.
+    Log,
+}
+
+/// Decides what is shown when; time is an argument.
+#[derive(Debug)]
+struct Display {
+    surface: Surface,
+    busy_since: Option<Duration>,
+    written_at: Option<Duration>,
+}
+
+impl Display {
+    const fn new(surface: Surface) -> Self {
+        Self { surface, busy_since: None, written_at: None }
+    }
+
+    /// What to show at `now`, if anything is to be shown now.
+    fn next(&mut self, now: Duration, phase: Option<&PhaseProgress>) -> Option<String> {
+        let Some(phase) = phase else {
+            self.busy_since = None;
+            return None;
+        };
+        let busy = now.saturating_sub(*self.busy_since.get_or_insert(now));
+        let interval = match self.surface {
+            Surface::Terminal => DRAW_INTERVAL,
+            Surface::Log => LOG_INTERVAL,
+        };
+        // A log gets no more lines because the work has many parts.
+        let is_due = self.written_at.is_none_or(|at| now.saturating_sub(at) >= interval);
+        if busy < QUIET_INTERVAL || !is_due {
+            return None;
+        }
+        self.written_at = Some(now);
+        Some(text(phase, busy))
+    }
+}
+
+fn text(phase: &PhaseProgress, busy: Duration) -> String {
+    let what = &phase.what;
+    let seconds = busy.as_secs();
+    match (phase.done, phase.total) {
+        (done, Some(total)) => format!("{what}: {done} of {total} ({seconds} s)"),
+        (0, None) => format!("{what} ({seconds} s)"),
+        (done, None) => format!("{what}: {done} so far ({seconds} s)"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(done: u64) -> PhaseProgress {
+        PhaseProgress { what: "reading the tree".into(), done, total: None }
+    }
+
+    fn at(display: &mut Display, ms: u64, phase: Option<&PhaseProgress>) -> Option<String> {
+        display.next(Duration::from_millis(ms), phase)
+    }
+
+    #[test]
+    fn nothing_is_shown_in_the_first_second_of_work() {
+        let mut display = Display::new(Surface::Terminal);
+        assert_eq!(at(&mut display, 5_000, Some(&reading(1))), None);
+        assert_eq!(at(&mut display, 5_900, Some(&reading(2))), None);
+        assert_eq!(
+            at(&mut display, 6_000, Some(&reading(3))).as_deref(),
+            Some("reading the tree: 3 so far (1 s)")
+        );
+        assert_eq!(at(&mut display, 6_100, None), None);
+        assert_eq!(at(&mut display, 6_200, Some(&reading(4))), None, "new work, new second");
+    }
+
+    #[test]
+    fn a_terminal_is_drawn_at_most_ten_times_a_second() {
+        let mut display = Display::new(Surface::Terminal);
+        at(&mut display, 0, Some(&reading(0)));
+        let drawn = (1_000..2_000).step_by(10).filter_map(|ms| at(&mut display, ms, Some(&reading(ms))));
+        assert_eq!(drawn.count(), 10);
+    }
+
+    #[test]
+    fn a_log_gets_a_line_after_a_second_and_then_every_ten() {
+        let mut display = Display::new(Surface::Log);
+        let lines: Vec<u64> = (0..35_000)
+            .step_by(100)
+            .filter(|ms| at(&mut display, *ms, Some(&reading(*ms))).is_some())
+            .collect();
+        assert_eq!(lines, [1_000, 11_000, 21_000, 31_000]);
+    }
+
+    #[test]
+    fn how_much_is_done_is_said_where_it_is_known() {
+        let phase = |done, total| PhaseProgress { what: "checking bundles".into(), done, total };
+        let busy = Duration::from_secs(3);
+        assert_eq!(text(&phase(7, Some(9)), busy), "checking bundles: 7 of 9 (3 s)");
+        assert_eq!(text(&phase(0, None), busy), "checking bundles (3 s)");
+    }
+}
