@@ -18,6 +18,15 @@ struct NearMatch {
     n_files: usize,
 }
 
+impl NearMatch {
+    /// The pattern as it can be typed in `directory`, and how much it covers.
+    fn proposal(&self, directory: &WorkingDirectory) -> String {
+        let typed = bytes::escape(&directory.to_typed(&self.pattern));
+        let files = if self.n_files == 1 { "file" } else { "files" };
+        format!("`{typed}` ({} {files})", self.n_files)
+    }
+}
+
 /// The including patterns that match none of the files.
 pub(crate) fn idle_patterns(scope: &[Vec<u8>], files: &[RepoPath]) -> Result<Vec<Vec<u8>>, Fault> {
     let mut idle = Vec::new();
@@ -58,20 +67,18 @@ pub(crate) fn require(
     } else {
         format!(" from the root of the tree (you are in {directory})")
     };
-    let mut detail = format!(
-        "the scope covers none of the {} files: it means {}{from_root}",
+    let near = near_matches(directory, scope, &files, &directories)?;
+    let proposals: Vec<String> = near.iter().map(|near| near.proposal(directory)).collect();
+    let hint = if proposals.is_empty() {
+        String::new()
+    } else {
+        format!("; did you mean {}?", proposals.join(" or "))
+    };
+    let detail = format!(
+        "the scope covers none of the {} files: it means {}{from_root}{hint}",
         preview.coverage.files,
         listed(scope)
     );
-    let near = near_matches(directory, scope, &files, &directories)?;
-    if !near.is_empty() {
-        let proposals = near.iter().map(|near| {
-            let typed = bytes::escape(&directory.to_typed(&near.pattern));
-            let files = if near.n_files == 1 { "file" } else { "files" };
-            format!("`{typed}` ({} {files})", near.n_files)
-        });
-        detail += &format!("; did you mean {}?", proposals.collect::<Vec<_>>().join(" or "));
-    }
     Err(Fault::refused(Reason::ScopeCoversNothing, detail))
 }
 

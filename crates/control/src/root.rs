@@ -22,10 +22,10 @@ pub(crate) struct FoundRoot {
 
 /// The root for a caller in `from`, a canonical path: the nearest marked directory upwards, else `from` itself.
 pub(crate) fn find_root(from: &Path, homes: &[PathBuf]) -> Result<FoundRoot, Fault> {
-    let marked = from.ancestors().find(|directory| is_marked(directory));
-    let root = marked.unwrap_or(from);
-    if let Some(what) = too_broad(root, marked.is_some(), homes) {
-        let marker = ROOT_MARKERS.iter().find(|name| marked.is_some() && root.join(name).exists());
+    let nearest = from.ancestors().find(|directory| is_marked(directory));
+    let root = nearest.unwrap_or(from);
+    if let Some(what) = too_broad(root, nearest.is_some(), homes) {
+        let marker = ROOT_MARKERS.iter().find(|name| root.join(name).exists());
         let because = marker.map_or_else(
             || "no directory from here upwards has `.git` or a policy".to_owned(),
             |marker| format!("it has `{marker}`"),
@@ -38,7 +38,7 @@ pub(crate) fn find_root(from: &Path, homes: &[PathBuf]) -> Result<FoundRoot, Fau
         );
         return Err(Fault::refused(Reason::RootTooBroad, detail));
     }
-    let mut above = from.ancestors().skip(1).filter(|_| marked.is_none() && !from.join(OWN_STATE).is_dir());
+    let mut above = from.ancestors().skip(1).filter(|_| nearest.is_none() && !from.join(OWN_STATE).is_dir());
     let state_above = above.find(|directory| directory.join(OWN_STATE).is_dir()).map(Path::to_owned);
     Ok(FoundRoot { root: root.to_owned(), state_above })
 }

@@ -57,7 +57,7 @@ impl WorkingDirectory {
 
     /// The path from the root that `typed` means. What is no path at all stays as it is: whoever parses it says why.
     pub fn path(&self, typed: &[u8]) -> Result<Vec<u8>, TypedPathError> {
-        self.resolve(typed, |directory| directory.to_vec())
+        self.resolve(typed, <[u8]>::to_vec)
     }
 
     /// The glob from the root that `typed` means; a `!` in front stays in front.

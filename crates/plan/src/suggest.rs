@@ -25,12 +25,12 @@ fn distance(a: &str, b: &str) -> usize {
         let mut row = vec![i + 1];
         for (j, other) in b.iter().enumerate() {
             let replaced = last[j] + usize::from(letter != other);
-            let mut least = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            let mut fewest = replaced.min(last[j + 1] + 1).min(row[j] + 1);
             let are_swapped = i > 0 && j > 0 && *letter == b[j - 1] && a[i - 1] == *other;
             if are_swapped {
-                least = least.min(before_last[j - 1] + 1);
+                fewest = fewest.min(before_last[j - 1] + 1);
             }
-            row.push(least);
+            row.push(fewest);
         }
         before_last = std::mem::replace(&mut last, row);
     }

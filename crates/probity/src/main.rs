@@ -72,23 +72,23 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
     };
     match cli.command {
         Command::Run { selection, grant, identity, command } => {
-            commands::run::run(&workspace()?, selection, grant, &identity, command, cwd.clone(), cli.json)
+            commands::run::run(&workspace()?, selection, &grant, &identity, command, cwd.clone(), cli.json)
         }
         Command::Plan { selection, suggest, suggest_from } => {
-            commands::plan::plan(&about("plan")?, selection, suggest, suggest_from.as_deref())
+            commands::plan::plan(&about("plan")?, selection, &suggest, suggest_from.as_deref())
         }
         Command::Start(args) => commands::change::start(&about("start")?, args),
         Command::Finish(args) => commands::change::finish(&about("finish")?, args),
         Command::Status(args) => commands::change::status(&about("status")?, &args),
         Command::Doctor => Ok(commands::change::doctor(&about("doctor")?)),
         Command::Amend { intent: Some(intent), add, related, why, identity, .. } => {
-            commands::change::amend(&about("amend")?, &intent, add, related, &why, &identity)
+            commands::change::amend(&about("amend")?, &intent, &add, &related, &why, &identity)
         }
         Command::Amend { run, add, why, by, identity, .. } => {
-            commands::amend::amend(&about("amend")?, &run, add, by, &why, &identity)
+            commands::amend::amend(&about("amend")?, &run, &add, by, &why, &identity)
         }
         Command::Revert { run, paths, dry_run } => {
-            commands::revert::revert(&about("revert")?, &run, paths, dry_run)
+            commands::revert::revert(&about("revert")?, &run, &paths, dry_run)
         }
         Command::Analyze(args) => commands::analysis::analyze(&about("analyze")?, args),
         Command::Runs(command) => commands::analysis::runs(&workspace()?, command),

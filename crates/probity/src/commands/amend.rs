@@ -13,13 +13,13 @@ use std::ffi::OsString;
 pub(crate) fn amend(
     workspace: &Workspace,
     run: &str,
-    add: Vec<OsString>,
+    add: &[OsString],
     by: Option<String>,
     why: &str,
     identity: &Identity,
 ) -> Result<Answer, Fault> {
     let by = by.unwrap_or_else(control::user);
-    match widen(workspace, &identity.credentials()?, run, &place::patterns(workspace, &add)?, &by, why)? {
+    match widen(workspace, &identity.credentials()?, run, &place::patterns(workspace, add)?, &by, why)? {
         Amended::Open { run_id, amendment } => {
             let patterns: Vec<String> =
                 amendment.add.as_slice().iter().map(|pattern| escape(pattern)).collect();

@@ -16,11 +16,11 @@ const MAX_EXEMPT_ROWS: usize = 6;
 pub(crate) fn plan(
     workspace: &Workspace,
     selection: Selection,
-    suggest: Vec<OsString>,
+    suggest: &[OsString],
     suggest_from: Option<&str>,
 ) -> Result<Answer, Fault> {
     if !suggest.is_empty() || suggest_from.is_some() {
-        let suggested = planning::suggest(workspace, &place::paths(workspace, &suggest)?, suggest_from)?;
+        let suggested = planning::suggest(workspace, &place::paths(workspace, suggest)?, suggest_from)?;
         let shown: Vec<String> = suggested.patterns.iter().map(|pattern| escape(pattern)).collect();
         // Printed as it can be typed here; the document tells it from the root.
         for pattern in &suggested.patterns {

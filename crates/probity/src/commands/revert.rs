@@ -16,10 +16,10 @@ const MAX_SHOWN: usize = 40;
 pub(crate) fn revert(
     workspace: &Workspace,
     run: &str,
-    only: Vec<OsString>,
+    only: &[OsString],
     dry_run: bool,
 ) -> Result<Answer, Fault> {
-    let only = place::paths(workspace, &only)?;
+    let only = place::paths(workspace, only)?;
     let only: Result<Vec<RepoPath>, _> = only.iter().map(|path| RepoPath::parse(path)).collect();
     let only = only.map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
     let phase = workspace.progress.begin("undoing the changes");

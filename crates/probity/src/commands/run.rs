@@ -26,7 +26,7 @@ const MAX_TOUCHED_SHOWN: usize = 5;
 pub(crate) fn run(
     workspace: &Workspace,
     selection: Selection,
-    grant: Vec<OsString>,
+    grant: &[OsString],
     identity: &Identity,
     command: Vec<OsString>,
     cwd: PathBuf,
@@ -36,7 +36,7 @@ pub(crate) fn run(
     let request = RunRequest {
         credentials: identity.credentials()?,
         selection: place::selection(workspace, selection)?,
-        grants: place::grants(workspace, &grant)?,
+        grants: place::grants(workspace, grant)?,
         command,
         cwd,
         stdout_is_data: json,

@@ -21,13 +21,13 @@ use words::{show_notices, to_json};
 pub(crate) fn amend(
     workspace: &Workspace,
     intent_id: &str,
-    add: Vec<OsString>,
-    related: Vec<OsString>,
+    add: &[OsString],
+    related: &[OsString],
     why: &str,
     identity: &Identity,
 ) -> Result<Answer, Fault> {
     let caller = identity.caller_for_name(workspace, intent_id)?;
-    let (add, related) = (place::paths(workspace, &add)?, place::paths(workspace, &related)?);
+    let (add, related) = (place::paths(workspace, add)?, place::paths(workspace, related)?);
     let answer = change::amend(workspace, &caller, intent_id, &add, &related, why)?;
     ui::say(format_args!("{} {}", ui::good("amended"), answer.intent_id));
     for path in answer.allowed_files.iter().chain(&answer.allowed_related) {
