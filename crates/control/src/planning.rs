@@ -113,6 +113,9 @@ pub fn preview(policy: &Policy, selection: &Selection, snapshot: &Snapshot) -> R
                 .map(|pattern| bytes::escape(pattern)),
         })
         .collect();
+    if selection.no_changes {
+        warnings.retain(|warning| warning.code != Reason::ScopeEmptyScope);
+    }
     if is_broad(coverage) && !warnings.iter().any(|warning| warning.code == Reason::ScopeCatchAll) {
         warnings.push(Warning { code: Reason::ScopeBroad, pattern: None });
     }

@@ -42,7 +42,7 @@ const CATALOGUE: &[(&str, Where)] = &[
     ("14 twelve stars",                          Here("twelve_stars_are_matched_at_once")),
     ("15 new file in a new directory",           Here("a_new_file_in_a_new_directory_can_be_named")),
     ("16 extra files in a new directory",        Here("every_file_of_a_new_directory_is_judged")),
-    ("17 run from a subdirectory",               Here("paths_are_relative_to_the_root_wherever_one_stands")),
+    ("17 run from a subdirectory",               Here("paths_are_recorded_from_the_root_wherever_one_stands")),
     ("18 staged rename out of scope",            Here("a_staged_rename_shows_both_ends")),
     ("19 unstaged rename",                       Here("an_unstaged_rename_shows_both_ends")),
     ("20 rename into scope",                     Here("renaming_into_scope_is_a_deletion_outside")),
