@@ -130,7 +130,7 @@ mod tests {
         let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
         let snapshot = Snapshot::take(dir.path(), &Options::default(), None).expect("is seen");
         fs::write(dir.path().join("a"), "now!").expect("writes");
-        let not_kept = keep(&workspace, &HeadTree::new(), &snapshot, &Exemptions::default()).expect("keeps");
+        let not_kept = keep(&workspace, HeadTree::new(), &snapshot, &Exemptions::default()).expect("keeps");
         assert_eq!(not_kept.len(), 1);
         assert_eq!(workspace.state.before_images().list().expect("lists"), []);
     }
