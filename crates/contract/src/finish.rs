@@ -3,6 +3,7 @@
 //! hygiene → scope check → verify → receipt. The first step that stops decides; what comes after it is named as not
 //! reached, and never as passed (law 6).
 
+use crate::strictness::Blocking;
 use crate::words::{ContractReason, ContractStatus};
 use intent::hygiene::FinishBlockReason;
 use paths::RepoPath;
@@ -37,7 +38,7 @@ pub enum Pipeline {
         /// Violated, unverified or expired.
         status: ContractStatus,
         /// Why.
-        reason: Option<ContractReason>,
+        reason: Option<Blocking>,
     },
     /// Everything was accepted.
     Accepted {
@@ -76,6 +77,8 @@ pub enum FinishReason {
     ReceiptFailed,
     /// The contract's own reason.
     Contract(ContractReason),
+    /// What the strictness of the policy adds to the contract.
+    Strictness(Blocking),
 }
 
 impl Serialize for FinishReason {
@@ -84,6 +87,7 @@ impl Serialize for FinishReason {
             Self::WorkspaceHygiene => serializer.serialize_str("workspace_hygiene"),
             Self::ReceiptFailed => serializer.serialize_str("receipt_failed"),
             Self::Contract(reason) => reason.serialize(serializer),
+            Self::Strictness(blocking) => blocking.serialize(serializer),
         }
     }
 }
@@ -173,7 +177,11 @@ pub fn finish_status(pipeline: &Pipeline, auto_clear: bool) -> FinishStatus {
                 ContractStatus::Violated => FinishNextStep::FixOrWidenScope,
                 _ => FinishNextStep::AnalyzeThenFinish,
             };
-            stopped(3, *status, reason.map(FinishReason::Contract), next_step)
+            let reason = reason.map(|blocking| match blocking {
+                Blocking::Contract(reason) => FinishReason::Contract(reason),
+                other => FinishReason::Strictness(other),
+            });
+            stopped(3, *status, reason, next_step)
         }
         Pipeline::Accepted { externally_changed, receipt, dirty_outside_scope } => {
             accepted(*externally_changed, *receipt, dirty_outside_scope, auto_clear)

@@ -31,19 +31,9 @@ pub fn markdown(receipt: &Value) -> String {
     section(&mut page, "Gates", receipt["gates"].as_array(), |gate| {
         format!("{}: **{}**", code(&text(&gate["id"])), text(&gate["result"]))
     });
-    section(&mut page, "New findings in scope", receipt["verdict"]["intent_regressions"].as_array(), |id| {
-        code(&text(id))
-    });
-    section(
-        &mut page,
-        "New findings of others",
-        receipt["verdict"]["external_regressions"].as_array(),
-        |id| code(&text(id)),
-    );
+    findings(&mut page, receipt);
     section(&mut page, "Let through", receipt["outcome"]["let_through"].as_array(), text);
-    section(&mut page, "False claims", receipt["claims"]["violations"].as_array(), |objection| {
-        format!("{}: {}", text(&objection["claim"]), text(&objection["code"]))
-    });
+    claims(&mut page, receipt);
     section(&mut page, "For you to decide", receipt["decision_points"].as_array(), |point| {
         format!("{} {}: {}", text(&point["id"]), text(&point["kind"]), plain(&text(&point["detail"])))
     });
@@ -58,9 +48,8 @@ fn facts(page: &mut String, receipt: &Value) {
         ("Profile", text(&receipt["profile"]["profile"])),
         ("Run before", text(&receipt["before"]["run_id"])),
         ("Run after", text(&receipt["after"]["run_id"])),
-        ("Health", text(&receipt["health"]["score"])),
-        ("Health, this patch", text(&receipt["health"]["patch_health_delta"])),
-        ("Health, against the baseline", text(&receipt["health"]["delta"])),
+        ("Health", health(receipt)),
+        ("Health against the baseline", receipt["health"]["delta"].as_i64().map(change).unwrap_or_default()),
         ("Enforcement", text(&receipt["enforcement"])),
         ("Sentences not checked", text(&receipt["claims"]["unchecked_sentences"])),
         ("Not claimed", words(&receipt["claims"]["not_made"])),
@@ -71,6 +60,85 @@ fn facts(page: &mut String, receipt: &Value) {
         let _ = writeln!(table, "| {name} | {value} |");
     }
     line(page, table.trim_end());
+}
+
+/// The health before and after, and what lies between them.
+fn health(receipt: &Value) -> String {
+    let score = |value: &Value| value.as_i64();
+    let now = score(&receipt["health"]["score"]).or(score(&receipt["after"]["health"]));
+    match (score(&receipt["before"]["health"]), now) {
+        (Some(before), Some(after)) => health_change(before, after),
+        (None, Some(after)) => after.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// Two scores and the difference, as `90 → 88 (−2)`.
+pub(crate) fn health_change(before: i64, after: i64) -> String {
+    match after.saturating_sub(before) {
+        0 => format!("{after} (no change)"),
+        delta => format!("{before} → {after} ({})", change(delta)),
+    }
+}
+
+/// A difference with its sign.
+fn change(delta: i64) -> String {
+    match delta {
+        0 => "no change".to_owned(),
+        ..0 => format!("−{}", delta.unsigned_abs()),
+        _ => format!("+{delta}"),
+    }
+}
+
+/// The new findings with place and words. Receipts that were kept before these were part of them have the ids alone.
+fn findings(page: &mut String, receipt: &Value) {
+    let of_others = |finding: &&Value| finding["in_scope"] == Value::Bool(false);
+    let known = receipt["new_findings"].as_array();
+    for (heading, ids, are_others) in [
+        ("New findings in scope", "intent_regressions", false),
+        ("New findings of others", "external_regressions", true),
+    ] {
+        let Some(known) = known else {
+            section(page, heading, receipt["verdict"][ids].as_array(), |id| code(&text(id)));
+            continue;
+        };
+        let shown: Vec<Value> =
+            known.iter().filter(|finding| of_others(finding) == are_others).cloned().collect();
+        section(page, heading, Some(&shown), |finding| {
+            let place = match text(&finding["path"]) {
+                path if path.is_empty() => String::new(),
+                path => format!(" {}", code(&format!("{path}:{}", text(&finding["line"])))),
+            };
+            let passed = if finding["let_through"] == true { " (let through)" } else { "" };
+            format!("{}{place} {}{passed}", text(&finding["severity"]), plain(&text(&finding["message"])))
+        });
+    }
+    if let Some(more) = receipt["new_findings_left_out"].as_u64().filter(|more| *more > 0) {
+        line(page, &format!("{more} more new findings are in the receipt by their ids alone."));
+    }
+}
+
+/// The claims that were checked, each with its sentence. Receipts that were kept before have the objections alone.
+fn claims(page: &mut String, receipt: &Value) {
+    let checked = receipt["claims"]["checked"].as_array();
+    if checked.is_some_and(|checked| checked.iter().all(|claim| claim.get("verdict").is_none())) {
+        return section(page, "False claims", receipt["claims"]["violations"].as_array(), |objection| {
+            format!("{}: {}", text(&objection["claim"]), text(&objection["code"]))
+        });
+    }
+    section(page, "Claims", checked, |claim| {
+        let said = match claim["sentence"].as_str() {
+            Some(sentence) => format!("\"{}\"", plain(sentence)),
+            None => plain(&text(&claim["claim"])),
+        };
+        let because: Vec<String> = ["objections", "reservations"]
+            .into_iter()
+            .flat_map(|list| claim[list].as_array().into_iter().flatten())
+            .map(|words| plain(&text(words)))
+            .collect();
+        let because = if because.is_empty() { String::new() } else { format!(": {}", because.join("; ")) };
+        format!("**{}** {said}{because}", text(&claim["verdict"]))
+    });
 }
 
 /// The words of a list in a row.

@@ -3,7 +3,8 @@
 //! A document `probity/receipt/v1`. Its digest covers everything else in it, so that it can be checked offline and
 //! named by others. It holds facts; only the decision points are for people to judge.
 
-use crate::claims::{ApiDelta, Claim, GateFact, GateOutcome, Judgement};
+use crate::claims::{ApiDelta, CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome, Judgement};
+use crate::outputs::NewFinding;
 use crate::profile::Check;
 use crate::strictness::{Outcome, Strictness};
 use crate::verify::{Evaluated, Verdict};
@@ -93,7 +94,7 @@ pub struct ReceiptInput<'a> {
     /// The gates and what became of them.
     pub gates: &'a [GateFact],
     /// The claims that were checked.
-    pub claims: &'a [Claim],
+    pub claims: &'a [CheckedClaim],
     /// What the facts say to them.
     pub judgement: &'a Judgement,
     /// How many sentences of the review text assert nothing that could be checked.
@@ -106,6 +107,8 @@ pub struct ReceiptInput<'a> {
     pub strictness: Strictness,
     /// What became of the public interface, if the runs were compared.
     pub api: Option<&'a ApiDelta>,
+    /// The new findings: what counts against the change first, then the most severe.
+    pub new_findings: &'a [NewFinding],
     /// The receipt before this one, in this repository.
     pub previous: Option<Digest>,
 }
@@ -165,6 +168,7 @@ pub enum DecisionKind {
     ExternalRegressions,
     ExternalChanges,
     FalseClaim,
+    UnprovenClaim,
     GateNotRun,
     ApiBroken,
 }
@@ -205,7 +209,7 @@ pub fn receipt(input: &ReceiptInput<'_>) -> Value {
     let not_made: Vec<&str> = Claim::WORDS
         .iter()
         .copied()
-        .filter(|word| input.claims.iter().all(|it| it.word() != *word))
+        .filter(|word| input.claims.iter().all(|it| it.claim.word() != *word))
         .collect();
     let health = input.after.and_then(|run| run.health);
     let mut document = json!({
@@ -225,7 +229,7 @@ pub fn receipt(input: &ReceiptInput<'_>) -> Value {
             .map(|(check, outcome)| json!({ "check": check, "outcome": outcome })),
         "gates": input.gates,
         "claims": {
-            "checked": input.claims,
+            "checked": input.claims.iter().map(CheckedClaim::to_json).collect::<Vec<_>>(),
             "violations": input.judgement.violations,
             "warnings": input.judgement.warnings,
             "not_made": not_made,
@@ -239,12 +243,22 @@ pub fn receipt(input: &ReceiptInput<'_>) -> Value {
                 input.verdict.evaluation().and_then(|it| it.structural_delta.health_delta),
         },
         "api": input.api,
+        "new_findings": shown_findings(input.new_findings),
+        "new_findings_left_out": input.new_findings.len().saturating_sub(MAX_SHOWN_FINDINGS),
         "enforcement": input.enforcement,
         "previous": input.previous,
     });
     let digest = Digest::of_json(&document);
     document["digest"] = json!(digest);
     document
+}
+
+/// The most new findings that a document shows in words. Their ids are always listed in full.
+pub const MAX_SHOWN_FINDINGS: usize = 200;
+
+/// The new findings as a document shows them.
+pub fn shown_findings(findings: &[NewFinding]) -> Vec<Value> {
+    findings.iter().take(MAX_SHOWN_FINDINGS).map(NewFinding::to_json).collect()
 }
 
 /// The intent without what only its owner may know: of those who amended it, the name people call them by.
@@ -367,21 +381,34 @@ fn decision_points(input: &ReceiptInput<'_>) -> Vec<DecisionPoint> {
     if let Some(check) = input.scope_check.filter(|check| check.status == ScopeCheckStatus::Expanded) {
         found.push((DecisionKind::ScopeExpanded, list(check.expanded_files.iter())));
     }
+    // A finding is known by its place and its words; its id says nothing to a reader.
+    let finding = |id: &String| {
+        let known = input.new_findings.iter().find(|finding| finding.id == *id);
+        known.map_or_else(|| id.clone(), NewFinding::describe)
+    };
     for (id, severity) in &input.outcome.findings_let_through {
-        found.push((DecisionKind::LetThrough, format!("{id} ({severity})")));
+        found.push((DecisionKind::LetThrough, format!("{severity} {}", finding(id))));
     }
     if let Some(delta) = input.verdict.health_regression_advisory() {
         found.push((DecisionKind::HealthLost, delta.to_string()));
     }
     if let Some(evaluation) = input.verdict.evaluation().filter(|it| !it.external_regressions.is_empty()) {
-        found.push((DecisionKind::ExternalRegressions, list(evaluation.external_regressions.iter())));
+        found.push((
+            DecisionKind::ExternalRegressions,
+            list(evaluation.external_regressions.iter().map(finding)),
+        ));
     }
     let outside = input.hygiene.map(FinishHygiene::outside_scope).unwrap_or_default();
     if !outside.is_empty() {
         found.push((DecisionKind::ExternalChanges, list(outside.iter())));
     }
-    for objection in &input.judgement.violations {
-        found.push((DecisionKind::FalseClaim, objection.claim.to_owned()));
+    for claim in input.claims {
+        let kind = match claim.verdict {
+            ClaimVerdict::True => continue,
+            ClaimVerdict::False => DecisionKind::FalseClaim,
+            ClaimVerdict::Unverified => DecisionKind::UnprovenClaim,
+        };
+        found.push((kind, format!("{}: {}", claim.quote(), claim.because())));
     }
     for gate in input.gates.iter().filter(|gate| gate.is_open()) {
         found.push((DecisionKind::GateNotRun, gate.id.clone()));

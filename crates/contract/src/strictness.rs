@@ -50,6 +50,8 @@ pub enum Blocking {
     GatesNotRun,
     /// The author claims something that is false.
     FalseClaim,
+    /// The author claims something that nothing proves.
+    UnprovenClaim,
 }
 
 impl Blocking {
@@ -60,7 +62,8 @@ impl Blocking {
             Self::HealthRegression => "win back the health that the change costs",
             Self::WorsenedSymbols => "make the worsened symbols as simple as they were",
             Self::GatesNotRun => "run the gates of the policy: leave `--skip-gates` out",
-            Self::FalseClaim => "take the false claims back, or make them true",
+            Self::FalseClaim => "correct the false claims, or make them true",
+            Self::UnprovenClaim => "run the gates that would prove the claim, or leave the claim out",
         }
     }
 }
@@ -73,6 +76,7 @@ impl std::fmt::Display for Blocking {
             Self::WorsenedSymbols => f.write_str("worsened_symbols"),
             Self::GatesNotRun => f.write_str("gates_not_run"),
             Self::FalseClaim => f.write_str("false_claim"),
+            Self::UnprovenClaim => f.write_str("unproven_claim"),
         }
     }
 }
@@ -99,13 +103,24 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Adds what false claims lead to. Where there is no verdict they are named and decide nothing.
+    /// Adds what false and unproven claims lead to: `violated` and `unverified` where the policy says that false
+    /// claims violate. Where there is no verdict they are named and decide nothing.
     #[must_use]
-    pub fn with_claims(self, judgement: &Judgement, rule: FalseClaims) -> Self {
+    pub fn with_claims(mut self, judgement: &Judgement, rule: FalseClaims) -> Self {
+        let violates = rule == FalseClaims::Violate;
+        if judgement.has_false_claim() {
+            return self.with(Blocking::FalseClaim, violates);
+        }
         if judgement.is_valid() {
             return self;
         }
-        self.with(Blocking::FalseClaim, rule == FalseClaims::Violate)
+        if violates && self.status.is_accepted() {
+            self.status = ContractStatus::Unverified;
+            self.reason = Some(Blocking::UnprovenClaim);
+            self.blocking_violations.push(Blocking::UnprovenClaim);
+            return self;
+        }
+        self.with(Blocking::UnprovenClaim, violates)
     }
 
     /// Adds what the gates of the policy said: a required one that failed blocks unless the profile is relaxed; one that

@@ -151,7 +151,7 @@ pub fn finish_status(given: &Value) -> Result<Value, String> {
                             dirty_outside_scope: hygiene.dirty_outside_scope,
                         }
                     } else {
-                        Pipeline::NotAccepted { status, reason }
+                        Pipeline::NotAccepted { status, reason: reason.map(crate::Blocking::Contract) }
                     }
                 }
             }
@@ -169,7 +169,8 @@ pub fn claims(given: &Value) -> Result<Value, String> {
         facts: Facts,
     }
     let Given { claims, text, facts } = read(given)?;
-    let recognised = text.map(|text| recognise(&text, &facts.known_names()).claims).unwrap_or_default();
+    let recognised =
+        text.map(|text| recognise(&text, &facts.known_names())).unwrap_or_default().into_claims();
     let judgement = judge(claims.iter().chain(&recognised), &facts);
     Ok(json!({
         "recognised": recognised,

@@ -124,18 +124,24 @@ impl ContractReason {
         match self {
             Self::IntentNotActive => "promote the intent, then verify again",
             Self::StateArtifactMutation => "undo the change to the baseline or to Probity's own state",
-            Self::ReportDigestMismatch => "analyse, then start a new intent on the fresh run",
-            Self::NoBeforeRun => "name the run that the change started from",
-            Self::NoAfterRun => "analyse the tree after the change and name that run",
-            Self::AfterRunRequiredForGovernance => {
-                "analyse after the change: configuration can change every result"
+            Self::ReportDigestMismatch => "analyze the tree, then start a new intent on that run",
+            Self::NoBeforeRun => {
+                "name the run that the change started from with `--before`, or a commit with `--base`"
             }
-            Self::AfterRunNotNew => "analyse again after the edit; the two runs are the same",
-            Self::AfterRunStale => "analyse again: the tree changed after the after-run",
-            Self::IncomparableRuns => "analyse both trees with the same settings and version",
-            Self::StructuralRegressions => "mend the new findings, or widen the scope in a new start",
-            Self::GateFailures => "mend what makes the gate fail",
-            Self::ScopeViolation => "revert what was not declared, or widen the scope in a new start",
+            Self::NoAfterRun => "analyze the tree after the change and name that run",
+            Self::AfterRunRequiredForGovernance => {
+                "analyze after the change: configuration can change every result"
+            }
+            Self::AfterRunNotNew => "analyze again after the edit: both names mean the same run",
+            Self::AfterRunStale => "analyze again: the tree changed after the run that was named",
+            Self::IncomparableRuns => "analyze both trees with the same settings and version",
+            Self::StructuralRegressions => {
+                "fix the new findings; if the team accepts them, raise `severity_floor` in the base branch's policy"
+            }
+            Self::GateFailures => "fix what makes the gate fail",
+            Self::ScopeViolation => {
+                "revert what was not declared, or declare it: with `--allow`, or `probity amend` for an intent"
+            }
             Self::BaselineAbuse(_) => {
                 "move the baseline in a change of its own, with an intent and no regressions"
             }

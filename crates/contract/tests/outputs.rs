@@ -1,7 +1,7 @@
 //! The forms that CI services read.
 
 use paths::RepoPath;
-use probity_contract::claims::{GateFact, GateKind, GateOutcome, Objection, ObjectionCode};
+use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateKind, GateOutcome};
 use probity_contract::outputs::{NewFinding, Review, github_annotations, github_summary, gitlab, junit};
 use probity_contract::receipt::CheckOutcome;
 use probity_contract::{Check, ContractStatus, Severity};
@@ -28,7 +28,7 @@ fn review() -> Review {
     Review {
         status: ContractStatus::Violated,
         reason: Some("structural_regressions".into()),
-        next_step: Some("mend the new findings"),
+        next_step: Some("fix the new findings"),
         blocking: vec!["structural_regressions".into()],
         let_through: vec![],
         profile: "python_structural".into(),
@@ -53,11 +53,22 @@ fn review() -> Review {
             finding("dead_code:3#1", b"src/b.py", true, true),
         ],
         api_breaks: vec!["src/a.py::f".into()],
-        false_claims: vec![Objection {
-            claim: "no_regressions",
-            code: ObjectionCode::RegressionsPresent,
-            detail: [].into(),
-        }],
+        refuted_claims: vec![
+            CheckedClaim {
+                claim: Claim::NoRegressions,
+                sentence: Some("No <script> regressions.".into()),
+                verdict: ClaimVerdict::False,
+                objections: vec!["new: src/a.py:3 nothing uses f".into()],
+                reservations: vec![],
+            },
+            CheckedClaim {
+                claim: Claim::TestsPass { gate: None },
+                sentence: None,
+                verdict: ClaimVerdict::Unverified,
+                objections: vec!["gate unit did not run".into()],
+                reservations: vec![],
+            },
+        ],
     }
 }
 
@@ -65,11 +76,27 @@ fn review() -> Review {
 fn the_summary_says_why_and_what_next() {
     let page = github_summary(&review());
     assert!(page.starts_with("## ❌ Probity: violated\n"), "{page}");
-    assert!(page.contains("**Because:** structural\\_regressions") && page.contains("**Next:** mend"));
-    assert!(page.contains("| Health | 90 → 88 (-2) |"));
+    assert!(page.contains("**Because:** structural\\_regressions") && page.contains("**Next:** fix"));
+    assert!(page.contains("| Health | 90 → 88 (−2) |"));
     assert!(page.contains("| gate comparison | not applicable |"));
     assert!(page.contains("**New findings of this change** (2)") && page.contains("(let through)"));
+    assert!(
+        page.contains("- **false** \"No &lt;script&gt; regressions.\": new: src/a.py:3 nothing uses f"),
+        "{page}"
+    );
+    assert!(page.contains("- **unverified** tests\\_pass: gate unit did not run"), "{page}");
     assert!(!page.contains("<script>"), "{page}");
+}
+
+#[test]
+fn the_level_of_an_annotation_is_the_severity_of_its_finding() {
+    let mut review = review();
+    review.findings = [Severity::Info, Severity::Warning, Severity::Error, Severity::Critical]
+        .map(|severity| NewFinding { severity, ..finding("dead_code:1#1", b"src/a.py", true, false) })
+        .into();
+    let lines = github_annotations(&review);
+    let levels: Vec<&str> = lines.lines().skip(3).filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(levels, ["::notice", "::warning", "::error", "::error"]);
 }
 
 #[test]
@@ -79,7 +106,9 @@ fn an_annotation_stands_where_the_finding_is() {
     assert_eq!(lines[0], "::error title=Probity::violated (structural_regressions)");
     assert_eq!(lines[1], "::error file=src/other.py,title=Probity scope::this path was not declared");
     assert_eq!(lines[2], "::error title=Probity gate unit::exit code 1");
-    assert!(lines[3].starts_with("::error file=src/a.py,line=3,endLine=5,title=Probity dead_code::nothing"));
+    assert!(
+        lines[3].starts_with("::warning file=src/a.py,line=3,endLine=5,title=Probity dead_code::nothing")
+    );
     assert!(lines[4].starts_with("::notice file=src/\\xff%2Cx.py,line=3"), "{}", lines[4]);
     assert!(lines[5].starts_with("::warning file=src/b.py"));
     assert_eq!(lines.len(), 6, "no word of the tree begins a line: {lines:?}");
@@ -108,7 +137,12 @@ fn a_skipped_check_is_no_passed_test() {
             "<testsuite name=\"new findings\" tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"2\">"
         )
     );
-    assert!(page.contains("name=\"no_regressions\"><failure message=\"regressions_present\"/>"));
+    assert!(
+        page.contains("<testsuite name=\"claims\" tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\">")
+    );
+    assert!(page.contains(
+        "name=\"tests_pass\"><skipped message=\"unverified: tests_pass: gate unit did not run\"/>"
+    ));
     assert!(page.contains("&lt;script&gt;") && !page.contains("<script>"));
 }
 

@@ -2,7 +2,8 @@
 
 use intent::{Entry, IntentScope, ScopeCheckStatus, Timestamp, scope_check};
 use paths::RepoPath;
-use probity_contract::claims::{Claim, Facts, GateFact, GateKind, GateOutcome, Judgement, judge};
+use probity_contract::claims::{Claim, Facts, GateFact, GateKind, GateOutcome, Judgement, check_each, judge};
+use probity_contract::outputs::NewFinding;
 use probity_contract::receipt::{
     DeltaEntry, Enforcement, ReceiptError, ReceiptInput, ReceiptIntent, RunRef, attested, receipt, statement,
     verify_receipt,
@@ -163,13 +164,23 @@ fn sample() -> Value {
             required: true,
             detail: "it was left out".into(),
         }],
-        claims: &claims,
+        claims: &check_each(&claims, Vec::new(), &facts(&verdict), &|_| None),
         judgement: &judge(&claims, &facts(&verdict)),
         unchecked_sentences: 3,
         baseline_health: Some(91),
         enforcement: Enforcement::Observe,
         strictness: Strictness::default(),
         api: None,
+        new_findings: &[NewFinding {
+            id: "clone:7aaf#2".into(),
+            rule: "clone".into(),
+            severity: Severity::Info,
+            message: "copy of <b>f</b>".into(),
+            path: Some(path("src/a.py")),
+            lines: (12, 20),
+            is_ours: true,
+            is_let_through: true,
+        }],
         previous: None,
     })
 }
@@ -204,10 +215,39 @@ fn a_receipt_reads_well_and_the_words_of_others_have_no_effect() {
     let page = markdown(&sample());
     assert!(page.starts_with("## Probity: accepted\n"));
     assert!(page.contains("Split the \\*parser\\* &lt;script&gt; `i-1`, by agent"));
-    assert!(page.contains("| Health, this patch | -2 |"));
+    assert!(page.contains("| Health | 90 → 88 (−2) |"), "{page}");
+    assert!(page.contains("| Health against the baseline | −3 |"), "{page}");
+    assert!(page.contains("- info `src/a.py:12` copy of &lt;b&gt;f&lt;/b&gt; (let through)"), "{page}");
+    assert!(!page.contains("clone:7aaf"), "{page}");
     assert!(page.contains("- structural_delta: **passed**"));
     assert!(page.contains("- `e2e`: **skipped**"));
-    assert!(page.contains("- D-2 false_claim: no\\_regressions"));
+    assert!(page.contains("- **false** no\\_regressions: the health fell by 2"), "{page}");
+    assert!(page.contains("- D-2 false_claim: no\\_regressions: the health fell by 2"), "{page}");
+}
+
+#[test]
+fn a_receipt_of_an_earlier_version_still_verifies_and_shows_what_it_has() {
+    let mut receipt = sample();
+    let members = receipt.as_object_mut().expect("an object");
+    for new in ["new_findings", "new_findings_left_out", "digest"] {
+        members.remove(new);
+    }
+    receipt["claims"]["checked"] = json!([{ "claim": "no_regressions" }]);
+    receipt["verdict"]["intent_regressions"] = json!(["clone:7aaf#2"]);
+    receipt["digest"] = json!(canon::Digest::of_json(&receipt));
+    assert!(verify_receipt(&receipt).is_ok());
+    let page = markdown(&receipt);
+    assert!(page.contains("- `clone:7aaf#2`") && page.contains("**False claims**"), "{page}");
+}
+
+#[test]
+fn a_health_that_stayed_is_no_zero() {
+    let mut receipt = sample();
+    receipt["health"]["score"] = json!(90);
+    receipt["health"]["delta"] = json!(0);
+    let page = markdown(&receipt);
+    assert!(page.contains("| Health | 90 (no change) |"), "{page}");
+    assert!(page.contains("| Health against the baseline | no change |"), "{page}");
 }
 
 #[test]
@@ -239,6 +279,21 @@ fn policy_decides_what_a_false_claim_leads_to() {
     let violated = outcome.clone().with_claims(&judgement, FalseClaims::Violate);
     assert_eq!((violated.status, violated.reason), (ContractStatus::Violated, Some(Blocking::FalseClaim)));
     assert_eq!(outcome.clone().with_claims(&Judgement::default(), FalseClaims::Violate), outcome);
+}
+
+#[test]
+fn an_unproven_claim_leaves_a_change_unverified_and_never_violates_it() {
+    let patch = patch(run("after", 90, &[]), ScopeCheckStatus::Clean);
+    let verdict = verify(&patch);
+    let outcome = weigh(&verdict, patch.after.as_ref(), Strictness::default());
+    let judgement = judge(&[Claim::TestsPass { gate: None }], &facts(&verdict));
+    let reported = outcome.clone().with_claims(&judgement, FalseClaims::Report);
+    assert_eq!(
+        (reported.status, reported.let_through),
+        (ContractStatus::Accepted, vec![Blocking::UnprovenClaim])
+    );
+    let open = outcome.with_claims(&judgement, FalseClaims::Violate);
+    assert_eq!((open.status, open.reason), (ContractStatus::Unverified, Some(Blocking::UnprovenClaim)));
 }
 
 fn gate(result: GateOutcome, required: bool) -> GateFact {

@@ -97,7 +97,7 @@ proptest! {
         let text = words.join(" ");
         let once = recognise(&text, &KnownNames::default());
         prop_assert_eq!(&once, &recognise(&text, &KnownNames::default()));
-        prop_assert!(once.unchecked <= once.sentences);
+        prop_assert!(once.unchecked.len() <= once.sentences);
     }
 
     #[test]

@@ -268,7 +268,7 @@ fn protected(case: &Case<'_>, say: &mut Sayings) {
         protected_change(case, say, &change.path, &change.detail);
     }
     if case.refs == RefsRule::Protect {
-        let is_output = |path: &RepoPath| case.build_outputs.lets_in(path);
+        let is_output = |path: &RepoPath| case.exemptions.covers(path);
         for movement in case.ref_movements.iter().filter(|it| !it.repository.as_ref().is_some_and(is_output))
         {
             let detail = format!("a git reference changed: {}", movement.describe());

@@ -54,6 +54,13 @@ impl ObjectionCode {
     }
 }
 
+impl ObjectionCode {
+    /// Whether the facts contradict the claim. Otherwise they are missing: the claim is unproven, not false (law 6).
+    pub const fn contradicts(self) -> bool {
+        !matches!(self, Self::CheckNotApplicable | Self::GateNotRun | Self::NotVerified)
+    }
+}
+
 /// An objection to a claim.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Objection {
@@ -80,16 +87,21 @@ impl Serialize for Objection {
 /// What the facts say to a set of claims.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Judgement {
-    /// Claims that are false.
+    /// Claims that are false or unproven.
     pub violations: BTreeSet<Objection>,
     /// Claims that are weaker than they sound.
     pub warnings: BTreeSet<Objection>,
 }
 
 impl Judgement {
-    /// Whether no claim is false.
+    /// Whether every claim is proven.
     pub fn is_valid(&self) -> bool {
         self.violations.is_empty()
+    }
+
+    /// Whether the facts contradict some claim.
+    pub fn has_false_claim(&self) -> bool {
+        self.violations.iter().any(|objection| objection.code.contradicts())
     }
 }
 

@@ -3,11 +3,13 @@
 //! Claims come structured, or are recognised in free text ([`recognise`]); both are judged alike. What an author
 //! did not claim is not judged, and what was skipped never counts as passed (law 6).
 
+mod checked;
 mod judge;
 mod text;
 
+pub use checked::{CheckedClaim, ClaimVerdict, check_each};
 pub use judge::{Judgement, Objection, ObjectionCode, judge};
-pub use text::{KnownNames, Recognition, recognise};
+pub use text::{AssertedClaim, KnownNames, Recognition, recognise};
 
 use crate::profile::Check;
 use crate::words::ContractStatus;

@@ -2,7 +2,7 @@
 
 use super::{NewFinding, Review};
 use crate::claims::{GateFact, GateOutcome};
-use crate::markdown::{code, plain};
+use crate::markdown::{code, health_change, plain};
 use crate::run::Severity;
 use crate::words::ContractStatus;
 use std::fmt::Write;
@@ -33,8 +33,8 @@ pub fn github_summary(review: &Review) -> String {
     list(&mut page, "New findings of this change", &ours, |finding| finding_line(finding));
     list(&mut page, "Not declared", &review.out_of_scope, |path| code(&path.to_string()));
     list(&mut page, "Gates", &review.gates, gate_line);
-    list(&mut page, "False claims", &review.false_claims, |claim| {
-        format!("{}: {}", plain(claim.claim), plain(claim.code.word()))
+    list(&mut page, "Claims that do not hold", &review.refuted_claims, |claim| {
+        format!("**{}** {}: {}", claim.verdict.word(), plain(&claim.quote()), plain(&claim.because()))
     });
     list(&mut page, "Breaks of the public interface", &review.api_breaks, |symbol| code(symbol));
     list(&mut page, "Let through", &review.let_through, |what| plain(what));
@@ -44,7 +44,7 @@ pub fn github_summary(review: &Review) -> String {
 
 fn facts(page: &mut String, review: &Review) {
     let health = match review.health {
-        (Some(before), Some(after)) => format!("{before} → {after} ({:+})", after - before),
+        (Some(before), Some(after)) => health_change(before, after),
         _ => "not known".into(),
     };
     let run = |id: &Option<String>| id.as_ref().map_or_else(|| "none".into(), |id| code(id));
@@ -117,11 +117,12 @@ pub fn github_annotations(review: &Review) -> String {
 }
 
 fn annotation(finding: &NewFinding) -> String {
+    // The level says how severe the finding is; whether the change is accepted stands in the line of the verdict.
     let level = match finding.severity {
         _ if !finding.is_ours => "notice",
-        _ if finding.blocks() => "error",
         Severity::Info => "notice",
-        _ => "warning",
+        Severity::Error | Severity::Critical if finding.blocks() => "error",
+        Severity::Warning | Severity::Error | Severity::Critical => "warning",
     };
     let (first, last) = finding.lines;
     let place = match &finding.path {

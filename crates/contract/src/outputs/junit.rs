@@ -1,7 +1,7 @@
 //! `JUnit`: every check and every new finding as a test case, for services that read nothing else.
 
 use super::{NewFinding, Review};
-use crate::claims::{GateFact, GateOutcome};
+use crate::claims::{CheckedClaim, ClaimVerdict, GateFact, GateOutcome};
 use crate::profile::Check;
 use crate::receipt::CheckOutcome;
 use std::fmt::Write;
@@ -12,15 +12,11 @@ pub fn junit(review: &Review) -> String {
         review.checks.iter().map(|(check, outcome)| of_check(*check, *outcome, review)).collect();
     let findings: Vec<Case> = review.findings.iter().map(of_finding).collect();
     let gates: Vec<Case> = review.gates.iter().map(of_gate).collect();
-    let claims = review.false_claims.iter().map(|objection| Case {
-        name: objection.claim.to_owned(),
-        end: End::Failed(objection.code.word().to_owned()),
-    });
-    let claims: Vec<Case> = claims.collect();
+    let claims: Vec<Case> = review.refuted_claims.iter().map(of_claim).collect();
     let mut page =
         String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"probity\">\n");
     for (name, cases) in
-        [("checks", checks), ("gates", gates), ("new findings", findings), ("false claims", claims)]
+        [("checks", checks), ("gates", gates), ("new findings", findings), ("claims", claims)]
     {
         suite(&mut page, name, &cases);
     }
@@ -50,6 +46,16 @@ fn of_check(check: Check, outcome: CheckOutcome, review: &Review) -> Case {
         CheckOutcome::NotReached => End::Failed(format!("{}: not verified", review.status.word())),
     };
     Case { name: check.word().to_owned(), end }
+}
+
+fn of_claim(claim: &CheckedClaim) -> Case {
+    let words = format!("{}: {}", claim.quote(), claim.because());
+    let end = match claim.verdict {
+        ClaimVerdict::True => End::Passed,
+        ClaimVerdict::False => End::Failed(words),
+        ClaimVerdict::Unverified => End::Skipped(format!("unverified: {words}")),
+    };
+    Case { name: claim.claim.word().to_owned(), end }
 }
 
 fn of_gate(gate: &GateFact) -> Case {

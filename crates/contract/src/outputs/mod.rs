@@ -13,12 +13,13 @@ pub use github::{github_annotations, github_summary};
 pub use gitlab::gitlab;
 pub use junit::junit;
 
-use crate::claims::{GateFact, Objection};
+use crate::claims::{CheckedClaim, GateFact};
 use crate::profile::Check;
 use crate::receipt::CheckOutcome;
 use crate::run::Severity;
 use crate::words::ContractStatus;
 use paths::RepoPath;
+use serde_json::{Value, json};
 
 /// A new finding, where a reader can find it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +45,28 @@ pub struct NewFinding {
 impl NewFinding {
     fn blocks(&self) -> bool {
         self.is_ours && !self.is_let_through
+    }
+
+    /// The finding as documents hold it.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "id": self.id,
+            "rule": self.rule,
+            "severity": self.severity,
+            "message": self.message,
+            "path": self.path,
+            "line": self.lines.0,
+            "in_scope": self.is_ours,
+            "let_through": self.is_let_through,
+        })
+    }
+
+    /// Where it is and what is wrong, in one line.
+    pub fn describe(&self) -> String {
+        match &self.path {
+            Some(path) => format!("{path}:{} {}", self.lines.0, self.message),
+            None => self.message.clone(),
+        }
     }
 
     /// The file in text, whatever its bytes.
@@ -81,6 +104,6 @@ pub struct Review {
     pub findings: Vec<NewFinding>,
     /// Public symbols that callers can no longer rely on.
     pub api_breaks: Vec<String>,
-    /// Claims that are false.
-    pub false_claims: Vec<Objection>,
+    /// Claims that are false or unproven.
+    pub refuted_claims: Vec<CheckedClaim>,
 }

@@ -1,12 +1,13 @@
 //! An answer as a document: the fields of seeds 001 and 004, and what they rest on.
 
 use super::Answer;
-use contract::outputs::{NewFinding, Review};
-use contract::receipt::{RunRef, check_outcomes};
+use contract::claims::CheckedClaim;
+use contract::outputs::Review;
+use contract::receipt::{MAX_SHOWN_FINDINGS, RunRef, check_outcomes, shown_findings};
 use serde_json::{Map, Value, json};
 
-/// The most new findings that a document shows in words. Their ids are always listed in full.
-const SHOWN: usize = 200;
+/// The most unchecked sentences that a document lists; their number is always whole.
+const MAX_LISTED_SENTENCES: usize = 100;
 
 impl Answer {
     /// The document, without its `schema`.
@@ -43,8 +44,8 @@ impl Answer {
             "checks_performed": profile.checks_performed,
             "checks_not_applicable": profile.checks_not_applicable,
             "checks": checks.map(|(check, outcome)| json!({ "check": check, "outcome": outcome })),
-            "new_findings": review.findings.iter().take(SHOWN).map(finding_json).collect::<Vec<_>>(),
-            "new_findings_left_out": review.findings.len().saturating_sub(SHOWN),
+            "new_findings": shown_findings(&review.findings),
+            "new_findings_left_out": review.findings.len().saturating_sub(MAX_SHOWN_FINDINGS),
             "api": self.api,
             "claims": self.claims_json(),
             "claim_validation_recommended": self.claim_validation_recommended(),
@@ -60,15 +61,17 @@ impl Answer {
     pub fn claims_json(&self) -> Value {
         let not_made: Vec<&str> = contract::claims::Claim::WORDS
             .into_iter()
-            .filter(|word| self.claims.iter().all(|claim| claim.word() != *word))
+            .filter(|word| self.claims.iter().all(|checked| checked.claim.word() != *word))
             .collect();
         json!({
             "valid": self.judgement.is_valid(),
-            "checked": self.claims,
+            "verdict": self.claims_verdict(),
+            "checked": self.claims.iter().map(CheckedClaim::to_json).collect::<Vec<_>>(),
             "violations": self.judgement.violations,
             "warnings": self.judgement.warnings,
             "not_made": not_made,
-            "unchecked_sentences": self.unchecked_sentences,
+            "unchecked_sentences": self.unchecked_sentences.len(),
+            "unchecked": &self.unchecked_sentences[..self.unchecked_sentences.len().min(MAX_LISTED_SENTENCES)],
         })
     }
 
@@ -83,17 +86,4 @@ impl Answer {
 
 fn run_json(run: &RunRef) -> Value {
     json!({ "run_id": super::review::short_id(&run.run_id), "digest": run.run_id, "health": run.health })
-}
-
-fn finding_json(finding: &NewFinding) -> Value {
-    json!({
-        "id": finding.id,
-        "rule": finding.rule,
-        "severity": finding.severity,
-        "message": finding.message,
-        "path": finding.path,
-        "line": finding.lines.0,
-        "in_scope": finding.is_ours,
-        "let_through": finding.is_let_through,
-    })
 }

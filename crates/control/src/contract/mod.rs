@@ -20,7 +20,9 @@ pub use receipt::{Circumstances, keep};
 use crate::runs::{FindingCounts, Stored};
 use analysis::{Comparison, GateReport, GateRules, Run, RunId};
 use canon::Digest;
-use contract::claims::{ApiDelta, Claim, Facts, GateFact, Judgement, judge, recognise};
+use contract::claims::{
+    ApiDelta, CheckedClaim, Claim, ClaimVerdict, Facts, GateFact, Judgement, check_each, judge, recognise,
+};
 use contract::receipt::RunRef;
 use contract::{
     Budget, CurrentState, GatePreview, Outcome, Patch, PatchIntent, Rules, Strictness, Verdict,
@@ -42,6 +44,13 @@ pub struct Side {
     pub n_findings: FindingCounts,
     /// The baseline that the tree carried, if it carried one.
     pub baseline: Option<BaselineFile>,
+}
+
+impl Answer {
+    /// What the facts say to all claims together: false if one is, else unverified if one is.
+    pub fn claims_verdict(&self) -> ClaimVerdict {
+        self.claims.iter().map(|claim| claim.verdict).max().unwrap_or(ClaimVerdict::True)
+    }
 }
 
 impl Side {
@@ -103,11 +112,11 @@ pub struct Answer {
     /// The gates of the policy that were run, or left out.
     pub gates: Vec<GateFact>,
     /// The claims that were checked: given and recognised, in this order.
-    pub claims: Vec<Claim>,
-    /// What the facts say to them.
+    pub claims: Vec<CheckedClaim>,
+    /// What the facts say to them together.
     pub judgement: Judgement,
-    /// How many sentences of the text assert nothing that could be checked.
-    pub unchecked_sentences: usize,
+    /// The sentences of the text that assert nothing that could be checked.
+    pub unchecked_sentences: Vec<String>,
     /// D.
     pub changed: BTreeSet<RepoPath>,
     /// The intent's id.
@@ -201,10 +210,11 @@ fn worsened(comparison: &Comparison) -> Vec<WorsenedSymbol> {
 }
 
 /// The claims of a request and what the facts say to them.
-struct Checked {
-    claims: Vec<Claim>,
+#[derive(Default)]
+struct CheckedClaims {
+    claims: Vec<CheckedClaim>,
     judgement: Judgement,
-    unchecked: usize,
+    unchecked: Vec<String>,
 }
 
 fn check_claims(
@@ -212,15 +222,20 @@ fn check_claims(
     verdict: &Verdict,
     comparison: Option<&Comparison>,
     api: Option<&ApiDelta>,
-) -> Checked {
+) -> CheckedClaims {
     if request.claims.is_empty() && request.text.is_none() {
-        return Checked { claims: Vec::new(), judgement: Judgement::default(), unchecked: 0 };
+        return CheckedClaims::default();
     }
     let facts = facts(request, verdict, comparison, api);
     let recognition = request.text.map(|text| recognise(text, &facts.known_names())).unwrap_or_default();
-    let mut claims = request.claims.clone();
-    claims.extend(recognition.claims.into_iter().filter(|claim| !request.claims.contains(claim)));
-    Checked { judgement: judge(&claims, &facts), claims, unchecked: recognition.unchecked }
+    let describe = |id: &str| {
+        let runs = [request.after, request.before];
+        let mut findings = runs.into_iter().flatten().flat_map(|side| &side.run.findings);
+        findings.find(|finding| finding.id.to_string() == id).map(review::describe)
+    };
+    let claims = check_each(&request.claims, recognition.claims, &facts, &describe);
+    let judgement = judge(claims.iter().map(|checked| &checked.claim), &facts);
+    CheckedClaims { claims, judgement, unchecked: recognition.unchecked }
 }
 
 /// What is known about the change, for claims to be held against.

@@ -40,11 +40,12 @@ impl Answer {
             gates: &self.gates,
             claims: &self.claims,
             judgement: &self.judgement,
-            unchecked_sentences: self.unchecked_sentences,
+            unchecked_sentences: self.unchecked_sentences.len(),
             baseline_health: circumstances.baseline_health,
             enforcement: circumstances.enforcement,
             strictness: self.strictness,
             api: self.api.as_ref(),
+            new_findings: &self.new_findings(),
             previous,
         })
     }

@@ -3,6 +3,7 @@
 use super::{Answer, convert};
 use analysis::Regression;
 use contract::Evaluation;
+use contract::claims::ClaimVerdict;
 use contract::outputs::{NewFinding, Review};
 use contract::receipt::check_outcomes;
 use paths::RepoPath;
@@ -26,7 +27,12 @@ impl Answer {
             out_of_scope: self.out_of_scope(),
             findings: self.new_findings(),
             api_breaks: self.api.iter().flat_map(|api| &api.breaks).cloned().collect(),
-            false_claims: self.judgement.violations.iter().cloned().collect(),
+            refuted_claims: self
+                .claims
+                .iter()
+                .filter(|claim| claim.verdict != ClaimVerdict::True)
+                .cloned()
+                .collect(),
         }
     }
 
@@ -39,7 +45,7 @@ impl Answer {
     }
 
     /// The new findings: what counts against the change first, then the worst.
-    fn new_findings(&self) -> Vec<NewFinding> {
+    pub(super) fn new_findings(&self) -> Vec<NewFinding> {
         let regressions = self.comparison.iter().flat_map(|it| &it.regressions);
         let mut found: Vec<NewFinding> = regressions.map(|new| self.new_finding(new)).collect();
         found.sort_by(|a, b| {
@@ -66,6 +72,14 @@ impl Answer {
             is_let_through: self.outcome.findings_let_through.contains_key(&id),
             id,
         }
+    }
+}
+
+/// Where a finding is and what is wrong, in one line.
+pub(super) fn describe(finding: &analysis::Finding) -> String {
+    match finding.locations.first() {
+        Some(place) => format!("{}:{} {}", place.path, place.range.start_line.max(1), finding.message),
+        None => finding.message.clone(),
     }
 }
 

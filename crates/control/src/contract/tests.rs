@@ -181,7 +181,12 @@ fn claims_are_held_against_what_was_found() {
     assert!(!verify(&asked(vec![Claim::NoApiChange])).judgement.is_valid());
     let text = Request { text: Some("No regressions. I feel good about it."), ..asked(vec![]) };
     let answer = verify(&text);
-    assert_eq!((answer.claims.as_slice(), answer.unchecked_sentences), (&[Claim::NoRegressions][..], 1));
+    let checked: Vec<_> = answer.claims.iter().map(|it| (&it.claim, it.sentence.as_deref())).collect();
+    assert_eq!(checked, [(&Claim::NoRegressions, Some("No regressions."))]);
+    assert_eq!(answer.unchecked_sentences, ["I feel good about it."]);
+    let still = verify(&Request { text: Some(&format!("Fixed {}.", finding("g"))), ..asked(vec![]) });
+    assert_eq!(still.claims_verdict(), ClaimVerdict::False);
+    assert!(still.claims[0].because().starts_with("still there: a.py:"), "{:?}", still.claims);
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn validate_review_claims(call: &Call, args: Validate) -> Result<Value, Fault> {
         ..Options::default()
     };
     let verified = verify(call, &workspace, &options)?;
-    Ok(super::named("claims-check", verified.answer.claims_json()))
+    Ok(super::named("claims-check", verified.claims_document()))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -4,7 +4,7 @@ use crate::answer::{Answer, path_json};
 use crate::commands::analysis::watched;
 use crate::{place, ui};
 use clap::{Args, Subcommand, ValueEnum};
-use contract::claims::{Claim, GateFact, GateOutcome};
+use contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
 use contract::outputs::{self, Review};
 use contract::receipt::CheckOutcome;
 use contract::{ContractStatus, Severity, StrictnessProfile};
@@ -133,7 +133,8 @@ pub(crate) struct Ground {
 pub(crate) enum ClaimsCommand {
     /// Check what an author says about the change in the tree
     ///
-    /// Claims come structured (--claim) or are found in a text. What is not recognised as a claim is counted as unchecked.
+    /// Claims are given with --claim, or found in a text. Each is true, false, or unverified if nothing proves it; the
+    /// sentences that claim nothing known are listed as not checked.
     #[command(after_help = "Examples:\n  probity claims check --text review.md --base origin/main\n  \
                             echo 'No regressions, docs only.' | probity claims check --text -\n  \
                             probity claims check --claim no_api_change\n  \
@@ -273,39 +274,63 @@ pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<An
     };
     let answer = &verified.answer;
     for claim in &answer.claims {
-        let word = claim.word();
-        let objections: Vec<&str> = answer
-            .judgement
-            .violations
-            .iter()
-            .filter(|it| it.claim == word)
-            .map(|it| it.code.word())
-            .collect();
-        let warnings: Vec<&str> =
-            answer.judgement.warnings.iter().filter(|it| it.claim == word).map(|it| it.code.word()).collect();
-        let mark = if objections.is_empty() { ui::good("true ") } else { ui::bad("false") };
-        ui::print(format_args!(
-            "  {mark} {word}  {} {}",
-            objections.join(", "),
-            ui::warn(warnings.join(", "))
-        ));
+        show_claim(claim);
     }
     if answer.claims.is_empty() {
         ui::print("  nothing was claimed that could be checked");
     }
-    if answer.unchecked_sentences > 0 {
-        ui::print_row("unchecked", ui::count(answer.unchecked_sentences, "sentence"));
+    let unchecked = &answer.unchecked_sentences;
+    if !unchecked.is_empty() {
+        ui::print(format_args!("not checked: {}", ui::count(unchecked.len(), "sentence")));
+        for sentence in unchecked.iter().take(MAX_SHOWN_SENTENCES) {
+            ui::print(format_args!("  {}", ui::dim(canon::bytes::escape(sentence.as_bytes()))));
+        }
+        if unchecked.len() > MAX_SHOWN_SENTENCES {
+            ui::print(format_args!(
+                "  and {} more (--json lists them)",
+                unchecked.len() - MAX_SHOWN_SENTENCES
+            ));
+        }
     }
-    if !answer.judgement.is_valid() {
-        ui::row("next", contract::Blocking::FalseClaim.next_step());
+    let verdict = answer.claims_verdict();
+    match verdict {
+        ClaimVerdict::True => {}
+        ClaimVerdict::False => ui::row("next", contract::Blocking::FalseClaim.next_step()),
+        ClaimVerdict::Unverified => ui::row("next", contract::Blocking::UnprovenClaim.next_step()),
     }
     show_notes(&verified.notes);
-    let mut document = answer.claims_json();
-    document["status"] = json!(answer.verdict.status);
-    document["notes"] = json!(verified.notes);
-    let code = u8::from(!answer.judgement.is_valid());
-    Ok(Answer::with_code("claims-check", code, document))
+    Ok(Answer::with_code("claims-check", verdict.exit_code(), verified.claims_document()))
 }
+
+/// The most sentences that are listed as not checked.
+const MAX_SHOWN_SENTENCES: usize = 5;
+
+fn show_claim(claim: &CheckedClaim) {
+    let word = format!("{:<10}", claim.verdict.word());
+    let word = match claim.verdict {
+        ClaimVerdict::True => ui::good(word),
+        ClaimVerdict::Unverified => ui::warn(word),
+        ClaimVerdict::False => ui::bad(word),
+    };
+    // The words of the text are those of whoever is judged: nothing in them reaches the terminal as a command.
+    let quote = canon::bytes::escape(claim.quote().as_bytes());
+    let reservations = claim.reservations.iter().map(|it| ui::warn(format_args!("but {it}")));
+    let because: Vec<String> = claim.objections.iter().cloned().chain(reservations).collect();
+    match because.as_slice() {
+        [only] if quote.chars().count() + only.chars().count() <= MAX_LINE_CHARS => {
+            ui::print(format_args!("  {word}  {quote}  {only}"));
+        }
+        several => {
+            ui::print(format_args!("  {word}  {quote}"));
+            for line in several {
+                ui::print(format_args!("              {line}"));
+            }
+        }
+    }
+}
+
+/// How much of a claim and its reason fits into one line of a terminal, beside the verdict.
+const MAX_LINE_CHARS: usize = 64;
 
 fn options(ground: Ground) -> Result<Options, Fault> {
     let against = ground.base.map(Against::Revision).or(ground.before.map(Against::Run));
@@ -395,8 +420,8 @@ fn show(review: &Review, verified: &Verified) {
     for path in review.out_of_scope.iter().take(SHOWN) {
         ui::print(format_args!("  {} {path}", ui::bad("not declared")));
     }
-    for claim in &review.false_claims {
-        ui::print(format_args!("  {} {}: {}", ui::bad("false claim"), claim.claim, claim.code.word()));
+    for claim in &review.refuted_claims {
+        show_claim(claim);
     }
     for what in &review.let_through {
         ui::print(format_args!("  {} {what}", ui::warn("let through")));

@@ -272,6 +272,44 @@ fn claims_in_a_text_are_held_against_the_tree() {
         checked.json["violations"].as_array().into_iter().flatten().map(|it| &it["code"]).collect();
     assert_eq!(codes, ["api_broken", "health_regressed", "regressions_present"]);
     assert_eq!(checked.json["unchecked_sentences"], 1);
+    assert_eq!(checked.json["unchecked"], json!(["Lovely weather."]));
+}
+
+#[test]
+fn a_claim_that_nothing_proves_is_unverified_and_a_false_one_names_the_path() {
+    let repo = committed(LANGUAGES[0].files);
+    repo.sh("sed -i s/limit=1/limit=2/ app/main.py && echo x > notes.txt");
+    let said = |text: &str| {
+        std::fs::write(repo.outside().join("said.md"), text).expect("writes");
+        let answer = repo.ask(&["claims", "check", "--text", "../said.md"]);
+        crate::schemas::check(&answer.json);
+        let output = repo.probity(&["claims", "check", "--text", "../said.md"]).output().expect("starts");
+        (answer, String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (answer, shown) = said("All tests pass.\n");
+    assert_eq!((answer.exit_code, &answer.json["verdict"]), (Some(3), &json!("unverified")));
+    assert_eq!(answer.json["checked"][0]["sentence"], "All tests pass.");
+    assert!(shown.contains("unverified  \"All tests pass.\"\n"), "{shown}");
+    assert!(shown.contains("the policy has no gate that runs tests, so nothing was run"), "{shown}");
+    let (answer, shown) =
+        said("I only touched app/. All tests pass.\n\n- one.\n- two.\n- 3.\n- 4.\n- 5.\n- 6.\n");
+    assert_eq!((answer.exit_code, &answer.json["verdict"]), (Some(1), &json!("false")));
+    assert!(shown.contains("false       \"I only touched app/.\"  notes.txt was changed too\n"), "{shown}");
+    assert!(shown.contains("not checked: 6 sentences\n  one.\n"), "{shown}");
+    assert!(shown.contains("and 1 more (--json lists them)"), "{shown}");
+    assert_eq!(said("I only touched app/ and notes.txt.\n").0.exit_code, Some(0));
+}
+
+#[test]
+fn a_receipt_shows_findings_by_place_and_words_and_the_health_before_and_after() {
+    let repo = with_dead_code("app/main.py");
+    verify(&repo, &["--receipt"]);
+    crate::schemas::check(&repo.ask(&["receipt", "show"]).json["receipt"]);
+    let output = repo.probity(&["receipt", "show"]).output().expect("starts");
+    let page = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(page.contains("**New findings in scope**\n\n- "), "{page}");
+    assert!(page.contains(" `app/main.py:") && !page.contains("dead_code:"), "{page}");
+    assert!(page.contains("| Health | ") && !page.contains("this patch"), "{page}");
 }
 
 #[test]

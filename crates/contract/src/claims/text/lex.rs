@@ -43,12 +43,36 @@ pub(super) struct RawSentence<'a> {
     pub(super) is_heading: bool,
     /// Whether a blank line, a heading or a list stands between it and the sentence before.
     pub(super) opens_paragraph: bool,
+    /// The sentence as its author wrote it, with single spaces, cut after [`MAX_SENTENCE_BYTES`].
+    pub(super) source: String,
+}
+
+/// The longest sentence that is quoted back. A text without a full stop would otherwise be repeated whole.
+const MAX_SENTENCE_BYTES: usize = 400;
+
+impl RawSentence<'_> {
+    fn quote(&mut self, words: &str, follows_space: bool) {
+        if self.source.len() > MAX_SENTENCE_BYTES {
+            return;
+        }
+        if follows_space && !self.source.is_empty() {
+            self.source.push(' ');
+        }
+        self.source.push_str(words);
+        if self.source.len() > MAX_SENTENCE_BYTES {
+            self.source.truncate(self.source.floor_char_boundary(MAX_SENTENCE_BYTES));
+            self.source.push('…');
+        }
+    }
 }
 
 /// Cuts `text` into sentences and hands each to `visit`.
 pub(super) fn sentences<'a>(text: &'a str, mut visit: impl FnMut(&RawSentence<'a>)) {
-    let mut lexer =
-        Lexer { sentence: RawSentence { opens_paragraph: true, ..Default::default() }, visit: &mut visit };
+    let mut lexer = Lexer {
+        sentence: RawSentence { opens_paragraph: true, ..Default::default() },
+        ended: None,
+        visit: &mut visit,
+    };
     let mut fence: Option<&str> = None;
     let mut in_comment = false;
     for line in text.lines() {
@@ -73,6 +97,8 @@ pub(super) fn sentences<'a>(text: &'a str, mut visit: impl FnMut(&RawSentence<'a
 
 struct Lexer<'a, 'v> {
     sentence: RawSentence<'a>,
+    /// Whether what was taken last ends the sentence, and if so, whether that is a question.
+    ended: Option<bool>,
     visit: &'v mut dyn FnMut(&RawSentence<'a>),
 }
 
@@ -134,14 +160,22 @@ impl<'a> Lexer<'a, '_> {
             self.sentence.tokens.clear();
             self.sentence.opens_paragraph = false;
         }
+        self.sentence.source.clear();
         self.sentence.is_heading = false;
     }
 
     /// Cuts one line into tokens.
     fn words(&mut self, line: &'a str) {
+        if self.sentence.tokens.is_empty() {
+            // A rule or another line without words is no part of the sentence that follows.
+            self.sentence.source.clear();
+        }
         let mut rest = line;
+        let mut follows_space = true;
         loop {
+            let untrimmed = rest.len();
             rest = rest.trim_start();
+            follows_space |= rest.len() < untrimmed;
             let Some(first) = rest.chars().next() else { break };
             let taken = match first {
                 '`' => self.code_span(rest),
@@ -155,7 +189,12 @@ impl<'a> Lexer<'a, '_> {
                 _ => None,
             };
             let taken = taken.unwrap_or_else(|| self.chunk(rest, first));
+            self.sentence.quote(&rest[..taken], follows_space);
             rest = &rest[taken..];
+            follows_space = false;
+            if let Some(is_question) = self.ended.take() {
+                self.end_sentence(is_question);
+            }
         }
     }
 
@@ -181,7 +220,7 @@ impl<'a> Lexer<'a, '_> {
         if content.contains(char::is_whitespace) {
             self.push(content, Kind::Quoted, Class::NONE, true);
             if content.ends_with(['.', '!', '?']) && after.is_none_or(char::is_whitespace) {
-                self.end_sentence(false);
+                self.ended = Some(false);
             }
         } else {
             self.literal(content.trim_end_matches(['.', ',', ';', '!', '?']));
@@ -222,7 +261,7 @@ impl<'a> Lexer<'a, '_> {
         if tail.contains(':') {
             self.push(":", Kind::Colon, Class::NONE, false);
         } else if tail.contains(['.', '!', '?', '…']) && !lexicon::is_abbreviation(core) {
-            self.end_sentence(tail.contains('?'));
+            self.ended = Some(tail.contains('?'));
         }
         length
     }
@@ -344,6 +383,20 @@ mod tests {
     fn a_full_stop_ends_a_sentence_and_a_path_does_not() {
         assert_eq!(cut("I changed src/a.py. Tests pass. OK?"), ["I changed src/a.py", "Tests pass", "OK?"]);
         assert_eq!(cut("See e.g. the log."), ["See e.g the log"]);
+    }
+
+    #[test]
+    fn a_sentence_is_quoted_as_it_was_written() {
+        let mut found = Vec::new();
+        let text =
+            "# Notes\n\n* I didn't touch `src/a.py`;\n  really (I swear)! Why?\n---\nDone: **all** green";
+        sentences(text, |sentence| found.push(sentence.source.clone()));
+        let expected =
+            ["Notes", "I didn't touch `src/a.py`; really (I swear)!", "Why?", "Done: **all** green"];
+        assert_eq!(found, expected);
+        let mut long = String::new();
+        sentences(&"wörd ".repeat(1000), |sentence| long.clone_from(&sentence.source));
+        assert!(long.ends_with('…') && long.len() < 500, "{}", long.len());
     }
 
     #[test]

@@ -29,11 +29,27 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recognition {
     /// The claims that the author asserts, in order of appearance, each once.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<AssertedClaim>,
     /// How many sentences there are.
     pub sentences: usize,
-    /// How many of them assert no claim that is known. They are not checked (law 6).
-    pub unchecked: usize,
+    /// The sentences that assert no claim that is known. They are not checked (law 6).
+    pub unchecked: Vec<String>,
+}
+
+impl Recognition {
+    /// The claims without their sentences.
+    pub fn into_claims(self) -> Vec<Claim> {
+        self.claims.into_iter().map(|asserted| asserted.claim).collect()
+    }
+}
+
+/// A claim, and the sentence that makes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AssertedClaim {
+    /// What is claimed.
+    pub claim: Claim,
+    /// The first sentence that says so, as its author wrote it.
+    pub sentence: String,
 }
 
 /// Finds the claims that the author of `text` asserts.
@@ -72,10 +88,13 @@ impl Recogniser<'_, '_> {
         statements.retain(|statement| sentence.asserts(statement.start, statement.end));
         statements.sort_by_key(|statement| statement.at);
         self.recognition.sentences += 1;
-        self.recognition.unchecked += usize::from(statements.is_empty());
+        if statements.is_empty() {
+            self.recognition.unchecked.push(raw.source.clone());
+        }
         for statement in statements {
             if self.seen.insert(statement.claim.clone()) {
-                self.recognition.claims.push(statement.claim);
+                let sentence = raw.source.clone();
+                self.recognition.claims.push(AssertedClaim { claim: statement.claim, sentence });
             }
         }
     }

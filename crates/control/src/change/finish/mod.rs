@@ -143,10 +143,7 @@ impl Finisher<'_> {
         parts.verification = Some(self.short(document));
         let status = verified.outcome.status;
         if !status.is_accepted() {
-            let reason = verified.outcome.reason.and_then(|blocking| match blocking {
-                contract::Blocking::Contract(reason) => Some(reason),
-                _ => verified.verdict.reason,
-            });
+            let reason = verified.outcome.reason;
             return Ok(self.stop(parts, &Pipeline::NotAccepted { status, reason }));
         }
         self.accept(parts, &scene, &verified)

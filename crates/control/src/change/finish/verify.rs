@@ -9,6 +9,7 @@ use crate::change::trail::Trail;
 use crate::contract::policy_gates::GateAnswers;
 use crate::contract::{self as judge, BaselineFile};
 use crate::{Fault, git};
+use contract::claims::ClaimVerdict;
 use contract::{IntentState, PatchIntent};
 use intent::{Entries, ScopeCheck};
 use paths::RepoPath;
@@ -161,10 +162,11 @@ pub(super) fn summary(
     request: &FinishRequest,
 ) -> Value {
     let regressions = document["structural_delta"]["regressions"].as_array().map_or(0, Vec::len);
-    let claims = match (&request.claims_text, request.claims.is_empty(), verified.judgement.is_valid()) {
+    let claims = match (&request.claims_text, request.claims.is_empty(), verified.claims_verdict()) {
         (None, true, _) => "skipped_no_claims",
-        (_, _, true) => "valid",
-        (_, _, false) => "violated",
+        (_, _, ClaimVerdict::True) => "valid",
+        (_, _, ClaimVerdict::Unverified) => "unverified",
+        (_, _, ClaimVerdict::False) => "violated",
     };
     json!({
         "scope_status": check.status,

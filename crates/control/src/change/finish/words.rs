@@ -122,7 +122,7 @@ fn message(status: &FinishStatus) -> String {
             "paths outside the scope changed since the start and nobody claims them: revert them, or widen the scope"
         }
         Some(FinishNextStep::AnalyzeThenStart) => {
-            "the analysis that the change started from is another one now: run `probity analyze`, then `probity start` again"
+            "the analysis that the change started from no longer applies: run `probity analyze`, then start again"
         }
         Some(FinishNextStep::RevertOrWidenScope) => {
             "paths were changed that the intent does not allow: revert them, or widen the scope with `probity amend`"
@@ -131,11 +131,16 @@ fn message(status: &FinishStatus) -> String {
             "the stored run that the change started from is gone or damaged: clear the intent with `probity intent \
              clear`, and start again"
         }
+        Some(FinishNextStep::AnalyzeThenFinish | FinishNextStep::FixOrWidenScope)
+            if let Some(FinishReason::Strictness(blocking)) = status.reason =>
+        {
+            blocking.next_step()
+        }
         Some(FinishNextStep::AnalyzeThenFinish) => {
-            "there is no verdict yet: analyse the tree, then finish again"
+            "there is no verdict yet: run `probity analyze`, then finish again"
         }
         Some(FinishNextStep::FixOrWidenScope) => {
-            "the change makes its scope worse: fix it, or widen the scope"
+            "the change makes the code in its scope worse: fix what is listed, then finish again"
         }
         Some(FinishNextStep::RetryReceipt) => "accepted, but without a receipt: finish again",
         Some(FinishNextStep::ClearIntent) => {

@@ -51,7 +51,7 @@ fn what_is_left_out_is_named_and_only_strictness_forbids_it() {
     let left_out = verify(&repo, &["--skip-gates", "--claim", "tests_pass"]);
     expect(&left_out, "accepted", None, 0);
     assert_eq!(left_out.json["gate_results"][0]["result"], "skipped");
-    assert_eq!(left_out.json["let_through"], json!(["gates_not_run", "false_claim"]));
+    assert_eq!(left_out.json["let_through"], json!(["gates_not_run", "unproven_claim"]));
     assert_eq!(left_out.json["claims"]["violations"][0]["code"], "gate_not_run");
     assert_eq!(check(&left_out, "policy_gates"), "skipped");
     let strict = verify(&repo, &["--skip-gates", "--strictness", "strict"]);

@@ -1,0 +1,258 @@
+//! Each claim with its verdict, the sentence that makes it, and what the facts say to it in words.
+
+use super::{AssertedClaim, Claim, Facts, Judgement, Objection, ObjectionCode, judge};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// What the facts say to a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimVerdict {
+    /// The facts support it.
+    True,
+    /// The facts that would support it are missing. That is neither true nor false (law 6).
+    Unverified,
+    /// The facts contradict it.
+    False,
+}
+
+impl ClaimVerdict {
+    /// The stable word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::True => "true",
+            Self::Unverified => "unverified",
+            Self::False => "false",
+        }
+    }
+
+    /// The exit code of the command line.
+    pub const fn exit_code(self) -> u8 {
+        match self {
+            Self::True => 0,
+            Self::Unverified => 3,
+            Self::False => 1,
+        }
+    }
+
+    fn of(judgement: &Judgement, facts: &Facts) -> Self {
+        // Without a verdict there may be no run before the change, and then no finding of it is known.
+        let contradicts = |objection: &Objection| match objection.code {
+            ObjectionCode::FindingUnknown => !facts.status.is_open(),
+            code => code.contradicts(),
+        };
+        if judgement.violations.iter().any(contradicts) {
+            Self::False
+        } else if judgement.violations.is_empty() {
+            Self::True
+        } else {
+            Self::Unverified
+        }
+    }
+}
+
+/// A claim that was checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckedClaim {
+    /// What is claimed.
+    pub claim: Claim,
+    /// The sentence that claims it; `None` for a claim that was given as such.
+    pub sentence: Option<String>,
+    /// What the facts say to it.
+    pub verdict: ClaimVerdict,
+    /// What speaks against it, in words.
+    pub objections: Vec<String>,
+    /// What makes it weaker than it sounds, in words.
+    pub reservations: Vec<String>,
+}
+
+impl CheckedClaim {
+    /// The claim as documents hold it: its own fields, and what came of it.
+    pub fn to_json(&self) -> Value {
+        let mut document = json!(self.claim);
+        document["sentence"] = json!(self.sentence);
+        document["verdict"] = json!(self.verdict);
+        document["objections"] = json!(self.objections);
+        document["reservations"] = json!(self.reservations);
+        document
+    }
+
+    /// The claim as a reader knows it: the author's sentence, else the word of the claim.
+    pub fn quote(&self) -> String {
+        match &self.sentence {
+            Some(sentence) => format!("\"{sentence}\""),
+            None => self.claim.word().to_owned(),
+        }
+    }
+
+    /// Objections and reservations in one line.
+    pub fn because(&self) -> String {
+        let all: Vec<&str> = self.objections.iter().chain(&self.reservations).map(String::as_str).collect();
+        all.join("; ")
+    }
+}
+
+/// Checks each claim by itself. `finding` describes a finding by its id, as `src/a.py:3 unused function f`.
+pub fn check_each(
+    given: &[Claim],
+    asserted: Vec<AssertedClaim>,
+    facts: &Facts,
+    finding: &dyn Fn(&str) -> Option<String>,
+) -> Vec<CheckedClaim> {
+    let given = given.iter().map(|claim| (claim.clone(), None));
+    let asserted = asserted.into_iter().map(|it| (it.claim, Some(it.sentence)));
+    let mut checked: Vec<CheckedClaim> = Vec::new();
+    for (claim, sentence) in given.chain(asserted) {
+        // A claim that is made twice is judged once; the sentence tells more than the bare word.
+        if let Some(known) = checked.iter_mut().find(|known| known.claim == claim) {
+            known.sentence = known.sentence.take().or(sentence);
+            continue;
+        }
+        let judgement = judge([&claim], facts);
+        let words = |objection: &Objection| words(objection, facts, finding);
+        let is_new = |warning: &&Objection| !judgement.violations.contains(*warning);
+        checked.push(CheckedClaim {
+            sentence,
+            verdict: ClaimVerdict::of(&judgement, facts),
+            objections: judgement.violations.iter().map(words).collect(),
+            reservations: judgement.warnings.iter().filter(is_new).map(words).collect(),
+            claim,
+        });
+    }
+    checked
+}
+
+/// The most names that one objection lists.
+const MAX_LISTED_NAMES: usize = 5;
+
+/// An objection in words: the fact that speaks against the claim.
+fn words(objection: &Objection, facts: &Facts, finding: &dyn Fn(&str) -> Option<String>) -> String {
+    let names = || list(objection.detail.iter().map(ToString::to_string));
+    let findings = || {
+        list(objection.detail.iter().map(|id| {
+            let id = id.to_string();
+            finding(&id).unwrap_or(id)
+        }))
+    };
+    let is_one = objection.detail.len() == 1;
+    let was = if is_one { "was" } else { "were" };
+    match objection.code {
+        ObjectionCode::ApiBroken => format!("callers can no longer rely on {}", names()),
+        ObjectionCode::ApiExtended => format!("the public interface grew by {}", names()),
+        ObjectionCode::CheckNotApplicable => {
+            format!("{} {} not apply to this change", names(), if is_one { "does" } else { "do" })
+        }
+        ObjectionCode::ClaimedPathUntouched => format!("{} {was} not changed", names()),
+        ObjectionCode::ContractViolated => "the change is violated".to_owned(),
+        ObjectionCode::ExternalRegressionsPresent => {
+            format!("new outside the declared scope: {}", findings())
+        }
+        ObjectionCode::FindingStillPresent => format!("still there: {}", findings()),
+        ObjectionCode::FindingUnknown => format!("no finding {} is known from before the change", names()),
+        ObjectionCode::GateFailed => format!("{} {} failed", if is_one { "gate" } else { "gates" }, names()),
+        ObjectionCode::GateNotRun if objection.detail.is_empty() => not_run(objection.claim, facts),
+        ObjectionCode::GateNotRun => {
+            format!("{} {} did not run", if is_one { "gate" } else { "gates" }, names())
+        }
+        ObjectionCode::HealthRegressed => match facts.health_delta {
+            Some(delta) => format!("the health fell by {}", delta.unsigned_abs()),
+            None => "the health fell".to_owned(),
+        },
+        ObjectionCode::NonDocumentationTouched => format!("{} {was} changed too", names()),
+        ObjectionCode::NotVerified => format!("the change is {}", facts.status.word()),
+        ObjectionCode::RegressionsPresent => format!("new: {}", findings()),
+        ObjectionCode::TouchedOtherPaths => format!("{} {was} changed too", names()),
+    }
+}
+
+/// Why no gate ran that could prove a claim.
+fn not_run(claim: &str, facts: &Facts) -> String {
+    let kind = if claim == "tests_pass" { "gate that runs tests" } else { "gate" };
+    if facts.gates.is_empty() {
+        format!("the policy has no {kind}, so nothing was run")
+    } else {
+        format!("no {kind} ran")
+    }
+}
+
+fn list(names: impl ExactSizeIterator<Item = String>) -> String {
+    let more = names.len().saturating_sub(MAX_LISTED_NAMES);
+    let mut shown: Vec<String> = names.take(MAX_LISTED_NAMES).collect();
+    if more > 0 {
+        shown.push(format!("{more} more"));
+    }
+    shown.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::{GateFact, GateKind, GateOutcome, recognise};
+    use crate::words::ContractStatus;
+    use paths::RepoPath;
+
+    fn facts(gates: Vec<GateFact>) -> Facts {
+        Facts {
+            status: ContractStatus::Accepted,
+            health_delta: Some(0),
+            intent_regressions: [].into(),
+            external_regressions: [].into(),
+            gates,
+            delta: ["src/a.go", "context_test.go"]
+                .map(|path| RepoPath::parse(path.as_bytes()).expect("a path"))
+                .into(),
+            before_findings: [].into(),
+            after_findings: [].into(),
+            checks_not_applicable: [].into(),
+            api: None,
+        }
+    }
+
+    fn check(text: &str, facts: &Facts) -> Vec<(&'static str, String)> {
+        let recognition = recognise(text, &facts.known_names());
+        let checked = check_each(&[], recognition.claims, facts, &|_| None);
+        checked.iter().map(|it| (it.verdict.word(), format!("{}  {}", it.quote(), it.because()))).collect()
+    }
+
+    #[test]
+    fn a_claim_is_shown_with_its_sentence_and_the_fact_behind_its_verdict() {
+        let checked = check("Lovely. I only touched src/. All tests pass!", &facts(Vec::new()));
+        let expected = [
+            ("false", "\"I only touched src/.\"  context_test.go was changed too".to_owned()),
+            (
+                "unverified",
+                "\"All tests pass!\"  the policy has no gate that runs tests, so nothing was run".to_owned(),
+            ),
+        ];
+        assert_eq!(checked, expected);
+    }
+
+    #[test]
+    fn a_gate_that_failed_makes_a_claim_false_and_one_that_did_not_run_leaves_it_unverified() {
+        let gate = |result| GateFact {
+            id: "unit".into(),
+            kind: GateKind::Test,
+            result,
+            required: true,
+            detail: String::new(),
+        };
+        for (outcome, verdict, because) in [
+            (GateOutcome::Failed, "false", "gate unit failed"),
+            (GateOutcome::NotRun, "unverified", "gate unit did not run"),
+            (GateOutcome::Skipped, "unverified", "gate unit did not run"),
+            (GateOutcome::Passed, "true", ""),
+        ] {
+            let checked = check("All tests pass.", &facts(vec![gate(outcome)]));
+            assert_eq!(checked, [(verdict, format!("\"All tests pass.\"  {because}"))]);
+        }
+    }
+
+    #[test]
+    fn a_claim_that_is_given_and_said_is_checked_once_and_shows_its_sentence() {
+        let facts = facts(Vec::new());
+        let recognition = recognise("Only docs were changed.", &facts.known_names());
+        let checked = check_each(&[Claim::DocsOnly], recognition.claims, &facts, &|_| None);
+        assert_eq!(checked.len(), 1);
+        assert_eq!(checked[0].sentence.as_deref(), Some("Only docs were changed."));
+    }
+}
