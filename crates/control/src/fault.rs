@@ -124,7 +124,7 @@ impl Fault {
         move |source| Self::System { what, source }
     }
 
-    /// The stable code, where there is one.
+    /// The reason in the registry; `None` for a refusal of the registry of intents, which has words of its own.
     pub fn reason(&self) -> Option<Reason> {
         match self {
             Self::Refused { reason, .. } | Self::Policy { reason, .. } => Some(*reason),
@@ -136,22 +136,26 @@ impl Fault {
             Self::Store(StoreError::Newer { .. }) => Some(Reason::StateNewer),
             Self::Store(StoreError::Network { .. }) => Some(Reason::StateNetwork),
             Self::Store(StoreError::Busy { .. }) => Some(Reason::StateBusy),
+            Self::Store(StoreError::Io { .. }) => Some(Reason::StateIo),
+            Self::Store(StoreError::Engine { .. }) => Some(Reason::StateEngine),
+            Self::Store(StoreError::TooLarge { .. }) => Some(Reason::StateTooLarge),
+            Self::Missing(_) => Some(Reason::InputMissing),
+            Self::BadInput(_) => Some(Reason::InputInvalid),
+            Self::NoSuchRun(_) => Some(Reason::RunUnknown),
+            Self::NoSuchAnalysis(_) => Some(Reason::AnalysisUnknown),
+            Self::System { .. } => Some(Reason::SystemIo),
             Self::Unjudged { source, .. } => source.reason(),
-            Self::Intent(_)
-            | Self::Missing(_)
-            | Self::BadInput(_)
-            | Self::NoSuchRun(_)
-            | Self::NoSuchAnalysis(_)
-            | Self::Store(StoreError::Io { .. } | StoreError::Engine { .. } | StoreError::TooLarge { .. })
-            | Self::System { .. } => None,
+            Self::Intent(_) => None,
         }
     }
 
-    /// The word or code that programs rely on: of the reason, or of what the registry of intents refused.
-    pub fn code(&self) -> Option<&'static str> {
+    /// The word or code that programs rely on: of the reason, or of what the registry of intents refused. Every
+    /// refusal has one (law 3).
+    pub fn code(&self) -> &'static str {
         match self {
-            Self::Intent(refusal) => Some(refusal.code()),
-            _ => self.reason().map(Reason::code),
+            Self::Intent(refusal) => refusal.code(),
+            Self::Unjudged { source, .. } => source.code(),
+            _ => self.reason().unwrap_or(Reason::SystemIo).code(),
         }
     }
 
@@ -184,18 +188,12 @@ impl Fault {
         match (self, self.reason()) {
             (Self::Intent(refusal), _) => refusal.next_step().into(),
             (Self::Claimed { claims }, _) => way_around(claims),
-            (Self::Missing(_), _) => "check the name, and that you may read it".into(),
-            (Self::BadInput(_), _) => "give a whole file in the form that the option asks for".into(),
-            (Self::NoSuchRun(_), _) => "`probity evidence list` shows the runs of this repository".into(),
-            (Self::NoSuchAnalysis(_), _) => {
-                "`probity runs list` shows the stored runs; `probity analyze` makes one".into()
-            }
             (Self::Git(failure), _) => failure.next_step(),
+            (Self::Unjudged { source, .. }, _) => source.next_step(),
             (Self::Store(StoreError::Damaged { path, .. }), _) if path.ends_with(store::DATABASE) => {
                 damaged_database(path)
             }
-            (_, Some(reason)) => reason.next_step().into(),
-            _ => "check permissions and free space there, then try again".into(),
+            (_, reason) => reason.unwrap_or(Reason::SystemIo).next_step().into(),
         }
     }
 
@@ -274,7 +272,7 @@ fn damaged_database(path: &Path) -> String {
     format!(
         "restore it from a backup; or, to begin with an empty registry, move store.sqlite, store.sqlite-wal, \
          store.sqlite-shm and cache/intents* in {folder} aside: evidence and receipts stay, every open change must be \
-         started anew"
+         started again"
     )
 }
 
@@ -321,14 +319,18 @@ mod tests {
             (refused(Reason::AmendNotAllowed),                                 2, Some(Reason::AmendNotAllowed), "declare the scope"),
             (policy(Reason::ConfigInvalid),                                    2, Some(Reason::ConfigInvalid),   "probity.toml"),
             (policy(Reason::PlanUnknownGate),                                  2, Some(Reason::PlanUnknownGate), "define the gate"),
-            (Fault::Missing("no".into()),                                      2, None,                          "check the name"),
-            (Fault::NoSuchRun("no".into()),                                    2, None,                          "evidence list"),
+            (Fault::Missing("no".into()),                                      2, Some(Reason::InputMissing),    "check the name"),
+            (Fault::NoSuchRun("no".into()),                                    2, Some(Reason::RunUnknown),      "evidence list"),
+            (Fault::NoSuchAnalysis("no".into()),                               2, Some(Reason::AnalysisUnknown), "runs list"),
+            (Fault::BadInput("no".into()),                                     2, Some(Reason::InputInvalid),    "format"),
             (Fault::Held { holder: "x".into() },                               5, Some(Reason::RunLocked),       "wait for it"),
             (tree.into(),                                                     70, Some(Reason::TreeUnavailable), "readable"),
             (StoreError::Damaged { path: "/s".into(), why: "x".into() }.into(), 70, Some(Reason::StateDamaged),  "copy for study"),
-            (StoreError::Io { path: "/s".into(), source: io() }.into(),       70, None,                          "free space"),
-            (Fault::System { what: "x".into(), source: io() },                70, None,                          "free space"),
-            (unjudged(Fault::System { what: "x".into(), source: io() }),      70, None,                          "free space"),
+            (StoreError::Io { path: "/s".into(), source: io() }.into(),       70, Some(Reason::StateIo),         "free space"),
+            (StoreError::Engine { path: "/s".into(), why: "x".into() }.into(), 70, Some(Reason::StateEngine),   "free space"),
+            (StoreError::TooLarge { what: "x", bytes: 2, most: 1 }.into(),    70, Some(Reason::StateTooLarge),   "smaller"),
+            (Fault::System { what: "x".into(), source: io() },                70, Some(Reason::SystemIo),        "free space"),
+            (unjudged(Fault::System { what: "x".into(), source: io() }),      70, Some(Reason::SystemIo),        "free space"),
             (unjudged(refused(Reason::TreeUnstable)),                         70, Some(Reason::TreeUnstable),    "stop what writes"),
         ]
     }
@@ -338,6 +340,7 @@ mod tests {
         for (fault, exit_code, reason, next) in table() {
             assert_eq!((fault.exit_code(), fault.reason()), (exit_code, reason), "{fault:?}");
             assert!(fault.next_step().contains(next), "{fault:?}: {}", fault.next_step());
+            assert_eq!(fault.document()["reason"], fault.code(), "{fault:?}");
         }
     }
 

@@ -62,7 +62,7 @@ fn first_words(error: &clap::Error) -> String {
 fn answer(cli: Cli) -> Result<Answer, Fault> {
     let root = cli.root;
     let cwd = std::env::current_dir()
-        .map_err(|source| Fault::System { what: "cannot tell the present folder".into(), source })?;
+        .map_err(|source| Fault::System { what: "cannot determine the current directory".into(), source })?;
     let workspace = || workspace(root.as_deref(), &cwd);
     // Commands that are about the whole tree say first which one that is.
     let about = |command: &str| {
@@ -125,8 +125,7 @@ fn workspace(root: Option<&Path>, cwd: &Path) -> Result<Workspace, Fault> {
 }
 
 fn show_fault(fault: &Fault) {
-    let code = fault.code().map_or_else(String::new, |code| format!(" {}", ui::bad(code)));
-    ui::say(format_args!("{}: {fault}{code}", ui::bad("probity")));
+    ui::say(format_args!("{}: {fault} {}", ui::bad("probity"), ui::bad(fault.code())));
     ui::row("next", fault.next_step());
 }
 
