@@ -6,7 +6,7 @@ use crate::facts::{FactsKey, FileFacts, Note, Unit, UnitKind, count};
 use crate::finding::{self, Draft};
 use crate::graph::Graph;
 use crate::hash;
-use crate::health::Debt;
+use crate::health::{Debt, Health};
 use crate::imports::{Edge, Tree};
 use crate::language::Language;
 use crate::run::{Analysis, Dependency, Identity, Input, Measured, Run, RunFile, RunId, Source};
@@ -113,7 +113,7 @@ impl Across<'_> {
             settings: self.settings.clone(),
             files: run_files,
             governance: beside.governance,
-            health: Debt::sum(&debts).tree_health(),
+            health: if debts.is_empty() { Health::of_nothing() } else { Debt::sum(&debts).tree_health() },
             findings: finding::number(drafts),
             units: beside.units,
             dependencies: beside.dependencies,

@@ -99,7 +99,7 @@ impl Baseline {
             why: why.to_owned(),
             run_id: run.id,
             n_findings: crate::facts::count(run.findings.len()),
-            health: Some(run.health.score()),
+            health: run.health.score(),
             entries: digest_of(&entries),
         });
         Self {

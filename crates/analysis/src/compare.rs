@@ -144,9 +144,8 @@ pub fn compare(before: &Run, after: &Run) -> Comparison {
     }
     let (moves, stay) = (Moves::of(before, after), Moves::default());
     let matches = Matcher::new(before, after, &moves, &stay).run();
-    let health = |run: &Run| (i64::from(run.health.score()), i64::from(run.health.score_milli));
-    let delta = |before: i64, after: i64| i32::try_from(after - before).unwrap_or_default();
-    let (old, new) = (health(before), health(after));
+    let delta =
+        |(before, after): (u32, u32)| i32::try_from(i64::from(after) - i64::from(before)).unwrap_or_default();
     let places: BTreeSet<&RepoPath> = matches
         .only_after
         .iter()
@@ -162,15 +161,16 @@ pub fn compare(before: &Run, after: &Run) -> Comparison {
         .collect();
     let improvements: Vec<Finding> =
         matches.only_before.iter().map(|&index| before.findings[index].clone()).collect();
-    let health_delta = delta(old.0, new.0);
-    let is_worse = !regressions.is_empty() || health_delta < 0;
-    let is_better = !improvements.is_empty() || health_delta > 0;
+    let health_delta = before.health.score().zip(after.health.score()).map(delta);
+    let health_delta_milli = before.health.known_milli().zip(after.health.known_milli()).map(delta);
+    let is_worse = !regressions.is_empty() || health_delta.is_some_and(|delta| delta < 0);
+    let is_better = !improvements.is_empty() || health_delta.is_some_and(|delta| delta > 0);
     Comparison {
         verdict: verdict(is_worse, is_better),
         incomparable_because: Vec::new(),
         same_run,
-        health_delta: Some(health_delta),
-        health_delta_milli: Some(delta(old.1, new.1)),
+        health_delta,
+        health_delta_milli,
         regressions,
         improvements,
         unchanged: crate::facts::count(matches.both.len()),

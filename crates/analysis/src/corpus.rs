@@ -22,7 +22,7 @@ pub(crate) struct File {
 impl File {
     pub(crate) fn new(path: RepoPath, language: Language, facts: Arc<FileFacts>) -> Self {
         let symbols = facts.symbols.iter().map(|symbol| hash::of_bytes(symbol.as_bytes())).collect();
-        let is_test = is_test(&path);
+        let is_test = is_test_path(&path);
         Self { path, language, facts, is_test, symbols }
     }
 
@@ -41,7 +41,7 @@ impl File {
 }
 
 /// Whether a path is that of tests, by the customs of the languages.
-fn is_test(path: &RepoPath) -> bool {
+pub(crate) fn is_test_path(path: &RepoPath) -> bool {
     let folders = ["tests", "test", "__tests__", "spec", "testdata"];
     let is_in_folder = path.segments().any(|name| folders.iter().any(|folder| folder.as_bytes() == name));
     let name = String::from_utf8_lossy(path.file_name()).into_owned();
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn tests_are_known_by_their_place_or_name() {
-        let is = |path: &str| is_test(&RepoPath::parse(path.as_bytes()).expect("a path"));
+        let is = |path: &str| is_test_path(&RepoPath::parse(path.as_bytes()).expect("a path"));
         for path in ["tests/a.py", "a/test_b.py", "b_test.go", "src/x.spec.ts", "FooTest.java"] {
             assert!(is(path), "{path}");
         }

@@ -98,8 +98,9 @@ pub fn check_gates(run: &Run, rules: &GateRules, known: Known<'_>) -> GateReport
     if let Some(limit) = rules.new_findings {
         report.add("new_findings", new_findings(run, rules, limit, known));
     }
-    if let Some(floor) = rules.health {
-        report.add("health", health(run, floor));
+    // A tree without analyzed code has no health: the gate does not apply, and is not passed (law 6).
+    if let (Some(floor), Some(score)) = (rules.health, run.health.score()) {
+        report.add("health", health(score, floor));
     }
     for (gate, limit, measure) in measures(rules) {
         if let Some(limit) = limit {
@@ -167,8 +168,7 @@ fn new_findings(run: &Run, rules: &GateRules, limit: u32, known: Known<'_>) -> O
     too_many("new_findings", limit, &found, "are new")
 }
 
-fn health(run: &Run, floor: u32) -> Option<GateFailure> {
-    let score = run.health.score();
+fn health(score: u32, floor: u32) -> Option<GateFailure> {
     (score < floor).then(|| GateFailure {
         gate: "health",
         limit: floor,

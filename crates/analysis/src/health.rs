@@ -171,9 +171,9 @@ impl Debt {
 /// The health of a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
-    /// From 0 to 100,000.
+    /// From 0 to 100,000; of no meaning if nothing was analyzed: see [`Health::known_milli`].
     pub score_milli: u32,
-    /// The parts, in the order of [`Dimension::ALL`].
+    /// The parts, in the order of [`Dimension::ALL`]; none if nothing was analyzed.
     pub dimensions: Vec<DimensionScore>,
 }
 
@@ -187,20 +187,30 @@ pub struct DimensionScore {
 }
 
 impl Health {
-    /// From 0 to 100, rounded down: 100 means that nothing was found.
-    pub const fn score(&self) -> u32 {
-        self.score_milli / 1000
+    /// The health of a tree in which no file was analyzed: there is none, and that is not a perfect one (law 6).
+    pub(crate) const fn of_nothing() -> Self {
+        Self { score_milli: 100_000, dimensions: Vec::new() }
+    }
+
+    /// From 0 to 100,000; `None` if nothing was analyzed.
+    pub fn known_milli(&self) -> Option<u32> {
+        (!self.dimensions.is_empty()).then_some(self.score_milli)
+    }
+
+    /// From 0 to 100, rounded down: 100 means that nothing was found. `None` if nothing was analyzed.
+    pub fn score(&self) -> Option<u32> {
+        self.known_milli().map(|milli| milli / 1000)
     }
 
     /// `A` from 90, `B` from 75, `C` from 60, `D` from 40, else `F`.
-    pub const fn grade(&self) -> char {
-        match self.score() {
+    pub fn grade(&self) -> Option<char> {
+        self.score().map(|score| match score {
             90.. => 'A',
             75..90 => 'B',
             60..75 => 'C',
             40..60 => 'D',
             _ => 'F',
-        }
+        })
     }
 }
 
@@ -222,13 +232,19 @@ mod tests {
     #[test]
     fn nothing_found_is_a_hundred_and_the_first_defect_is_less() {
         assert_eq!(debt(1000, Dimension::Complexity, 0).tree_health().score_milli, 100_000);
-        assert_eq!(debt(1000, Dimension::Complexity, 10).tree_health().score(), 99);
+        assert_eq!(debt(1000, Dimension::Complexity, 10).tree_health().score(), Some(99));
+    }
+
+    #[test]
+    fn nothing_analyzed_has_neither_score_nor_grade() {
+        let nothing = Health::of_nothing();
+        assert_eq!((nothing.score(), nothing.grade(), nothing.known_milli()), (None, None, None));
     }
 
     #[test]
     fn one_copy_is_neither_a_catastrophe_nor_nothing() {
         let tiny = debt(300, Dimension::Duplication, 100).tree_health();
-        assert!(tiny.score() >= 90, "{}", tiny.score());
+        assert!(tiny.score() >= Some(90), "{tiny:?}");
         let huge = debt(10_000_000, Dimension::Duplication, 100).tree_health();
         assert!(huge.score_milli < 100_000);
     }

@@ -96,6 +96,11 @@ pub struct Listed {
 }
 
 impl Listed {
+    /// Its health in points; `None` if no file was analyzed.
+    pub fn health(&self) -> Option<u32> {
+        (self.about.n_files > 0).then_some(self.about.health_milli / 1000)
+    }
+
     /// When it was last saved, in words.
     pub fn saved_at(&self) -> String {
         clock::text_of_ms(i64::try_from(self.saved.as_millis()).unwrap_or(i64::MAX))

@@ -1,6 +1,6 @@
 //! A run as Markdown: short enough for a comment on a pull request.
 
-use super::words;
+use super::{ReportSubject, words};
 use crate::compare::{Comparison, Verdict};
 use crate::finding::{Family, Finding, Severity};
 use crate::run::Run;
@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const SHOWN: usize = 20;
 
 /// The run as Markdown. With a comparison that ends in this run, what changed comes first.
-pub fn markdown(run: &Run, against: Option<&Comparison>) -> String {
-    let mut parts = vec![head(run, against)];
+pub fn markdown(run: &Run, against: Option<&Comparison>, subject: &ReportSubject) -> String {
+    let mut parts = vec![head(run, against, subject)];
     parts.extend(against.map(changes));
     parts.push(dimensions(run));
     parts.push(counts(run));
@@ -22,16 +22,23 @@ pub fn markdown(run: &Run, against: Option<&Comparison>) -> String {
     parts.join("\n") + "\n"
 }
 
-fn head(run: &Run, against: Option<&Comparison>) -> String {
-    let health = &run.health;
+/// Which tree it is, if that is known.
+fn subject_line(subject: &ReportSubject) -> String {
+    let project = subject.project.as_ref().map(|name| text(name));
+    let commit = subject.commit_words().map(|words| text(&words));
+    let known: Vec<String> = project.into_iter().chain(commit).collect();
+    if known.is_empty() { String::new() } else { known.join(" · ") + "\n\n" }
+}
+
+fn head(run: &Run, against: Option<&Comparison>, subject: &ReportSubject) -> String {
+    let health = words::health(run);
     let delta = against.and_then(|comparison| comparison.health_delta_milli);
     let delta = delta.map_or(String::new(), |delta| format!(" ({})", words::signed_milli(delta)));
     let (n_analysed, n_skipped, n_failed) = run.file_counts();
     let n_lines: u64 = run.files.iter().map(|file| u64::from(file.n_lines)).sum();
     format!(
-        "# Health {} of 100, grade {}{delta}\n\nRun `{}` · {} analysed, {} left out, {} given up · {} lines · {}\n",
-        health.score(),
-        health.grade(),
+        "# {health}{delta}\n\n{}Run `{}` · {} analysed, {} left out, {} given up · {} lines · {}\n",
+        subject_line(subject),
         run.id.short(),
         words::counted(n_analysed, "file"),
         words::number(n_skipped as u64),
@@ -135,9 +142,7 @@ fn bounded(title: &str, lines: &[String]) -> String {
 }
 
 fn hot_spots(run: &Run) -> Option<String> {
-    let mut hot: Vec<_> =
-        run.units.iter().filter(|unit| unit.kind.is_callable() && unit.cyclomatic > 1).collect();
-    hot.sort_by_key(|unit| (u32::MAX - unit.cyclomatic - unit.cognitive, unit.file, unit.line));
+    let hot = super::hard_callables(run).production;
     let rows = hot.iter().take(10).map(|unit| {
         let place = format!("{}:{} {}", run.path(unit.file), unit.line, unit.symbol);
         format!("| {} | {} | {} | {} |\n", cell(&place), unit.cyclomatic, unit.cognitive, unit.lines)

@@ -51,7 +51,7 @@ pub fn sarif(run: &Run, against: Option<&Comparison>) -> String {
                 "runId": run.id.0.to_hex(),
                 "analyser": run.analyser,
                 "health": run.health.score(),
-                "grade": run.health.grade().to_string(),
+                "grade": run.health.grade().map(String::from),
             },
         }],
     });

@@ -4,6 +4,15 @@ use crate::facts::{Note, Range};
 use crate::finding::{Family, Finding, Location, Severity};
 use crate::health::Dimension;
 use crate::join::LeftOut;
+use crate::run::Run;
+
+/// The health of a run in words.
+pub(super) fn health(run: &Run) -> String {
+    match (run.health.score(), run.health.grade()) {
+        (Some(score), Some(grade)) => format!("Health {score} of 100, grade {grade}"),
+        _ => "Nothing to analyze: no file in a known language".to_owned(),
+    }
+}
 
 /// The name of a family, for headings.
 pub(super) const fn family(family: Family) -> &'static str {

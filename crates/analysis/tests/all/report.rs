@@ -1,7 +1,7 @@
 //! The documents: SARIF keeps the shape of its specification, and no text from the tree ends up as markup.
 
 use crate::common::run;
-use probity_analysis::report::{html, markdown, sarif};
+use probity_analysis::report::{ReportSubject, html, markdown, sarif};
 use probity_analysis::{Run, compare};
 use serde_json::Value;
 
@@ -76,7 +76,7 @@ fn sarif_of_two_runs_says_what_is_new_unchanged_and_absent() {
 
 #[test]
 fn markdown_tells_health_findings_and_what_was_not_analysed() {
-    let text = markdown(&sample(), None);
+    let text = markdown(&sample(), None, &ReportSubject::default());
     for expected in [
         "# Health ",
         "| Duplication |",
@@ -91,7 +91,7 @@ fn markdown_tells_health_findings_and_what_was_not_analysed() {
 
 #[test]
 fn markdown_holds_no_markup_of_the_tree() {
-    let text = markdown(&sample(), None);
+    let text = markdown(&sample(), None, &ReportSubject::default());
     for line in text.lines().filter(|line| line.contains("<script")) {
         let spans: Vec<&str> = line.split('`').collect();
         assert!(spans.iter().step_by(2).all(|outside| !outside.contains('<')), "{line}");
@@ -103,14 +103,14 @@ fn markdown_of_two_runs_begins_with_what_changed() {
     let busy = format!("def busy(rows, x):\n{BODY}");
     let before = run(&[("a.py", "def busy():\n    return 1\n")]);
     let after = run(&[("a.py", &busy)]);
-    let text = markdown(&after, Some(&compare(&before, &after)));
+    let text = markdown(&after, Some(&compare(&before, &after)), &ReportSubject::default());
     assert!(text.contains("## Regressed: "), "{text}");
     assert!(text.contains("### New") && text.contains("### Breaks of the public interface"), "{text}");
 }
 
 /// The page of the sample, with its code.
 fn page(run: &Run) -> String {
-    html(run, None, &|path| Some(format!("<b>{path}</b>\n{BODY}").into_bytes()))
+    html(run, None, &|path| Some(format!("<b>{path}</b>\n{BODY}").into_bytes()), &ReportSubject::default())
 }
 
 #[test]
@@ -138,12 +138,15 @@ fn the_page_marks_what_differs_in_a_copy() {
     let original = format!("def one(rows, x):\n{BODY}");
     let copy = original.replace("one", "two").replace("total", "acc");
     let run = run(&[("a.py", &original), ("b.py", &copy)]);
-    let page = html(&run, None, &|path| {
-        Some(if path.as_bytes() == b"a.py" { &original } else { &copy }.clone().into_bytes())
-    });
+    let page = html(
+        &run,
+        None,
+        &|path| Some(if path.as_bytes() == b"a.py" { &original } else { &copy }.clone().into_bytes()),
+        &ReportSubject::default(),
+    );
     assert!(page.contains("<mark>total</mark>") && page.contains("<mark>acc</mark>"));
     assert!(!page.contains("<mark>rows</mark>"));
-    assert!(html(&run, None, &|_| None).contains("The code is not at hand."));
+    assert!(html(&run, None, &|_| None, &ReportSubject::default()).contains("The code is not at hand."));
 }
 
 #[test]
@@ -162,6 +165,6 @@ fn the_page_of_two_runs_begins_with_what_changed() {
     let busy = format!("def busy(rows, x):\n{BODY}");
     let before = run(&[("a.py", "def busy():\n    return 1\n")]);
     let after = run(&[("a.py", &busy)]);
-    let page = html(&after, Some(&compare(&before, &after)), &|_| None);
+    let page = html(&after, Some(&compare(&before, &after)), &|_| None, &ReportSubject::default());
     assert!(page.contains("Regressed.") && page.contains(">new</span>") && page.contains("only new"));
 }

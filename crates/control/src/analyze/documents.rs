@@ -47,7 +47,7 @@ pub fn run(run: &Run, report_digest: Digest, limit: usize) -> Value {
     })
 }
 
-/// Health with its dimensions, in points from 0 to 100 and in thousandths.
+/// Health with its dimensions, in points from 0 to 100 and in thousandths; `null` if nothing was analyzed.
 pub fn health(health: &Health) -> Value {
     let dimensions: BTreeMap<String, Value> = health
         .dimensions
@@ -56,8 +56,8 @@ pub fn health(health: &Health) -> Value {
         .collect();
     json!({
         "score": health.score(),
-        "score_milli": health.score_milli,
-        "grade": health.grade().to_string(),
+        "score_milli": health.known_milli(),
+        "grade": health.grade().map(String::from),
         "dimensions": dimensions,
     })
 }
@@ -236,7 +236,7 @@ pub fn listed(listed: &Listed) -> Value {
         "run_digest": listed.id,
         "report_digest": listed.about.report_digest,
         "analyser": listed.about.analyser,
-        "health": listed.about.health_milli / 1000,
+        "health": listed.health(),
         "n_files": listed.about.n_files,
         "n_findings": listed.about.n_findings,
         "saved_at": listed.saved_at(),

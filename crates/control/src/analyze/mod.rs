@@ -9,10 +9,12 @@ mod commit;
 pub mod documents;
 mod files;
 mod revision;
+mod subject;
 
 pub use baseline::{BASELINE_FILE, BaselineState, capture_baseline, hold_baseline, read_baseline};
 pub use commit::analyze_commit;
 pub use revision::{ChangedSince, changed_since};
+pub use subject::report_subject;
 
 use crate::observe::Observer;
 use crate::runs::{Runs, Stored};

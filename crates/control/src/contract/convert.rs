@@ -36,7 +36,7 @@ fn run(side: &Side, findings: Vec<contract::Finding>) -> contract::Run {
         report_digest: Some(side.report_digest.to_string()),
         settings: Digest::of_json(&settings).to_string(),
         analyser: side.run.analyser.clone(),
-        health: Some(side.run.health.score().into()),
+        health: side.run.health.score().map(Into::into),
         baseline_digest: side.baseline.as_ref().map(|file| file.digest.to_string()),
         findings,
     }
@@ -55,7 +55,7 @@ pub(super) fn run_ref(side: &Side) -> RunRef {
     RunRef {
         run_id: side.run.id.0.to_string(),
         report_digest: Some(side.report_digest.to_string()),
-        health: Some(side.run.health.score().into()),
+        health: side.run.health.score().map(Into::into),
     }
 }
 

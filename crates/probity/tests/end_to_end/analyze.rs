@@ -239,3 +239,62 @@ fn whatever_lies_in_a_tree_is_read_or_named() {
     assert_eq!(note("long.js"), Some(&json!(["generated"])));
     assert_eq!(note("deep.py"), None, "it is deep, and it is Python");
 }
+
+#[test]
+fn a_tree_without_code_has_no_health_and_is_still_judged() {
+    let repo = Repo::new();
+    repo.sh(
+        "git rm -q -r src docs .gitignore && echo hello > notes.txt && git add -A && git commit -q -m notes",
+    );
+    let answer = repo.ask(&["analyze"]);
+    crate::schemas::check(&answer.json);
+    assert_eq!(
+        answer.json["health"],
+        json!({ "score": null, "score_milli": null, "grade": null, "dimensions": {} }),
+        "{answer:#?}"
+    );
+    let output = repo.probity(&["analyze", "--html", "../r.html"]).output().expect("starts");
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.starts_with("nothing to analyze: no file in a known language"), "{shown}");
+    assert!(!shown.contains("100"), "{shown}");
+    for ask in [&["runs", "list"][..], &["runs", "show"], &["contract", "budget"], &["contract", "verify"]] {
+        let answer = repo.ask(ask);
+        assert_eq!(answer.exit_code, Some(0), "{ask:?}: {:#}", answer.json);
+        crate::schemas::check(&answer.json);
+    }
+    // The first code of a project costs no health: there was none.
+    repo.write("a.py", &branches("many", 40));
+    let first = repo.ask(&["contract", "verify", "--strictness", "strict", "--severity-floor", "critical"]);
+    crate::schemas::check(&first.json);
+    assert_eq!(first.json["structural_delta"]["health_delta"], Value::Null, "{:#}", first.json);
+    assert!(!first.json["blocking_violations"].to_string().contains("health"), "{:#}", first.json);
+}
+
+#[test]
+fn a_report_names_the_project_and_the_commit_and_leads_with_hard_functions_outside_tests() {
+    let repo = Repo::new();
+    repo.write("src/hard.py", &branches("hard", 20));
+    repo.write("tests/test_hard.py", &branches("test_everything", 40));
+    repo.write("src/plain.js", "describe('a', () => {\n  it('b', () => {\n    c();\n  });\n});\n");
+    repo.sh("git add -A && git commit -q -m code");
+    repo.sh("git rev-parse HEAD > ../head");
+    let head = std::fs::read_to_string(repo.outside().join("head")).expect("was written")[..12].to_owned();
+    let name = repo.path().file_name().expect("a name").to_string_lossy().into_owned();
+    let report = || {
+        repo.ask(&["analyze", "--html", "../r.html", "--markdown", "../r.md"]);
+        ["r.html", "r.md"]
+            .map(|file| std::fs::read_to_string(repo.outside().join(file)).expect("was written"))
+    };
+    let [page, summary] = report();
+    assert!(page.contains(&format!("<h1>{name}</h1>")), "{name}");
+    assert!(page.contains(&format!("Commit {head} ·")), "{head}");
+    let spots = page.split("id=\"hot-spots\"").nth(1).expect("the section");
+    let place = |symbol: &str| spots.find(&format!("<code>{symbol}</code>")).expect("is listed");
+    let tests = spots.find("In test code").expect("tests are apart");
+    assert!(place("hard") < tests && tests < place("test_everything"), "{spots}");
+    assert!(!spots.split("</section>").next().expect("a section").contains("anonymous"), "{spots}");
+    assert!(summary.contains(&format!("Commit {head}")), "{summary}");
+    assert!(!summary.contains("test_everything |"), "{summary}");
+    repo.sh("echo >> src/hard.py");
+    assert!(report()[0].contains(&format!("Commit {head}, with uncommitted changes ·")));
+}

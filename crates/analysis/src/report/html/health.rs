@@ -20,7 +20,9 @@ pub(super) fn section(run: &Run, against: Option<&Comparison>) -> Section {
 }
 
 fn dial(run: &Run, delta: Option<i32>) -> String {
-    let score = run.health.score();
+    let (Some(score), Some(grade)) = (run.health.score(), run.health.grade()) else {
+        return format!("<p class=\"lead\">{}</p>\n", esc(&words::health(run)));
+    };
     let class = grade_class(run.health.score_milli);
     let delta = delta.map_or(String::new(), |delta| {
         let class = if delta < 0 { "worse" } else { "better" };
@@ -31,7 +33,6 @@ fn dial(run: &Run, delta: Option<i32>) -> String {
          <circle class=\"track\" cx=\"60\" cy=\"60\" r=\"52\"/>\
          <circle class=\"value\" cx=\"60\" cy=\"60\" r=\"52\" pathLength=\"100\" stroke-dasharray=\"{score} 100\" transform=\"rotate(-90 60 60)\"/>\
          <text x=\"60\" y=\"62\" class=\"score\">{score}</text><text x=\"60\" y=\"79\" class=\"grade\">grade {grade}</text>{delta}</svg>\n",
-        grade = run.health.grade(),
     )
 }
 

@@ -7,37 +7,30 @@ const SHOWN: usize = 30;
 
 pub(super) fn section(run: &Run) -> Option<Section> {
     let limits = &run.settings;
-    let mut hot: Vec<&Measured> = run
-        .units
-        .iter()
-        .filter(|unit| unit.kind.is_callable())
-        .filter(|unit| {
-            unit.cyclomatic * 2 > limits.cyclomatic
-                || unit.cognitive * 2 > limits.cognitive
-                || unit.lines > limits.lines
-        })
-        .collect();
-    if hot.is_empty() {
+    let hard = super::super::hard_callables(run);
+    if hard.production.is_empty() && hard.tests.is_empty() {
         return None;
     }
-    hot.sort_by_key(|unit| (u32::MAX - weight(unit, run), unit.file, unit.line));
-    let rows: String = hot.iter().take(SHOWN).map(|unit| row(unit, run)).collect();
-    let heads = ["Function", "File", "#Cyclomatic", "#Cognitive", "#Nesting", "#Lines", "#Parameters"];
     let lead = format!(
         "Functions with many decisions, the hardest first. Above {} (cyclomatic) or {} (cognitive) they are findings.",
         limits.cyclomatic, limits.cognitive
     );
-    let body = table(&heads, &rows) + &more(hot.len(), SHOWN);
+    let in_tests = if hard.tests.is_empty() {
+        String::new()
+    } else {
+        format!("<h3>In test code</h3>\n{}", functions(&hard.tests, run))
+    };
+    let body = functions(&hard.production, run) + &in_tests;
     Some(Section { id: "hot-spots", title: "Hot spots", lead, body })
 }
 
-/// How hard a callable is, in percent of the limits.
-fn weight(unit: &Measured, run: &Run) -> u32 {
-    let share = |value: u32, limit: u32| value.saturating_mul(100) / limit.max(1);
-    let limits = &run.settings;
-    share(unit.cyclomatic, limits.cyclomatic)
-        .saturating_add(share(unit.cognitive, limits.cognitive))
-        .saturating_add(share(unit.lines, limits.lines) / 2)
+fn functions(hard: &[&Measured], run: &Run) -> String {
+    if hard.is_empty() {
+        return "<p>None outside test code.</p>\n".to_owned();
+    }
+    let rows: String = hard.iter().take(SHOWN).map(|unit| row(unit, run)).collect();
+    let heads = ["Function", "File", "#Cyclomatic", "#Cognitive", "#Nesting", "#Lines", "#Parameters"];
+    table(&heads, &rows) + &more(hard.len(), SHOWN)
 }
 
 fn row(unit: &Measured, run: &Run) -> String {

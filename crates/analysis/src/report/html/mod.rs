@@ -11,7 +11,7 @@ mod health;
 mod hot_spots;
 mod treemap;
 
-use super::words;
+use super::{ReportSubject, words};
 use crate::compare::Comparison;
 use crate::join::Sources;
 use crate::run::Run;
@@ -24,7 +24,12 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// The run as a page. With a comparison that ends in this run, it begins with what changed. `sources` gives the code
 /// that copies are shown with; without it they are listed by place only.
-pub fn html(run: &Run, against: Option<&Comparison>, sources: &Sources<'_>) -> String {
+pub fn html(
+    run: &Run,
+    against: Option<&Comparison>,
+    sources: &Sources<'_>,
+    subject: &ReportSubject,
+) -> String {
     let sections = [
         Some(health::section(run, against)),
         health::changes(against),
@@ -43,14 +48,16 @@ pub fn html(run: &Run, against: Option<&Comparison>, sources: &Sources<'_>) -> S
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{}\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Health {} · run {}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-         <header><h1>Structural report</h1><p>Run <code title=\"{}\">{}</code> · {}</p></header>\n\
+         <title>{}{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+         <header><h1>{}</h1><p>{}Run <code title=\"{}\">{}</code> · {}</p></header>\n\
          <nav aria-label=\"Sections\">{links}</nav>\n<main>\n{body}</main>\n\
          <footer><p>Made by {}. The same tree gives the same page.</p></footer>\n\
          <script>{SCRIPT}</script>\n</body>\n</html>\n",
         policy(),
-        run.health.score(),
-        run.id.short(),
+        subject.project.as_ref().map_or_else(String::new, |name| format!("{} · ", esc(name))),
+        esc(&words::health(run)),
+        subject.project.as_ref().map_or_else(|| "Structural report".to_owned(), |name| esc(name)),
+        subject.commit_words().map_or_else(String::new, |words| format!("{} · ", esc(&words))),
         run.id.0.to_hex(),
         run.id.short(),
         size(run),

@@ -64,7 +64,7 @@ struct AnalyzeFlags {
     #[arg(long, value_name = "FILE")]
     coverage: Vec<PathBuf>,
 
-    /// How many findings to list in `--json`, the gravest first
+    /// How many findings to list in `--json`, the most severe first
     #[arg(long, value_name = "N", default_value_t = LISTED)]
     limit: usize,
 
@@ -75,11 +75,11 @@ struct AnalyzeFlags {
 /// How an analysis is done; none of it changes the answer.
 #[derive(Debug, Args)]
 struct WorkFlags {
-    /// How many threads to use [default: one a core]
+    /// How many threads to use [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 
-    /// Read everything anew, whatever is known from before
+    /// Read everything again, whatever is known from before
     #[arg(long)]
     cold: bool,
 }
@@ -93,7 +93,7 @@ impl WorkFlags {
 #[derive(Debug, Subcommand)]
 enum AnalyzeCommand {
     /// Show who would notice a change of some files
-    #[command(after_help = "Example:\n  probity analyze blast src/auth/session.py")]
+    #[command(after_help = "Examples:\n  probity analyze blast src/auth/session.py")]
     Blast {
         /// Paths of files
         #[arg(required = true, value_name = "FILE")]
@@ -101,7 +101,10 @@ enum AnalyzeCommand {
     },
 
     /// Keep the findings that are there now, so that only new ones count
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  probity analyze baseline capture --why 'where we start from'\n  probity analyze baseline show"
+    )]
     Baseline(baseline::BaselineCommand),
 }
 
@@ -171,10 +174,16 @@ fn write_reports(
 ) -> Result<Vec<PathBuf>, Fault> {
     let run = &analyzed.run;
     let source = |path: &paths::RepoPath| control::analyze::source(workspace, run, path);
+    let is_for_people = flags.html.is_some() || flags.markdown.is_some();
+    let subject = if is_for_people {
+        control::analyze::report_subject(workspace)
+    } else {
+        report::ReportSubject::default()
+    };
     let texts = [
-        (&flags.html, &(|| report::html(run, against, &source)) as &dyn Fn() -> String),
+        (&flags.html, &(|| report::html(run, against, &source, &subject)) as &dyn Fn() -> String),
         (&flags.sarif, &|| report::sarif(run, against)),
-        (&flags.markdown, &|| report::markdown(run, against)),
+        (&flags.markdown, &|| report::markdown(run, against, &subject)),
     ];
     let mut written = Vec::new();
     for (path, text) in texts {

@@ -12,21 +12,23 @@ use serde_json::{Value, json};
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
     /// List the stored runs, newest first
+    #[command(after_help = "Examples:\n  probity runs list")]
     List,
 
     /// Show one run
+    #[command(after_help = "Examples:\n  probity runs show last")]
     Show {
         /// The run: the beginning of its id, or `last`
         #[arg(default_value = "last")]
         run: String,
 
-        /// How many findings to list in `--json`, the gravest first
+        /// How many findings to list in `--json`, the most severe first
         #[arg(long, value_name = "N", default_value_t = super::LISTED)]
         limit: usize,
     },
 
     /// Compare two runs: what is new, what is gone, which symbols became worse
-    #[command(after_help = "Example:\n  probity runs compare 14d82d39 last")]
+    #[command(after_help = "Examples:\n  probity runs compare 14d82d39 last")]
     Compare {
         /// The earlier run
         before: String,
@@ -37,6 +39,7 @@ pub(crate) enum RunsCommand {
     },
 
     /// Clear away old runs that nobody needs
+    #[command(after_help = "Examples:\n  probity runs gc --keep 20")]
     Gc {
         /// How many of them to keep
         #[arg(long, value_name = "N", default_value_t = KEPT)]
@@ -84,7 +87,7 @@ fn list(runs: &Runs) -> Result<Answer, Fault> {
             "{}  {}  health {:>3}  {:>6}  {:>8}{pinned}",
             ui::code(run.id.short()),
             run.saved_at(),
-            run.about.health_milli / 1000,
+            run.health().map_or_else(|| "-".to_owned(), |health| health.to_string()),
             ui::count(run.about.n_files, "file"),
             ui::count(run.about.n_findings, "finding")
         ));

@@ -35,8 +35,16 @@ pub(crate) fn analyzed(analyzed: &Analyzed, since: Option<&ChangedSince>, baseli
 
 /// The summary of a run.
 pub(crate) fn run(run: &Run) {
-    health(&run.health);
     let (analysed, skipped, failed) = run.file_counts();
+    if let Some((score, grade)) = run.health.score().zip(run.health.grade()) {
+        health(&run.health, score, grade);
+    } else {
+        let skipped = match skipped + failed {
+            0 => String::new(),
+            n_files => format!("; {} skipped", ui::count(n_files, "file")),
+        };
+        ui::print(format_args!("{}: no file in a known language{skipped}", ui::warn("nothing to analyze")));
+    }
     let n_lines: u64 = run.files.iter().map(|file| u64::from(file.n_lines)).sum();
     ui::print_row(
         "run",
@@ -54,9 +62,9 @@ pub(crate) fn run(run: &Run) {
     not_analysed(run, skipped + failed);
 }
 
-fn health(health: &Health) {
-    let shown = format!("{} {}", health.score(), health.grade());
-    let shown = match health.grade() {
+fn health(health: &Health, score: u32, grade: char) {
+    let shown = format!("{score} {grade}");
+    let shown = match grade {
         'A' | 'B' => ui::good(shown),
         'C' => ui::warn(shown),
         _ => ui::bad(shown),
@@ -95,7 +103,7 @@ fn top(run: &Run) {
     if run.findings.is_empty() {
         return;
     }
-    ui::print(format_args!("{}", ui::bold("gravest findings")));
+    ui::print(format_args!("{}", ui::bold("most severe findings")));
     for found in documents::gravest(run, SHOWN) {
         finding(found);
     }
