@@ -9,6 +9,7 @@ mod servers;
 
 use crate::{Fault, Workspace};
 use canon::Reason;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -59,8 +60,11 @@ pub enum ChangeKind {
     Unchanged,
 }
 
-/// The instructions for agents that read them, shared by all agents.
-const INSTRUCTIONS_FILE: &str = "AGENTS.md";
+/// The instructions that several agents read.
+const SHARED_INSTRUCTIONS: &str = "AGENTS.md";
+
+/// Every file that an agent takes its instructions from.
+const INSTRUCTIONS_FILES: [&str; 3] = [SHARED_INSTRUCTIONS, "CLAUDE.md", "GEMINI.md"];
 
 impl Agent {
     /// All of them, in order.
@@ -86,6 +90,25 @@ impl Agent {
         }
     }
 
+    /// The file that it reads by itself when it starts in a project.
+    const fn own_instructions(self) -> &'static str {
+        match self {
+            Self::Claude => "CLAUDE.md",
+            Self::Gemini => "GEMINI.md",
+            Self::Codex | Self::Cursor => SHARED_INSTRUCTIONS,
+        }
+    }
+
+    /// Where its instructions belong in this tree: in the shared file if the agent is led there already, so that they
+    /// are not read twice.
+    fn instructions_file(self, root: &Path) -> &'static str {
+        let own = self.own_instructions();
+        let is_led = links_to_shared(root, own)
+            || text_of(root, own).ok().flatten().is_some_and(|text| imports_shared(&text))
+            || self == Self::Gemini && gemini_reads_shared(root);
+        if is_led { SHARED_INSTRUCTIONS } else { own }
+    }
+
     /// Its configuration with our entry as wished, from what stands in it now.
     fn configured(self, text: &str, wish: Wish) -> Result<String, String> {
         match (self, wish) {
@@ -106,12 +129,20 @@ pub fn register(
 ) -> Result<Vec<FileChange>, Fault> {
     let root = &workspace.root;
     let mut changes = vec![change(root, agent.config_file(), |text| agent.configured(text, wish))?];
-    // The instructions speak of Probity, not of one agent: they stay while another agent is registered.
-    let others = Agent::ALL.into_iter().filter(|other| *other != agent);
-    let needed = wish == Wish::Register || others.into_iter().any(|other| is_registered(workspace, other));
-    changes.push(change(root, INSTRUCTIONS_FILE, |text| {
-        Ok(if needed { block::with_instructions(text) } else { block::without(block::MARKDOWN, text) })
-    })?);
+    // The instructions speak of Probity, not of one agent: a file keeps them while a registered agent reads it.
+    let is_meant = |other: &Agent| {
+        if *other == agent { wish == Wish::Register } else { is_registered(workspace, *other) }
+    };
+    let needed: BTreeSet<&str> =
+        Agent::ALL.into_iter().filter(is_meant).map(|agent| agent.instructions_file(root)).collect();
+    for file in INSTRUCTIONS_FILES {
+        if needed.contains(file) {
+            changes.push(change(root, file, |text| Ok(block::with_instructions(text)))?);
+        } else if let Ok(Some(_)) = text_of(root, file) {
+            let taken_out = change(root, file, |text| Ok(block::without(block::MARKDOWN, text)))?;
+            changes.extend(Some(taken_out).filter(|change| change.kind != ChangeKind::Unchanged));
+        }
+    }
     if !dry_run {
         changes.iter().try_for_each(|change| carry_out(root, change))?;
     }
@@ -123,6 +154,31 @@ pub fn is_registered(workspace: &Workspace, agent: Agent) -> bool {
     let Ok(Some(text)) = text_of(&workspace.root, agent.config_file()) else { return false };
     // Registering changes nothing exactly where Probity is registered.
     agent.configured(&text, Wish::Register).is_ok_and(|wished| wished == text)
+}
+
+/// Whether a file of instructions is a link to the shared one, as many projects have it.
+fn links_to_shared(root: &Path, file: &str) -> bool {
+    let target = fs::read_link(root.join(file)).ok();
+    target.is_some_and(|target| root.join(target) == root.join(SHARED_INSTRUCTIONS))
+}
+
+/// Whether instructions import the shared ones: `@AGENTS.md` as a word of its own.
+fn imports_shared(text: &str) -> bool {
+    let own = block::without(block::MARKDOWN, text);
+    own.split_whitespace().any(|word| {
+        word.strip_prefix('@').is_some_and(|it| it.trim_start_matches("./") == SHARED_INSTRUCTIONS)
+    })
+}
+
+/// Whether the settings of Gemini CLI name the shared file as one that it reads.
+fn gemini_reads_shared(root: &Path) -> bool {
+    let settings = text_of(root, Agent::Gemini.config_file()).ok().flatten().unwrap_or_default();
+    let settings: serde_json::Value = serde_json::from_str(&settings).unwrap_or_default();
+    let names = [&settings["context"]["fileName"], &settings["contextFileName"]];
+    names.into_iter().any(|name| match name {
+        serde_json::Value::Array(names) => names.iter().any(|name| name == SHARED_INSTRUCTIONS),
+        name => name == SHARED_INSTRUCTIONS,
+    })
 }
 
 fn change(

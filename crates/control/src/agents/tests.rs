@@ -8,7 +8,7 @@ fn tree() -> (tempfile::TempDir, Workspace) {
 
 fn texts(workspace: &Workspace, agent: Agent) -> (String, String) {
     let read = |path: &str| fs::read_to_string(workspace.root.join(path)).unwrap_or_default();
-    (read(agent.config_file()), read(INSTRUCTIONS_FILE))
+    (read(agent.config_file()), read(agent.instructions_file(&workspace.root)))
 }
 
 #[test]
@@ -36,7 +36,9 @@ fn what_the_user_wrote_stays_byte_for_byte() {
     fs::write(workspace.root.join(".mcp.json"), json).expect("writes");
     fs::create_dir(workspace.root.join(".codex")).expect("creates");
     fs::write(workspace.root.join(".codex/config.toml"), toml).expect("writes");
-    fs::write(workspace.root.join("AGENTS.md"), words).expect("writes");
+    for file in ["AGENTS.md", "CLAUDE.md"] {
+        fs::write(workspace.root.join(file), words).expect("writes");
+    }
     for agent in [Agent::Claude, Agent::Codex] {
         register(&workspace, agent, Wish::Register, false).expect("registers");
     }
@@ -46,10 +48,75 @@ fn what_the_user_wrote_stays_byte_for_byte() {
     assert!(instructions.starts_with(words), "{instructions}");
     assert!(texts(&workspace, Agent::Codex).0.starts_with(toml));
     register(&workspace, Agent::Claude, Wish::Unregister, false).expect("takes it out");
-    assert_eq!(texts(&workspace, Agent::Claude).1, instructions, "codex still needs the instructions");
-    register(&workspace, Agent::Codex, Wish::Unregister, false).expect("takes it out");
     assert_eq!(texts(&workspace, Agent::Claude), (json.to_owned(), words.to_owned()));
-    assert_eq!(texts(&workspace, Agent::Codex).0, toml);
+    assert_eq!(texts(&workspace, Agent::Codex).1, instructions, "codex still needs its own");
+    register(&workspace, Agent::Codex, Wish::Unregister, false).expect("takes it out");
+    assert_eq!(texts(&workspace, Agent::Codex), (toml.to_owned(), words.to_owned()));
+}
+
+#[test]
+fn each_agent_finds_the_instructions_where_it_reads_them() {
+    for (agent, file) in [
+        (Agent::Claude, "CLAUDE.md"),
+        (Agent::Codex, "AGENTS.md"),
+        (Agent::Cursor, "AGENTS.md"),
+        (Agent::Gemini, "GEMINI.md"),
+    ] {
+        let (_dir, workspace) = tree();
+        let changes = register(&workspace, agent, Wish::Register, false).expect("registers");
+        let paths: Vec<_> = changes.iter().map(|change| change.path.to_string_lossy()).collect();
+        assert_eq!(paths, [agent.config_file(), file]);
+        assert!(fs::read_to_string(workspace.root.join(file)).expect("is there").contains("probity:begin"));
+    }
+}
+
+#[test]
+fn an_agent_that_is_led_to_the_shared_instructions_gets_none_of_its_own() {
+    let shared = |prepare: &dyn Fn(&Path), agent: Agent| {
+        let (_dir, workspace) = tree();
+        prepare(&workspace.root);
+        let own = agent.own_instructions();
+        let before = fs::read_to_string(workspace.root.join(own)).ok();
+        register(&workspace, agent, Wish::Register, false).expect("registers");
+        let words = fs::read_to_string(workspace.root.join("AGENTS.md")).expect("is there");
+        assert_eq!(words.matches("probity:begin").count(), 1, "{words}");
+        if !workspace.root.join(own).is_symlink() {
+            assert_eq!(fs::read_to_string(workspace.root.join(own)).ok(), before);
+        }
+        register(&workspace, agent, Wish::Unregister, false).expect("takes it out");
+        assert!(
+            !fs::read_to_string(workspace.root.join("AGENTS.md")).unwrap_or_default().contains("probity")
+        );
+    };
+    shared(
+        &|root| fs::write(root.join("CLAUDE.md"), "# Mine\n\n@AGENTS.md\n").expect("writes"),
+        Agent::Claude,
+    );
+    shared(
+        &|root| fs::write(root.join("GEMINI.md"), "See @./AGENTS.md first.\n").expect("writes"),
+        Agent::Gemini,
+    );
+    let link = |root: &Path| {
+        fs::write(root.join("AGENTS.md"), "# Ours\n").expect("writes");
+        std::os::unix::fs::symlink("AGENTS.md", root.join("CLAUDE.md")).expect("links");
+    };
+    shared(&link, Agent::Claude);
+    let setting = |root: &Path| {
+        fs::create_dir(root.join(".gemini")).expect("creates");
+        let text = "{\"context\": {\"fileName\": [\"AGENTS.md\"]}}";
+        fs::write(root.join(".gemini/settings.json"), text).expect("writes");
+    };
+    shared(&setting, Agent::Gemini);
+}
+
+#[test]
+fn instructions_move_to_where_the_agent_reads_them_when_it_is_registered_again() {
+    let (_dir, workspace) = tree();
+    let root = &workspace.root;
+    fs::write(root.join("AGENTS.md"), block::with_instructions("# Rules\n")).expect("writes");
+    register(&workspace, Agent::Claude, Wish::Register, false).expect("registers");
+    assert_eq!(fs::read_to_string(root.join("AGENTS.md")).expect("is there"), "# Rules\n");
+    assert!(fs::read_to_string(root.join("CLAUDE.md")).expect("is there").contains("probity:begin"));
 }
 
 #[test]
