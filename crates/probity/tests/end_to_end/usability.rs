@@ -52,3 +52,24 @@ fn evidence_is_shown_in_rows_without_markup() {
     }
     assert_eq!(repo.ask(&["evidence", "show"]).json["manifest"]["status"], json!("fail"));
 }
+
+#[test]
+fn every_workflow_example_installs_probity_before_it_calls_it() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ci");
+    let examples: Vec<_> = std::fs::read_dir(folder).expect("there are examples").flatten().collect();
+    assert!(!examples.is_empty());
+    for example in examples {
+        let text = std::fs::read_to_string(example.path()).expect("it is text");
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.starts_with('#')).collect();
+        let calls = |line: &&str| line.trim_start_matches("run:").trim_start().starts_with("probity ");
+        let installs =
+            |line: &&str| line.contains("cargo") && line.contains(" install ") && line.contains("probity");
+        let call = lines.iter().position(calls).expect("it calls probity");
+        let install = lines.iter().position(installs);
+        assert!(
+            install.is_some_and(|install| install < call),
+            "{} never installs it",
+            example.path().display()
+        );
+    }
+}
