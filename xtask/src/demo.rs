@@ -41,7 +41,7 @@ struct Step {
 
 const STEPS: &[Step] = &[
     Step {
-        says: "An agent is asked to mend the login. It may touch src/auth, nothing else.",
+        says: "An agent is asked to fix the login. It may touch src/auth, nothing else.",
         command: "probity run --scope 'src/auth/**' -- sh ../careful-agent.sh",
         exit_code: 0,
     },

@@ -28,7 +28,7 @@ mod words;
 pub use budget::{Budget, CurrentState, budget};
 pub use delta::{DeltaRefusal, DeltaVerdict, Incomparable, StructuralDelta, structural_delta};
 pub use finish::{FinishStatus, Pipeline, finish_status};
-pub use markdown::markdown;
+pub use markdown::{health_change, markdown};
 pub use profile::{BASELINE_FILE, Check, FileClass, Profile, ProfileReport, classify, profile};
 pub use rules::{FalseClaims, Rules};
 pub use run::{Finding, GatePreview, Run, Severity, WorsenedSymbol};

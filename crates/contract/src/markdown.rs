@@ -74,7 +74,7 @@ fn health(receipt: &Value) -> String {
 }
 
 /// Two scores and the difference, as `90 → 88 (−2)`.
-pub(crate) fn health_change(before: i64, after: i64) -> String {
+pub fn health_change(before: i64, after: i64) -> String {
     match after.saturating_sub(before) {
         0 => format!("{after} (no change)"),
         delta => format!("{before} → {after} ({})", change(delta)),

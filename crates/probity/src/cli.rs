@@ -8,15 +8,21 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-const EXIT_CODES: &str = "Exit codes: 0 ok · 1 violated or failed · 2 blocked, or wrong usage · 3 unverified · \
-                          4 expired · 5 held by another run · 70 internal fault";
+const EXIT_CODES: &str = "Exit codes: 0 ok · 1 violated or failed · 2 blocked or wrong usage
+            3 unverified · 4 expired · 5 conflict, or held by another · 70 fault";
 
 /// Change control for AI coding agents.
 ///
 /// Say what a change may touch; Probity seals that, finds out from the tree what really changed, judges it, and
 /// leaves evidence that anyone can check.
 #[derive(Debug, Parser)]
-#[command(name = "probity", version, after_help = EXIT_CODES, propagate_version = true)]
+#[command(
+    name = "probity",
+    version,
+    help_template = crate::help::template(),
+    after_help = EXIT_CODES,
+    propagate_version = true
+)]
 pub(crate) struct Cli {
     /// The root of the tree [default: the nearest directory upwards with `.git`, `probity.toml` or `probity.json`, else
     /// the current directory; never `/` or your home directory]
@@ -33,13 +39,13 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a command under a sealed scope and judge what it changed
+    /// Run a command under a sealed scope, and judge what it changed
     ///
     /// The scope is sealed before the command starts. Afterwards every change of the tree is found by comparing
     /// snapshots, whatever the command says and whatever git ignores; the gates of the sealed policy run; and an
     /// evidence bundle is written, also when the run fails.
     #[command(after_help = "Examples:\n  probity run --scope 'src/auth/**' -- claude -p 'fix the login'\n  \
-                            probity run --pack BP-PACK-CODE --scope '!src/generated/**' -- make fmt")]
+                            probity run --pack backend --scope '!src/generated/**' -- make fmt")]
     Run {
         #[command(flatten)]
         selection: Selection,
@@ -56,7 +62,10 @@ pub(crate) enum Command {
         command: Vec<OsString>,
     },
 
-    /// Show what would be sealed, and how much of the tree the scope covers
+    /// Show what would be sealed, and how much the scope covers
+    #[command(
+        after_help = "Examples:\n  probity plan --scope 'src/auth/**'\n  probity plan --suggest src/auth/login.py src/auth/token.py\n  probity plan --suggest-from last"
+    )]
     Plan {
         #[command(flatten)]
         selection: Selection,
@@ -76,14 +85,18 @@ pub(crate) enum Command {
 
     Status(StatusArgs),
 
-    /// Check the set-up: git, state, store, clock, policy, agents; and say what to do
+    /// Check the setup: git, state, store, clock, policy and agents
+    #[command(after_help = "Examples:\n  probity doctor")]
     Doctor,
 
-    /// Widen the scope of a run or of an intent, on the record: who, why, when
+    /// Widen the scope of a run or an intent, on the record
     ///
     /// A run that is going on takes the amendment at once. A finished run is judged again with the amended scope, and
     /// the new verdict is a bundle of its own: the old one stays as it is. An intent gains literal paths, if nobody else
     /// holds them.
+    #[command(
+        after_help = "Examples:\n  probity amend last --add 'docs/**' --why 'the change needs its manual page'\n  probity amend --intent 0199c2 --add src/util.py --why 'the helper moved'"
+    )]
     Amend {
         /// The run: its id or the beginning of it, `last`, or `open` for the run that is going on
         #[arg(default_value = "open")]
@@ -114,6 +127,7 @@ pub(crate) enum Command {
     },
 
     /// Undo the out-of-scope changes of a run, and nothing else
+    #[command(after_help = "Examples:\n  probity revert last --dry-run\n  probity revert last README.md")]
     Revert {
         /// The run: its id or the beginning of it, or `last`
         run: String,
@@ -126,7 +140,7 @@ pub(crate) enum Command {
         dry_run: bool,
     },
 
-    /// Analyse the code of the tree: clones, complexity, dependencies, dead code, health
+    /// Analyze the code: clones, complexity, cycles, dead code, health
     ///
     /// Reads every language it knows, names what it did not read, and keeps the result as a run that any other run
     /// can be compared with. After an edit only what changed is read again.
@@ -137,7 +151,10 @@ pub(crate) enum Command {
     Analyze(crate::commands::analysis::AnalyzeArgs),
 
     /// List, show and compare stored analyses
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  probity runs list\n  probity runs compare 14d82d39 last"
+    )]
     Runs(crate::commands::analysis::RunsCommand),
 
     /// List, show, renew, recover and clear intents
@@ -150,36 +167,45 @@ pub(crate) enum Command {
     Log(crate::commands::intent::LogArgs),
 
     /// List, show, check and export evidence bundles
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Examples:\n  probity evidence list\n  probity evidence verify last")]
     Evidence(EvidenceCommand),
 
-    /// Judge a change: what it may cost, and whether it made the code worse
-    #[command(subcommand)]
+    /// Judge a change: did it make the code worse, inside its scope?
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  probity contract verify --base origin/main\n  probity contract budget"
+    )]
     Contract(ContractCommand),
 
     /// Check what an author says about a change
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Examples:\n  probity claims check --text review.md")]
     Claims(ClaimsCommand),
 
     /// List, show and check the receipts of changes
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Examples:\n  probity receipt list\n  probity receipt show last")]
     Receipt(ReceiptCommand),
 
     /// Make and show the key that signs evidence
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Examples:\n  probity keys generate\n  probity keys show")]
     Keys(KeysCommand),
 
-    /// What agents know and decided: propose, ingest, ask, export
-    #[command(subcommand)]
+    /// Keep what agents know and decided: propose, ingest, ask, export
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  probity ledger ingest session.jsonl\n  probity ledger show\n  probity ledger export --budget 1500"
+    )]
     Ledger(crate::commands::ledger::LedgerCommand),
 
-    /// Keep typed documents with their whole history: write, read, merge, synchronise
+    /// Keep typed documents with their history: write, read, merge, sync
     Commits(crate::commands::commits::CommitsArgs),
 
     /// Find what a merge of documents lost, and decide about it
     Merge(crate::commands::merge::MergeArgs),
 
-    /// Say what a reason code means, or what the scope says about a path
+    /// Explain a reason code, or why a path is in or out of scope
+    #[command(
+        after_help = "Examples:\n  probity explain RECON.UNTRACKED_DELTA\n  probity explain src/auth/login.py --run last"
+    )]
     Explain {
         /// A reason code, or a path of the tree
         what: OsString,
@@ -189,13 +215,17 @@ pub(crate) enum Command {
         run: String,
     },
 
-    /// Write a `probity.toml` that fits this tree, or register Probity with an agent
+    /// Write a policy that fits this tree, or set up an agent
+    #[command(
+        after_help = "Examples:\n  probity init --dry-run\n  probity init --agent claude\n  probity init --agent claude --uninstall"
+    )]
     Init {
         /// Print what would be written, and write nothing
         #[arg(long)]
         dry_run: bool,
 
-        /// Add Probity's MCP server to this agent's configuration of the project, and a short block to AGENTS.md
+        /// Add Probity's MCP server to this agent's configuration of the project, and a short block of instructions to
+        /// the file that the agent reads: CLAUDE.md, GEMINI.md or AGENTS.md
         #[arg(long, value_name = "AGENT")]
         agent: Option<crate::commands::init::AgentName>,
 
@@ -212,19 +242,24 @@ pub(crate) enum Command {
     Mcp(crate::commands::mcp::McpArgs),
 
     /// Run conformance vectors against this program
+    #[command(after_help = "Examples:\n  probity conformance conformance/")]
     Conformance {
-        /// Vector files, or folders of them
+        /// Vector files, or directories of them
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
 
     /// Print shell completions
+    #[command(
+        after_help = "Examples:\n  probity completions bash > ~/.local/share/bash-completion/completions/probity"
+    )]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
 
     /// Print the manual page
+    #[command(after_help = "Examples:\n  probity man > probity.1")]
     Man,
 }
 
@@ -264,9 +299,11 @@ pub(crate) struct Selection {
 #[derive(Debug, Subcommand)]
 pub(crate) enum EvidenceCommand {
     /// List the runs of this repository, newest last
+    #[command(after_help = "Examples:\n  probity evidence list")]
     List,
 
     /// Show one bundle
+    #[command(after_help = "Examples:\n  probity evidence show last")]
     Show {
         /// The run: its id or the beginning of it, or `last`
         #[arg(default_value = "last")]
@@ -277,6 +314,9 @@ pub(crate) enum EvidenceCommand {
     ///
     /// Everything that can be recomputed is recomputed. What only the caller can know (required profile, sealed plan,
     /// chain, keys) is checked when `--trust` gives it, and named as skipped otherwise.
+    #[command(
+        after_help = "Examples:\n  probity evidence verify last\n  probity evidence verify ./bundle --trust trust.json --tree ."
+    )]
     Verify {
         /// A bundle's folder, or a run: its id, the beginning of it, or `last`
         bundle: PathBuf,
@@ -291,6 +331,9 @@ pub(crate) enum EvidenceCommand {
     },
 
     /// Check every bundle of this repository and the chain between them
+    #[command(
+        after_help = "Examples:\n  probity evidence chain\n  probity evidence chain --trust trust.json"
+    )]
     Chain {
         /// A trust file for every bundle
         #[arg(long, value_name = "FILE")]
@@ -298,6 +341,9 @@ pub(crate) enum EvidenceCommand {
     },
 
     /// Print a bundle as an attestation for other tools
+    #[command(
+        after_help = "Examples:\n  probity evidence export last > run.dsse.json\n  probity evidence export last --format statement"
+    )]
     Export {
         /// The run: its id or the beginning of it, or `last`
         #[arg(default_value = "last")]
@@ -347,9 +393,11 @@ pub(crate) enum ExportFormat {
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeysCommand {
     /// Make a key; from then on runs are signed
+    #[command(after_help = "Examples:\n  probity keys generate")]
     Generate,
 
     /// Print the public key, in the form that trust files use
+    #[command(after_help = "Examples:\n  probity keys show")]
     Show,
 }
 

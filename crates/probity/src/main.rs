@@ -3,6 +3,7 @@
 mod answer;
 mod cli;
 mod commands;
+mod help;
 mod place;
 mod progress;
 mod review;

@@ -128,6 +128,20 @@ pub(crate) fn print_row(label: &str, value: impl Display) {
     print(labelled(label, value));
 }
 
+/// A label that is wider than its column still has a space behind it.
 fn labelled(label: &str, value: impl Display) -> String {
     format!("  {} {value}", dim(format_args!("{label:<9}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_never_runs_into_its_value() {
+        let plain = |label| anstream::adapter::strip_str(&labelled(label, "value")).to_string();
+        assert_eq!(plain("next"), "  next      value");
+        assert_eq!(plain("implements"), "  implements value");
+        assert_eq!(plain("not allowed"), "  not allowed value");
+    }
 }

@@ -158,10 +158,11 @@ fn words(objection: &Objection, facts: &Facts, finding: &dyn Fn(&str) -> Option<
             Some(delta) => format!("the health fell by {}", delta.unsigned_abs()),
             None => "the health fell".to_owned(),
         },
-        ObjectionCode::NonDocumentationTouched => format!("{} {was} changed too", names()),
+        ObjectionCode::NonDocumentationTouched | ObjectionCode::TouchedOtherPaths => {
+            format!("{} {was} changed too", names())
+        }
         ObjectionCode::NotVerified => format!("the change is {}", facts.status.word()),
         ObjectionCode::RegressionsPresent => format!("new: {}", findings()),
-        ObjectionCode::TouchedOtherPaths => format!("{} {was} changed too", names()),
     }
 }
 

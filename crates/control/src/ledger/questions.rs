@@ -88,11 +88,15 @@ pub struct Changed {
     pub items: Vec<Value>,
 }
 
-/// The items that changed after `since`.
-pub fn changed(workspace: &Workspace, since: i64, stream: Option<&str>) -> Result<Changed, Fault> {
+/// How far back [`changed`] looks if nobody says since when.
+const RECENT_POSITIONS: u64 = 20;
+
+/// The items that changed after `since`; lately, if that is not given.
+pub fn changed(workspace: &Workspace, since: Option<i64>, stream: Option<&str>) -> Result<Changed, Fault> {
     let shell = Shell::open(workspace, stream)?;
     let ledger = ledger_of(shell.book(), stream)?;
-    let since = ledger.position(since)?;
+    let lately = || i64::try_from(ledger.head().get().saturating_sub(RECENT_POSITIONS)).unwrap_or(i64::MAX);
+    let since = ledger.position(since.unwrap_or_else(lately))?;
     let items = ledger.changed_since(since).into_iter().filter_map(|item| ledger.item(item));
     Ok(Changed {
         since: since.get(),

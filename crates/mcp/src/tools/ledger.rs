@@ -114,7 +114,7 @@ fn query(call: &Call, args: Query) -> Result<Value, Fault> {
             ("ledger-explain", to_json(&ledger::explain(&workspace, item, stream.as_deref())?))
         }
         (None, Some(since), None) => {
-            ("ledger-changed", to_json(&ledger::changed(&workspace, since, stream.as_deref())?))
+            ("ledger-changed", to_json(&ledger::changed(&workspace, Some(since), stream.as_deref())?))
         }
         (None, None, at) => {
             let filter = Filter {

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Subcommand)]
 pub(crate) enum ContractCommand {
     /// Say what headroom a change has before it starts
+    #[command(after_help = "Examples:\n  probity contract budget\n  probity contract budget --run last")]
     Budget {
         /// The stored run to start from [default: the tree as it is now]
         #[arg(long, value_name = "RUN")]
@@ -138,7 +139,7 @@ pub(crate) enum ClaimsCommand {
     #[command(after_help = "Examples:\n  probity claims check --text review.md --base origin/main\n  \
                             echo 'No regressions, docs only.' | probity claims check --text -\n  \
                             probity claims check --claim no_api_change\n  \
-                            probity claims check --claim '{\"claim\": \"only_touched\", \"paths\": [\"src/a.py\"]}'")]
+                            probity claims check --claim '{\"claim\": \"only_touched\", \"paths\": [\"a.py\"]}'")]
     Check(Box<Ground>),
 }
 
@@ -395,7 +396,7 @@ fn show(review: &Review, verified: &Verified) {
     ui::print_row("profile", &review.profile);
     ui::print_row("changed", ui::count(verified.answer.changed.len(), "path"));
     if let (Some(before), Some(after)) = review.health {
-        ui::print_row("health", format_args!("{before} → {after}"));
+        ui::print_row("health", contract::health_change(before, after));
     }
     for (check, outcome) in &review.checks {
         let word = match outcome {

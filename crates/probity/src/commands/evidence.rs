@@ -156,18 +156,18 @@ fn show_check(check: &Check) {
 /// What it means that a check was passed, for people.
 fn what_passed(name: &str) -> &'static str {
     match name {
-        "manifest" => "it is strict JSON, and every field is what it must be",
-        "canonical" => "its bytes are the one canonical form",
+        "manifest" => "it is strict JSON, and every field is valid",
+        "canonical" => "its bytes are in canonical form",
         "run_hash" => "its hash, computed again, is the recorded one",
         "artifacts" => "exactly the listed files are there, each with its hash",
-        "plan" => "the plan has its recorded hash, and the scope is the plan's",
-        "policy" => "the policy versions are the plan's",
-        "seal" => "the plan is the one that you demand",
-        "profile" => "the profile is the one that you demand",
-        "reconciliation" => "U, computed again from scope and delta, is empty as recorded",
+        "plan" => "the plan has the recorded hash and the recorded scope",
+        "policy" => "the policy versions are those of the plan",
+        "seal" => "the plan is the one that you require",
+        "profile" => "the profile is the one that you require",
+        "reconciliation" => "no changed path is out of scope, computed again",
         "gates" => "every required gate ran and passed",
         "status" => "the status follows from the facts",
-        "chain" => "it follows the run that you demand",
+        "chain" => "it follows the run that you require",
         "signature" => "one of your keys signed it",
         _ => "",
     }

@@ -80,7 +80,7 @@ fn changes(manifest: &Manifest) {
         ui::print_row("changed", line);
     }
     if let Some(line) = exempt_line(&manifest.exempt_delta_paths) {
-        ui::print_row("exempt", line);
+        ui::print_row("outputs", line);
     }
     rows("output", manifest.details.recognized_outputs.iter().map(recognized));
 }

@@ -29,12 +29,14 @@ pub(crate) struct IntentArgs {
 #[derive(Debug, Subcommand)]
 enum IntentCommand {
     /// Who holds what, and who waits
+    #[command(after_help = "Examples:\n  probity intent list --all")]
     List {
         /// Closed intents too
         #[arg(long)]
         all: bool,
     },
     /// One intent with everything it has
+    #[command(after_help = "Examples:\n  probity intent show 0199c2")]
     Show {
         /// The intent: its id or the beginning of it
         intent: String,
@@ -42,6 +44,7 @@ enum IntentCommand {
     /// Turn a place in the queue into a claim, from the tree as it is now
     Promote(PromoteArgs),
     /// Say that you are alive: renew the lease of your own intent
+    #[command(after_help = "Examples:\n  probity intent renew 0199c2 --lease 600")]
     Renew {
         /// The intent: its id or the beginning of it
         intent: String,
@@ -53,6 +56,7 @@ enum IntentCommand {
         ttl: Option<u64>,
     },
     /// Take over an intent whose owner is dead, or your own after a crash
+    #[command(after_help = "Examples:\n  probity intent recover 0199c2")]
     Recover {
         /// The intent: its id or the beginning of it
         intent: String,
@@ -64,17 +68,20 @@ enum IntentCommand {
         ttl: u64,
     },
     /// Give up your own intent, or close one that is over or whose owner is dead
+    #[command(after_help = "Examples:\n  probity intent clear 0199c2")]
     Clear {
         /// The intent: its id or the beginning of it
         intent: String,
     },
     /// Close what is over, and forget what was closed long ago
+    #[command(after_help = "Examples:\n  probity intent gc")]
     Gc {
         /// How long closed intents are kept, in seconds
         #[arg(long, value_name = "SECONDS", default_value_t = RETENTION_SECONDS)]
         retention: u64,
     },
     /// Renew your own intents and close the dead ones; those of living owners are left alone
+    #[command(after_help = "Examples:\n  probity intent reset")]
     Reset,
 }
 

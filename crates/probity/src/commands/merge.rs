@@ -16,9 +16,9 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  probity merge analyze @\n  probity merge analyze --ours main --theirs 3f2a\n  \
-    probity merge reconcile @                     # in a terminal: look, choose, write\n  \
+    probity merge reconcile @      # in a terminal: look, choose, write\n  \
     probity merge reconcile @ --all ours --why 'the release branch goes first'\n  \
-    probity merge reconcile @ --resolutions decisions.json --why 'agreed in review'"
+    probity merge reconcile @ --resolutions decisions.json --why 'agreed'"
 )]
 pub(crate) struct MergeArgs {
     #[command(flatten)]
@@ -31,6 +31,9 @@ pub(crate) struct MergeArgs {
 #[derive(Debug, Subcommand)]
 enum MergeCommand {
     /// Say which intent a merge lost
+    #[command(
+        after_help = "Examples:\n  probity merge analyze @\n  probity merge analyze --ours main --theirs 3f2a"
+    )]
     Analyze {
         /// A merge that was written
         #[arg(required_unless_present_any = ["ours", "heads"])]
@@ -50,6 +53,9 @@ enum MergeCommand {
     },
 
     /// Decide about what a merge lost; in a terminal, without further options, by looking and choosing
+    #[command(
+        after_help = "Examples:\n  probity merge reconcile @\n  probity merge reconcile @ --all ours --why 'the release goes first'"
+    )]
     Reconcile {
         /// The merge
         #[arg(default_value = "@")]
@@ -88,6 +94,9 @@ enum MergeCommand {
     },
 
     /// Show the policy that decides before a person is asked, or set it
+    #[command(
+        after_help = "Examples:\n  probity merge policy\n  probity merge policy --set merge-policy.json"
+    )]
     Policy {
         /// The policy, in JSON: `{"rules": […], "groups": […], "invariants": […]}`; `-` for stdin
         #[arg(long, value_name = "FILE")]
@@ -95,6 +104,7 @@ enum MergeCommand {
     },
 
     /// Show who decided what, when and why, and what else was on offer
+    #[command(after_help = "Examples:\n  probity merge decisions")]
     Decisions {
         /// Only those about this merge
         merge: Option<String>,

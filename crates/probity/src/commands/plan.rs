@@ -95,11 +95,11 @@ fn show(proposed: &Proposed, typed_remark: &str) {
     let exempt = proposed.build_outputs.as_slice();
     if exempt.len() <= MAX_EXEMPT_ROWS {
         for pattern in exempt {
-            ui::print_row("exempt", escape(pattern));
+            ui::print_row("outputs", escape(pattern));
         }
     } else {
         let patterns = ui::count(exempt.len(), "pattern");
-        ui::print_row("exempt", format_args!("{patterns} of `build_outputs` in the policy"));
+        ui::print_row("outputs", format_args!("{patterns} of `build_outputs` in the policy"));
     }
     show_proposals(proposed);
     for warning in &preview.warnings {

@@ -13,9 +13,13 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReceiptCommand {
     /// List the receipts of this repository, newest last
+    #[command(after_help = "Examples:\n  probity receipt list")]
     List,
 
     /// Show one receipt as Markdown, for a pull request
+    #[command(
+        after_help = "Examples:\n  probity receipt show last\n  probity receipt show 7 --attestation > receipt.dsse.json"
+    )]
     Show {
         /// The receipt: its number, the beginning of its digest, its intent, or `last`
         #[arg(default_value = "last")]

@@ -39,8 +39,8 @@ pub(crate) fn revert(
     }
     for path in &report.left {
         ui::print_row(
-            "left",
-            format_args!("{path}  {}", ui::warn("protected: look at it, and undo it by hand")),
+            "skipped",
+            format_args!("{path}  {}", ui::warn("not restored: protected; check it and undo it by hand")),
         );
     }
     for note in &report.refs {

@@ -187,7 +187,7 @@ fn show(report: &RunReport) {
         ui::row("note", format_args!("{paths} out of scope in build outputs, {why}"));
     }
     if let Some(line) = exempt_line(&verdict.exempt) {
-        ui::row("exempt", line);
+        ui::row("outputs", line);
     }
     for movement in &report.ref_movements {
         ui::row("git ref", movement.describe());

@@ -19,6 +19,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 use tree::git::GITLINK_MODE;
 
+/// The most new findings that a summary shows: the first ones count against the change and are the most severe.
+const MAX_SUMMARY_FINDINGS: usize = 5;
+
 /// How often leases are looked at while gates run: several times in the shortest one.
 const RENEWAL: Duration = Duration::from_secs(10);
 
@@ -115,15 +118,12 @@ impl Finisher<'_> {
             fields.remove(elsewhere);
         }
         if self.request.detail_level == DetailLevel::Summary {
-            for long in [
-                "new_findings",
-                "checks",
-                "api",
-                "checks_performed",
-                "gate_results",
-                "let_through",
-                "findings_let_through",
-            ] {
+            if let Some(findings) = fields.get_mut("new_findings").and_then(Value::as_array_mut) {
+                findings.truncate(MAX_SUMMARY_FINDINGS);
+            }
+            for long in
+                ["checks", "api", "checks_performed", "gate_results", "let_through", "findings_let_through"]
+            {
                 fields.remove(long);
             }
         }

@@ -13,7 +13,7 @@ use serde_json::json;
 #[derive(Debug, Subcommand)]
 pub(crate) enum BaselineCommand {
     /// Take the findings that are there now as known, on the record
-    #[command(after_help = "Example:\n  probity analyze baseline capture --why 'where we start from'")]
+    #[command(after_help = "Examples:\n  probity analyze baseline capture --why 'where we start from'")]
     Capture {
         /// Why
         #[arg(long, value_name = "TEXT")]
@@ -25,6 +25,7 @@ pub(crate) enum BaselineCommand {
     },
 
     /// Show who captured the baseline and why, and what is new since
+    #[command(after_help = "Examples:\n  probity analyze baseline show")]
     Show,
 }
 

@@ -174,9 +174,10 @@ fn show_finish(answer: &FinishAnswer) {
             ui::row("forbidden", path);
         }
     }
-    let regressions = answer.verification.as_ref().and_then(|it| it["intent_regressions"].as_array());
-    for id in regressions.into_iter().flatten() {
-        ui::row("worse", id.as_str().unwrap_or_default());
+    let findings = answer.verification.as_ref().and_then(|it| it["new_findings"].as_array());
+    for finding in findings.into_iter().flatten().filter(|finding| finding["in_scope"] == true) {
+        let message = finding["message"].as_str().unwrap_or_default();
+        ui::row("worse", format_args!("{}:{} {message}", shown_path(&finding["path"]), finding["line"]));
     }
     if let Some(receipt) = &answer.receipt {
         ui::row("receipt", ui::dim(receipt["digest"].as_str().unwrap_or_default()));

@@ -20,7 +20,7 @@ use std::time::Duration;
 /// pattern belongs into `--forbid`. The tree is analysed first if no run describes it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity start src/auth.py --intent 'fix the login'\n  \
-                        probity start src/auth.py --related tests/test_auth.py --intent 'fix the login' --queue --wait 600")]
+                        probity start src/auth.py --related tests/test_auth.py -m 'fix it' --queue")]
 pub(crate) struct StartArgs {
     /// A path that the change is about
     #[arg(value_name = "PATH")]
@@ -106,6 +106,7 @@ enum Conflict {
 
 /// Turn a place in the queue into a claim, from the tree as it is now
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  probity intent promote 0199c2")]
 pub(crate) struct PromoteArgs {
     /// The intent: its id or the beginning of it
     pub(crate) intent: String,

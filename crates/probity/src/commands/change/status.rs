@@ -12,8 +12,9 @@ use intent::Status;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Show who holds what, who waits, and whose the uncommitted changes are
+/// Show who holds what, who waits, and the uncommitted changes
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  probity status\n  probity status --watch")]
 pub(crate) struct StatusArgs {
     /// Show it again whenever it changes; `q`, Esc or Ctrl-C ends it
     #[arg(long)]

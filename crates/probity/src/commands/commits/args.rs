@@ -6,7 +6,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "Examples:\n  probity commits init --schema tickets.schema\n  \
     probity commits put ticket/t1 '{\"title\": \"one\", \"rank\": 0}'\n  \
     probity commits update ticket/t1 rank 3\n  probity commits log\n  probity commits state\n\n\
-    A commit is named by its id, the beginning of it, a ref, or `@` for the only head.";
+    A commit is named by its id, a prefix of it, a ref, or `@` for the only head.";
 
 /// `probity commits`.
 #[derive(Debug, Args)]
@@ -48,6 +48,7 @@ impl From<Signed> for control::commits::By {
 #[derive(Debug, Subcommand)]
 pub(crate) enum CommitsCommand {
     /// Make a store
+    #[command(after_help = "Examples:\n  probity commits init --schema tickets.schema")]
     Init {
         /// The file [default: as `--store`]
         path: Option<PathBuf>,
@@ -58,6 +59,9 @@ pub(crate) enum CommitsCommand {
     },
 
     /// Show the schema, or give the store a newer one that only adds to it
+    #[command(
+        after_help = "Examples:\n  probity commits schema\n  probity commits schema --set tickets-2.schema"
+    )]
     Schema {
         /// The newer schema; `-` for stdin
         #[arg(long, value_name = "FILE")]
@@ -65,6 +69,7 @@ pub(crate) enum CommitsCommand {
     },
 
     /// Write a whole document
+    #[command(after_help = "Examples:\n  probity commits put ticket/t1 '{\"title\": \"one\", \"rank\": 0}'")]
     Put {
         /// The document, as `attachment/key`
         document: String,
@@ -115,6 +120,9 @@ pub(crate) enum CommitsCommand {
     },
 
     /// List commits, newest first
+    #[command(
+        after_help = "Examples:\n  probity commits log -n 5\n  probity commits log --document ticket/t1"
+    )]
     Log {
         /// Only what this commit reaches
         from: Option<String>,
@@ -129,6 +137,7 @@ pub(crate) enum CommitsCommand {
     },
 
     /// Show one commit with its opcodes
+    #[command(after_help = "Examples:\n  probity commits show @")]
     Show {
         /// The commit
         #[arg(default_value = "@")]
@@ -136,9 +145,11 @@ pub(crate) enum CommitsCommand {
     },
 
     /// List the commits that no other commit builds on
+    #[command(after_help = "Examples:\n  probity commits heads")]
     Heads,
 
     /// Show the opcodes that turn one state into another
+    #[command(after_help = "Examples:\n  probity commits diff 3f2a @")]
     Diff {
         /// The one
         from: String,
@@ -147,6 +158,9 @@ pub(crate) enum CommitsCommand {
     },
 
     /// Show the documents at a commit
+    #[command(
+        after_help = "Examples:\n  probity commits state\n  probity commits state --document ticket/t1 --why"
+    )]
     State {
         /// The commit [default: the only head]
         commit: Option<String>,
@@ -161,6 +175,7 @@ pub(crate) enum CommitsCommand {
     },
 
     /// Merge one commit into another, and say what that lost
+    #[command(after_help = "Examples:\n  probity commits merge main 3f2a --dry-run")]
     Merge {
         /// The parent
         ours: String,
@@ -176,6 +191,7 @@ pub(crate) enum CommitsCommand {
     },
 
     /// Merge all heads into one, the same way on every machine, and say what that lost
+    #[command(after_help = "Examples:\n  probity commits reduce --dry-run")]
     Reduce {
         /// Say what would be lost, and write nothing
         #[arg(long)]
@@ -183,6 +199,7 @@ pub(crate) enum CommitsCommand {
     },
 
     /// Take the effect of a commit away
+    #[command(after_help = "Examples:\n  probity commits disable 3f2a -m 'wrong price'")]
     Disable {
         /// The commit
         commit: String,
@@ -194,6 +211,7 @@ pub(crate) enum CommitsCommand {
     },
 
     /// Give the effect of a commit back
+    #[command(after_help = "Examples:\n  probity commits enable 3f2a")]
     Enable {
         /// The commit
         commit: String,
@@ -205,6 +223,7 @@ pub(crate) enum CommitsCommand {
     },
 
     /// List refs, or let one name a commit
+    #[command(after_help = "Examples:\n  probity commits ref\n  probity commits ref main @")]
     Ref {
         /// The ref
         name: Option<String>,
@@ -217,6 +236,7 @@ pub(crate) enum CommitsCommand {
     },
 
     /// Make this store and another have the same commits; merging is a later step
+    #[command(after_help = "Examples:\n  probity commits sync ../replica.db --pull")]
     Sync {
         /// The other store's file
         other: PathBuf,
@@ -229,18 +249,21 @@ pub(crate) enum CommitsCommand {
     },
 
     /// Write everything to a bundle
+    #[command(after_help = "Examples:\n  probity commits export backup.bundle")]
     Export {
         /// The new file
         file: PathBuf,
     },
 
     /// Take in a bundle; what is there already is left alone
+    #[command(after_help = "Examples:\n  probity commits import backup.bundle")]
     Import {
         /// The bundle
         file: PathBuf,
     },
 
     /// Make a new store with the state of a commit and no history
+    #[command(after_help = "Examples:\n  probity commits flatten @ --into small.db")]
     Flatten {
         /// The commit
         #[arg(default_value = "@")]
@@ -253,11 +276,15 @@ pub(crate) enum CommitsCommand {
     },
 
     /// Keep a file as a blob, or print one
+    #[command(
+        after_help = "Examples:\n  probity commits blob picture.png\n  probity commits blob sha256:2c26b46b > picture.png"
+    )]
     Blob {
         /// A file, or the digest of a blob (`sha256:…`)
         what: PathBuf,
     },
 
     /// Read the whole store and compare everything with its hash
+    #[command(after_help = "Examples:\n  probity commits check")]
     Check,
 }

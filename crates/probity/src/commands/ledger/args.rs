@@ -22,6 +22,7 @@ pub(crate) enum LedgerCommand {
     Ingest(IngestArgs),
 
     /// Put on record that a change was made under a decision
+    #[command(after_help = "Examples:\n  probity ledger cite 0199c2 use-postgres")]
     Cite {
         /// The change: the id of an intent or a run
         change: String,
@@ -39,6 +40,9 @@ pub(crate) enum LedgerCommand {
     ///
     /// Without arguments: show who may. Once there are guardians, only one of them may change that. Authors are names that
     /// callers give, so this keeps honest agents in line and proves nothing about dishonest ones.
+    #[command(
+        after_help = "Examples:\n  probity ledger guard\n  probity ledger guard ann ben\n  probity ledger guard --everyone"
+    )]
     Guard {
         /// The authors who may
         #[arg(value_name = "AUTHOR", conflicts_with = "everyone")]
@@ -54,23 +58,25 @@ pub(crate) enum LedgerCommand {
     },
 
     /// Show what is in force
+    #[command(after_help = "Examples:\n  probity ledger show\n  probity ledger show --kind decision --all")]
     Show {
         #[command(flatten)]
         filter: FilterArgs,
     },
 
-    /// Show what changed after a position
-    #[command(after_help = "Example:\n  probity ledger changed --since 120")]
+    /// Show what changed lately, or after a position
+    #[command(after_help = "Examples:\n  probity ledger changed\n  probity ledger changed --since 120")]
     Changed {
-        /// The position: the `seq` of an earlier answer
+        /// The position: the `seq` of an earlier answer [default: 20 positions before the last one]
         #[arg(long, value_name = "SEQ", allow_negative_numbers = true)]
-        since: i64,
+        since: Option<i64>,
 
         #[command(flatten)]
         stream: StreamArgs,
     },
 
     /// Say why an item is here: who said it, what replaced it, what contradicts it, what was done under it
+    #[command(after_help = "Examples:\n  probity ledger explain use-postgres")]
     Explain {
         /// A handle, or an id such as `decision-12`
         item: String,
@@ -80,6 +86,7 @@ pub(crate) enum LedgerCommand {
     },
 
     /// Show what an item said before, and every input that touched it
+    #[command(after_help = "Examples:\n  probity ledger history decision-12")]
     History {
         /// A handle, or an id such as `decision-12`
         item: String,
@@ -89,6 +96,7 @@ pub(crate) enum LedgerCommand {
     },
 
     /// Show the ledger as it was at a position
+    #[command(after_help = "Examples:\n  probity ledger as-of 120")]
     AsOf {
         /// The position: the `seq` of an earlier answer
         #[arg(value_name = "SEQ", allow_negative_numbers = true)]
@@ -99,12 +107,14 @@ pub(crate) enum LedgerCommand {
     },
 
     /// Show what became of every author's proposals
+    #[command(after_help = "Examples:\n  probity ledger scores")]
     Scores {
         #[command(flatten)]
         stream: StreamArgs,
     },
 
     /// Read the whole log again and check that the state follows from it
+    #[command(after_help = "Examples:\n  probity ledger replay --since 120")]
     Replay {
         /// List the inputs after this position
         #[arg(long, value_name = "SEQ", allow_negative_numbers = true)]
@@ -139,6 +149,7 @@ pub(crate) enum LedgerCommand {
     },
 
     /// Suggest what to settle, decide, confirm and remember
+    #[command(after_help = "Examples:\n  probity ledger suggest")]
     Suggest {
         #[command(flatten)]
         stream: StreamArgs,
@@ -147,15 +158,16 @@ pub(crate) enum LedgerCommand {
 
 const PROPOSE_EXAMPLES: &str = "Examples:
   probity ledger propose --said 'We use Postgres for orders.' <<'EOF'
-  {\"kind\": \"decision_made\", \"handle\": \"db\", \"summary\": \"Use Postgres for orders\", \"confidence\": \"high\"}
+  {\"kind\": \"decision_made\", \"handle\": \"db\", \"confidence\": \"high\",
+   \"summary\": \"Use Postgres for orders\"}
   EOF
   probity ledger propose --dry-run deltas.json
   probity ledger propose --stream night-shift --atomic deltas.json";
 
 const INGEST_EXAMPLES: &str = "Examples:
   probity ledger ingest ~/.claude/projects/*/*.jsonl
-  probity ledger ingest ~/.codex/sessions/2026/10/02/rollout-*.jsonl --stream codex
-  echo '{\"id\": \"t1\", \"role\": \"user\", \"text\": \"Never commit secrets.\"}' | probity ledger ingest";
+  probity ledger ingest ~/.codex/sessions/*/*/*/*.jsonl --stream codex
+  echo '{\"id\": \"1\", \"role\": \"user\", \"text\": \"Use tabs\"}' | probity ledger ingest";
 
 const EXPORT_EXAMPLES: &str = "Examples:
   probity ledger export --budget 1500 --query 'how do we store sessions?'

@@ -31,12 +31,17 @@ pub(super) fn as_of(workspace: &Workspace, position: i64, filter: &Filter) -> Re
     Ok(answer("ledger-items", false, &list))
 }
 
-pub(super) fn changed(workspace: &Workspace, since: i64, stream: Option<&str>) -> Result<Answer, Fault> {
+pub(super) fn changed(
+    workspace: &Workspace,
+    since: Option<i64>,
+    stream: Option<&str>,
+) -> Result<Answer, Fault> {
     let changed = ledger::changed(workspace, since, stream)?;
     table::items(&changed.items);
     if changed.items.is_empty() {
         ui::say(format_args!("nothing changed since {}", changed.since));
     }
+    ui::row("since", changed.since);
     ui::row("seq", changed.seq);
     Ok(answer("ledger-changed", false, &changed))
 }

@@ -1,0 +1,151 @@
+//! The first page of help: commands by what people want to do.
+//!
+//! The page is made from the definition of the command line, so it says what `probity help COMMAND` says; a test holds
+//! that every command stands in exactly one group and that every command has examples that the definition accepts.
+
+use crate::cli::Command;
+use clap::Subcommand;
+use clap::builder::styling::Style;
+use std::fmt::Write;
+
+/// The groups of commands, in the order of the page.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Govern a run", &["run", "plan", "amend", "revert", "explain", "evidence", "keys"]),
+    ("Share a tree", &["start", "finish", "status", "intent", "log"]),
+    ("Review and CI", &["analyze", "runs", "contract", "claims", "receipt"]),
+    ("Knowledge and merges", &["ledger", "merge"]),
+    ("Setup", &["init", "doctor", "mcp", "completions", "man", "help"]),
+    ("Engine", &["commits", "conformance"]),
+];
+
+/// clap adds this command by itself, after the definition.
+const HELP_COMMAND: (&str, &str) = ("help", "Print this page, or the help of a command");
+
+/// The widest name of a command keeps this distance from what it does.
+const NAME_COLUMN_WIDTH: usize = 13;
+
+/// The template of the first page of help.
+pub(crate) fn template() -> String {
+    let commands = Command::augment_subcommands(clap::Command::new("probity"));
+    let styles = clap::builder::Styles::styled();
+    let (heading, literal) = (styles.get_header(), styles.get_literal());
+    let mut page = String::from("{before-help}{about-with-newline}\n{usage-heading} {usage}\n");
+    for (title, names) in GROUPS {
+        let _ = write!(page, "\n{}\n", styled(*heading, &format!("{title}:")));
+        for name in *names {
+            let about = about(&commands, name);
+            let gap = " ".repeat(NAME_COLUMN_WIDTH.saturating_sub(name.len()));
+            let _ = writeln!(page, "  {}{gap}{about}", styled(*literal, name));
+        }
+    }
+    let _ = write!(page, "\n{}\n{{options}}{{after-help}}", styled(*heading, "Options:"));
+    page
+}
+
+fn about(commands: &clap::Command, name: &str) -> String {
+    if name == HELP_COMMAND.0 {
+        return HELP_COMMAND.1.to_owned();
+    }
+    let about = commands.find_subcommand(name).and_then(clap::Command::get_about);
+    about.map(ToString::to_string).unwrap_or_default()
+}
+
+fn styled(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Cli;
+    use clap::{CommandFactory, Parser};
+
+    /// The width of the terminals that help is written for.
+    const COLUMNS: usize = 80;
+
+    #[test]
+    fn every_command_stands_in_exactly_one_group_and_every_group_has_real_commands() {
+        let command = Cli::command();
+        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        for name in command.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name) {
+            assert_eq!(grouped.iter().filter(|it| **it == name).count(), 1, "`{name}` is not in one group");
+        }
+        for name in grouped {
+            assert!(name == HELP_COMMAND.0 || command.find_subcommand(name).is_some(), "no command `{name}`");
+        }
+    }
+
+    #[test]
+    fn the_first_page_fits_a_terminal_and_shows_every_group() {
+        let mut command = Cli::command().term_width(COLUMNS);
+        for page in [command.render_help().to_string(), command.render_long_help().to_string()] {
+            for line in page.lines() {
+                assert!(line.chars().count() <= COLUMNS, "too wide: {line}");
+            }
+            for (title, names) in GROUPS {
+                assert!(page.contains(&format!("\n{title}:\n  {} ", names[0])), "{page}");
+            }
+            assert!(page.contains("\nOptions:\n") && page.contains("Exit codes:"), "{page}");
+        }
+    }
+
+    #[test]
+    fn every_command_has_examples_that_fit_a_terminal_and_parse() {
+        let command = Cli::command();
+        let mut faults = Vec::new();
+        for sub in command.get_subcommands() {
+            check(sub, &mut vec![sub.get_name().to_owned()], &mut faults);
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
+
+    fn check(command: &clap::Command, path: &mut Vec<String>, faults: &mut Vec<String>) {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let examples = help.split_once("Examples:\n").map(|(_, rest)| rest).unwrap_or_default();
+        let calls: Vec<Vec<String>> = examples.lines().filter_map(call).collect();
+        if !calls.iter().any(|call| call[1..].starts_with(path)) {
+            faults.push(format!("`{}` has no example of itself", path.join(" ")));
+        }
+        let too_wide = examples.lines().filter(|line| line.chars().count() > COLUMNS);
+        faults.extend(too_wide.map(|line| format!("too wide for a terminal: {line}")));
+        for call in calls {
+            if let Err(error) = Cli::try_parse_from(&call) {
+                faults.push(format!(
+                    "an example of `{}` is no command line: {call:?}\n{error}",
+                    path.join(" ")
+                ));
+            }
+        }
+        for sub in command.get_subcommands() {
+            path.push(sub.get_name().to_owned());
+            check(sub, path, faults);
+            path.pop();
+        }
+    }
+
+    /// The call of Probity in a line of an example: without what a shell would take for itself.
+    fn call(line: &str) -> Option<Vec<String>> {
+        let words = words(line);
+        let begin = words.iter().position(|word| word == "probity")?;
+        let ends = |word: &String| matches!(word.as_str(), "|" | ">" | "#") || word.starts_with("<<");
+        Some(words.into_iter().skip(begin).take_while(|word| !ends(word)).collect())
+    }
+
+    /// The words of a line as a shell sees them: single and double quotes, no expansion.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None::<char>);
+        for character in line.chars() {
+            match (quote, character) {
+                (Some(open), _) if open == character => quote = None,
+                (None, '\'' | '"') => {
+                    quote = Some(character);
+                    word.get_or_insert_default();
+                }
+                (None, ' ') => words.extend(word.take()),
+                _ => word.get_or_insert_default().push(character),
+            }
+        }
+        words.extend(word);
+        words
+    }
+}
