@@ -43,11 +43,7 @@ pub(crate) fn keep(
 }
 
 /// The committed contents that git can give back. In a partial clone it may know an id without having the content.
-fn held_contents(
-    workspace: &Workspace,
-    committed: HeadTree,
-    snapshot: &Snapshot,
-) -> Result<HeadTree, Fault> {
+fn held_contents(workspace: &Workspace, committed: HeadTree, snapshot: &Snapshot) -> Result<HeadTree, Fault> {
     let mut held = committed;
     let Some(layout) = workspace.git.as_ref().filter(|layout| layout.is_partial()) else { return Ok(held) };
     held.retain(|path, (_, id)| snapshot.get(path).and_then(|entry| entry.git_id()).as_ref() == Some(id));

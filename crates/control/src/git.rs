@@ -456,7 +456,7 @@ mod tests {
         let object = format!("repo/.git/objects/{}/{}", &id[..2], &id[2..]);
         sh(&dir, &format!("chmod u+w {object}; echo garbage > {object}"));
         let fault = commit_id(&workspace, "HEAD^").expect_err("fails");
-        assert_eq!((fault.code(), fault.exit_code()), (Some("GIT.COMMAND_FAILED"), 70), "{fault}");
+        assert_eq!((fault.code(), fault.exit_code()), ("GIT.COMMAND_FAILED", 70), "{fault}");
         let words = fault.to_string();
         assert!(words.starts_with("`git rev-parse HEAD^^{commit}` failed with exit code 128: "), "{words}");
         assert!(words.contains("is corrupt"), "{words}");
@@ -492,7 +492,7 @@ mod tests {
             .1
             .to_string();
         let fault = blobs(git, &[(&path, id.clone())]).expect_err("is not there");
-        assert_eq!((fault.code(), fault.exit_code()), (Some("GIT.OBJECT_MISSING"), 2));
+        assert_eq!((fault.code(), fault.exit_code()), ("GIT.OBJECT_MISSING", 2));
         assert!(fault.to_string().contains(&format!("lacks blob {id} of `f` (partial clone)")), "{fault}");
         let wanted = [id.clone()];
         assert_eq!(absent_blobs(git, &wanted).expect("answers"), wanted);
@@ -513,7 +513,7 @@ mod tests {
         let part = workspace(&dir, "part");
         let id = commit_id(&part, "HEAD^").expect("a commit");
         let fault = tree_of(&part, &id).expect_err("is not there");
-        assert_eq!(fault.code(), Some("GIT.OBJECT_MISSING"), "{fault}");
+        assert_eq!(fault.code(), "GIT.OBJECT_MISSING", "{fault}");
         assert!(
             fault.to_string().contains(&format!("`git ls-tree -r {id}` gets what is missing")),
             "{fault}"
@@ -527,7 +527,7 @@ mod tests {
         let (dir, _origin) = repository();
         sh(&dir, "git clone -q --depth 1 \"file://$PWD/repo\" shallow");
         let fault = commit_id(&workspace(&dir, "shallow"), "HEAD^").expect_err("is not there");
-        assert_eq!(fault.code(), Some("GIT.HISTORY_MISSING"));
+        assert_eq!(fault.code(), "GIT.HISTORY_MISSING");
         assert!(fault.next_step().contains("git fetch --unshallow"), "{}", fault.next_step());
     }
 

@@ -224,7 +224,19 @@ fn begin(
     durable::write(&open.folder.join(attest::SEAL_FILE), &seal.to_bytes())?;
     let guard = Guard::set(&workspace.state, &open, &chain, head, key.as_ref());
     let folder = open.folder;
-    Ok(Begun { start, preview, seal, scopes, exemptions, recognition, not_kept, key, folder, guard, own_claims })
+    Ok(Begun {
+        start,
+        preview,
+        seal,
+        scopes,
+        exemptions,
+        recognition,
+        not_kept,
+        key,
+        folder,
+        guard,
+        own_claims,
+    })
 }
 
 /// Runs the command and the gates, and observes after each.

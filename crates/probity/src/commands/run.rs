@@ -19,6 +19,9 @@ use std::path::PathBuf;
 /// A command with more patterns than this is nothing to copy.
 const MAX_PROPOSED_PATTERNS: usize = 5;
 
+/// How many renames are listed one by one; the evidence has them all.
+const MAX_SHOWN_RENAMES: usize = 40;
+
 /// So many entries that were only touched are shown to a person; the evidence has them all.
 const MAX_TOUCHED_SHOWN: usize = 5;
 
@@ -231,7 +234,7 @@ fn show_renames(renames: &[Rename], untracked: &BTreeSet<RepoPath>) {
     let verdict = |path: &RepoPath| {
         if untracked.contains(path) { ui::bad("out of scope") } else { ui::dim("in scope") }
     };
-    for Rename { from, to } in renames.iter().take(MAX_SHOWN) {
+    for Rename { from, to } in renames.iter().take(MAX_SHOWN_RENAMES) {
         let verdicts = if untracked.contains(from) == untracked.contains(to) {
             verdict(to)
         } else {
@@ -239,7 +242,7 @@ fn show_renames(renames: &[Rename], untracked: &BTreeSet<RepoPath>) {
         };
         ui::row("renamed", format_args!("{from} → {to}  {verdicts}"));
     }
-    if let Some(more) = renames.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
+    if let Some(more) = renames.len().checked_sub(MAX_SHOWN_RENAMES).filter(|more| *more > 0) {
         ui::row("renamed", ui::dim(format_args!("… and {more} more, all in the evidence")));
     }
 }

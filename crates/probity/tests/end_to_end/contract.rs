@@ -12,9 +12,12 @@ use serde_json::{Value, json};
 
 /// A shell function long enough for a copy of it to be one.
 fn shell_function(name: &str) -> String {
-    let body: String = (0..8)
-        .map(|step| format!("  if [ \"$1\" = \"{step}\" ]; then\n    count=$((count + {step}))\n    echo \"$count\"\n  fi\n"))
-        .collect();
+    let step = |step: usize| {
+        format!(
+            "  if [ \"$1\" = \"{step}\" ]; then\n    count=$((count + {step}))\n    echo \"$count\"\n  fi\n"
+        )
+    };
+    let body = (0..8).map(step).collect::<Vec<_>>().concat();
     format!("{name}() {{\n  local count=0\n{body}}}\n")
 }
 

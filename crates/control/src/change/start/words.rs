@@ -17,12 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 
 impl Desk<'_> {
     /// What the answer means. Where a filter hides whether a file is changed, that is said too.
-    fn message(
-        ask: &Ask<'_>,
-        decision: &StartDecision,
-        intents: &[IntentId],
-        runs: &[IntentId],
-    ) -> String {
+    fn message(ask: &Ask<'_>, decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) -> String {
         let is_meant = |path: &RepoPath| decision.dirty_in_allowed.contains(&ask.ground.frame.up(path));
         let message = message(decision, intents, runs);
         match ask.ground.look.undecided_note(is_meant) {
