@@ -41,7 +41,7 @@ impl File {
 }
 
 /// Whether a path is that of tests, by the customs of the languages.
-pub(crate) fn is_test_path(path: &RepoPath) -> bool {
+pub fn is_test_path(path: &RepoPath) -> bool {
     let folders = ["tests", "test", "__tests__", "spec", "testdata"];
     let is_in_folder = path.segments().any(|name| folders.iter().any(|folder| folder.as_bytes() == name));
     let name = String::from_utf8_lossy(path.file_name()).into_owned();

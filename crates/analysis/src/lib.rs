@@ -45,6 +45,7 @@ pub use api::{ApiBreak, ApiChange, ApiItem};
 pub use baseline::{BASELINE_SCHEMA, Baseline, BaselineError, Capture, Entry, Novelty};
 pub use blast::{Blast, blast_radius};
 pub use compare::{Comparison, Incomparable, Metric, Regression, Verdict, Worsened, compare};
+pub use corpus::is_test_path;
 pub use facts::{
     Access, FactsKey, FileFacts, Import, ImportKind, Name, Note, Parameter, Range, Span, Statement, Twin,
     Unit, UnitKind,

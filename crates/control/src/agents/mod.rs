@@ -136,12 +136,16 @@ pub fn register(
     let needed: BTreeSet<&str> =
         Agent::ALL.into_iter().filter(is_meant).map(|agent| agent.instructions_file(root)).collect();
     for file in INSTRUCTIONS_FILES {
-        if needed.contains(file) {
-            changes.push(change(root, file, |text| Ok(block::with_instructions(text)))?);
+        let change = if needed.contains(file) {
+            change(root, file, |text| Ok(block::with_instructions(text)))?
         } else if let Ok(Some(_)) = text_of(root, file) {
-            let taken_out = change(root, file, |text| Ok(block::without(block::MARKDOWN, text)))?;
-            changes.extend(Some(taken_out).filter(|change| change.kind != ChangeKind::Unchanged));
-        }
+            change(root, file, |text| Ok(block::without(block::MARKDOWN, text)))?
+        } else {
+            continue;
+        };
+        // The file of another agent is told of only if something happens to it.
+        let is_own = needed.contains(file) && file == agent.instructions_file(root);
+        changes.extend(Some(change).filter(|change| is_own || change.kind != ChangeKind::Unchanged));
     }
     if !dry_run {
         changes.iter().try_for_each(|change| carry_out(root, change))?;

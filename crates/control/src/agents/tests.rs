@@ -66,6 +66,9 @@ fn each_agent_finds_the_instructions_where_it_reads_them() {
         let changes = register(&workspace, agent, Wish::Register, false).expect("registers");
         let paths: Vec<_> = changes.iter().map(|change| change.path.to_string_lossy()).collect();
         assert_eq!(paths, [agent.config_file(), file]);
+        let other = if agent == Agent::Claude { Agent::Gemini } else { Agent::Claude };
+        let changes = register(&workspace, other, Wish::Register, false).expect("registers");
+        assert!(changes.iter().all(|change| change.path.as_os_str() != file), "{changes:?}");
         assert!(fs::read_to_string(workspace.root.join(file)).expect("is there").contains("probity:begin"));
     }
 }

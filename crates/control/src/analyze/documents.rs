@@ -120,7 +120,7 @@ fn languages(run: &Run) -> BTreeMap<&'static str, usize> {
     counts
 }
 
-/// The files whose health is worst, with the number of their findings.
+/// The files whose health is worst, with the number of their findings; tests come last, because nobody depends on them.
 pub fn hot_spots(run: &Run) -> Vec<(&RunFile, usize)> {
     let mut n_findings: BTreeMap<&RepoPath, usize> = BTreeMap::new();
     for finding in &run.findings {
@@ -135,7 +135,9 @@ pub fn hot_spots(run: &Run) -> Vec<(&RunFile, usize)> {
         .filter(|file| file.health_milli.is_some_and(|health| health < 100_000))
         .map(|file| (file, n_findings.get(&file.path).copied().unwrap_or(0)))
         .collect();
-    files.sort_by_key(|(file, n_findings)| (file.health_milli, std::cmp::Reverse(*n_findings)));
+    files.sort_by_key(|(file, n_findings)| {
+        (analysis::is_test_path(&file.path), file.health_milli, std::cmp::Reverse(*n_findings))
+    });
     files.truncate(HOT_SPOTS);
     files
 }

@@ -285,6 +285,8 @@ fn a_report_names_the_project_and_the_commit_and_leads_with_hard_functions_outsi
         ["r.html", "r.md"]
             .map(|file| std::fs::read_to_string(repo.outside().join(file)).expect("was written"))
     };
+    let answer = repo.ask(&["analyze"]);
+    assert_eq!(answer.json["hot_spots"][0]["path"], "src/hard.py", "{answer:#?}");
     let [page, summary] = report();
     assert!(page.contains(&format!("<h1>{name}</h1>")), "{name}");
     assert!(page.contains(&format!("Commit {head} ·")), "{head}");
