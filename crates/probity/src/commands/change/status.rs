@@ -32,10 +32,11 @@ const KEY_INTERVAL: Duration = Duration::from_millis(100);
 /// Shows the state of the tree, once or whenever it changes.
 pub(crate) fn status(workspace: &Workspace, args: &StatusArgs) -> Result<Answer, Fault> {
     let caller = args.identity.caller()?;
+    // Before the first line is shown: a key that is pressed at once counts, too.
+    let keyboard = if args.watch { Keyboard::open() } else { None };
     let mut answer = change::status(workspace, &caller)?;
     show_status(&answer);
     if args.watch {
-        let keyboard = Keyboard::open();
         let mut watch = Watch::open(workspace)?;
         while ui::output_arrived() && !wait_for_news(&mut watch, keyboard.as_ref())? {
             let now = change::status(workspace, &caller)?;
