@@ -62,6 +62,12 @@ pub(crate) fn require(
         return Ok(());
     }
     let (files, directories) = names(snapshot);
+    // The path of a submodule stands for the commit that it is at: a scope of that path alone covers it.
+    let is_repository = |path: &RepoPath| path.file_name() == b".git";
+    let mut repositories = files.iter().chain(&directories).filter(|path| is_repository(path));
+    if repositories.any(|path| path.parent().is_some_and(|path| preview.scope.lets_in(&path))) {
+        return Ok(());
+    }
     let from_root = if directory.is_root() {
         String::new()
     } else {
