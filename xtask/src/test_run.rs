@@ -3,15 +3,20 @@
 use crate::root;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, PipeReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 
 /// One seed for all property tests, so that the same code gives the same result every time.
 const PROPERTY_SEED: &str = "20261116";
 
 /// Names the file in which tests note that they could not run; see crate `testkit`.
 const SKIPPED_TESTS_VARIABLE: &str = "PROBITY_SKIPPED_TESTS";
+
+/// How often it is asked whether cargo has ended while nothing is printed.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// What a run of the tests came to.
 pub struct TestRun {
@@ -41,13 +46,25 @@ impl TestRun {
             .map_err(|error| format!("tests: {} could not be started: {error}", words[0].display()))?;
         let mut output = TestOutput::default();
         let mut terminal = std::io::stdout();
-        for line in BufReader::new(reader).split(b'\n') {
-            let line = line.map_err(|error| format!("tests: the output cannot be read: {error}"))?;
-            // Nobody who reads along any more is no reason to stop testing.
-            let _ = terminal.write_all(&[&line, b"\n".as_slice()].concat());
-            output.read_line(&String::from_utf8_lossy(&line));
-        }
-        let status = child.wait().map_err(|error| format!("tests: {error}"))?;
+        let lines = lines_of(reader);
+        let status = loop {
+            match lines.recv_timeout(POLL_INTERVAL) {
+                Ok(line) => {
+                    // Nobody who reads along any more is no reason to stop testing.
+                    let _ = terminal.write_all(&[&line, b"\n".as_slice()].concat());
+                    output.read_line(&String::from_utf8_lossy(&line));
+                }
+                // A process that a failed test left behind keeps the pipe open: cargo's end is the end, not the pipe's.
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(status) = child.try_wait().map_err(|error| format!("tests: {error}"))? {
+                        break status;
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    break child.wait().map_err(|error| format!("tests: {error}"))?;
+                }
+            }
+        };
         let noted = std::fs::read_to_string(&skipped_file)
             .map_err(|error| format!("tests: {}: {error}", skipped_file.display()))?;
         Ok(Self { status, output, skipped: noted.lines().map(str::to_owned).collect() })
@@ -85,6 +102,19 @@ impl TestRun {
             }
         }
     }
+}
+
+/// The lines that come out of a pipe, until it is closed or cannot be read.
+fn lines_of(reader: PipeReader) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(reader).split(b'\n').map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
 }
 
 /// `1 test`, `2 tests`.

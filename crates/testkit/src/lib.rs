@@ -63,6 +63,8 @@ pub fn skip_test(path: &str, why: &str) {
     let name = path.trim_end_matches("::here").trim_end_matches("::{{closure}}");
     let is_ci = std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false");
     assert!(!is_ci, "{name} cannot run here, and in CI every test must run: {why}");
+    // What a program said may have several lines; the note is one.
+    let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = format!("{name}: skipped: {why}\n");
     print!("{line}");
     if let Some(file) = std::env::var_os(SKIPPED_TESTS_VARIABLE).filter(|file| !file.is_empty()) {
@@ -96,7 +98,7 @@ mod tests {
     #[test]
     fn a_test_that_cannot_run_is_named_and_fails_in_ci() {
         if std::env::var_os(SKIPS).is_some() {
-            return crate::skip!("there is no {}", "moon");
+            return crate::skip!("there is no {}\n", "moon");
         }
         let line = "probity_testkit::tests::a_test_that_cannot_run_is_named_and_fails_in_ci: skipped: there is no moon\n";
         for not_ci in [None, Some(""), Some("false")] {

@@ -39,7 +39,9 @@ fn rewriting_history_hides_nothing() {
     Repo::new()
         .run("git checkout -qb other; git rm -q docs/d.md; git commit -qm gone")
         .is_out(&["docs/d.md"]);
-    Repo::new().run("echo x >> docs/d.md; git commit -qam one; git rebase -q --root").is_out(&["docs/d.md"]);
+    Repo::new()
+        .run("umask 022; echo x >> docs/d.md; git commit -qam one; git rebase -q --root")
+        .is_out(&["docs/d.md"]);
 }
 
 #[test]
@@ -67,7 +69,7 @@ fn a_redirected_git_directory_is_protected() {
 
 #[test]
 fn a_stash_is_recorded() {
-    let outcome = Repo::new().run("echo x >> docs/d.md; git stash -q");
+    let outcome = Repo::new().run("umask 022; echo x >> docs/d.md; git stash -q");
     outcome.passes();
     assert!(outcome.json["ref_movements"].to_string().contains("refs/stash"), "{outcome:#?}");
 }
