@@ -11,14 +11,15 @@
 use crate::attest::SEAL_FILE;
 use crate::change::Frame;
 use crate::registry::view::time;
-use crate::registry::{Credentials, Handles, Shell};
+use crate::registry::{Credentials, Handles, Label, Shell};
 use crate::{Fault, Workspace, channel, clock};
 use canon::{bytes, json};
 use intent::{Entries, Entry, IntentId, Ownership, RunClaim, run_conflicts};
-use paths::{Scope, escape};
+use paths::{RepoPath, Scope, escape};
 use plan::{Amendment, Globs};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -217,6 +218,25 @@ pub(crate) fn claims_on(
         }
     }
     Ok(claims)
+}
+
+/// Who holds each of these paths with a live intent, whoever asks, in words for people.
+pub(crate) fn holders(
+    workspace: &Workspace,
+    paths: &[RepoPath],
+) -> Result<BTreeMap<RepoPath, String>, Fault> {
+    let scope = Globs::new(paths::suggest(paths, &[])).to_scope()?;
+    let credentials = Credentials { handle: None, label: Label::Assumed(crate::user()), pid: None };
+    let (own, others) = claims_on(workspace, &credentials, &scope)?;
+    let mut holders = BTreeMap::new();
+    for claim in own.iter().chain(&others) {
+        let is_held = |path: &&RepoPath| claim.paths.iter().any(|entry| entry.covers(path.as_bytes()));
+        for path in paths.iter().filter(is_held) {
+            let holder = format!("held by {} with intent {}", claim.agent, claim.intent_id);
+            holders.insert(path.clone(), holder);
+        }
+    }
+    Ok(holders)
 }
 
 /// Refuses a run of `scope` if somebody else holds paths of it; answers the claims of the caller itself.

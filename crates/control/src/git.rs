@@ -299,6 +299,20 @@ pub(crate) fn head_tree(workspace: &Workspace) -> Result<HeadTree, Fault> {
     }
 }
 
+/// What a repository at `place` in the tree tracks, committed or staged, by path from the root of the tree.
+pub(crate) fn tracked_paths(layout: &GitLayout, place: &RepoPath) -> Result<BTreeSet<RepoPath>, GitFailure> {
+    let staged = git_command(layout, &["ls-files", "-z", "--cached", "--full-name"]);
+    let mut names = output(layout, &staged)?;
+    // A repository without a commit has no HEAD to list.
+    if matches!(refs(layout), Refs::Read { refs, .. } if !refs.is_empty()) {
+        let committed = git_command(layout, &["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"]);
+        names.extend(output(layout, &committed)?);
+    }
+    let names = names.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+    let paths: Result<BTreeSet<RepoPath>, _> = names.map(|name| place.join(name)).collect();
+    paths.map_err(|error| GitFailure::bad_answer(&staged, error.to_string()))
+}
+
 /// The paths in the index, from the root of the workspace; none without git.
 pub(crate) fn staged_paths(workspace: &Workspace) -> Result<BTreeSet<RepoPath>, Fault> {
     let Some(git) = &workspace.git else { return Ok(BTreeSet::new()) };

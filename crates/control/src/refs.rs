@@ -198,6 +198,16 @@ impl NestedRepository {
             .collect()
     }
 
+    /// Where it is in the tree.
+    pub(crate) fn path(&self) -> &RepoPath {
+        &self.path
+    }
+
+    /// Where its own files are.
+    pub(crate) fn layout(&self) -> &GitLayout {
+        &self.layout
+    }
+
     /// Its references.
     pub(crate) fn refs(&self) -> RefFacts {
         let mut facts = RefFacts::gather(&self.layout);

@@ -13,7 +13,7 @@ use crate::deed::{Deed, Did};
 use crate::judge::{Finding, Severity, Verdict};
 use crate::observe::Observer;
 use crate::refs::{HEAD, RefFacts, RefMovement, shell_word, shown_value};
-use crate::{Fault, Workspace, bundles, git, planning, recover, run};
+use crate::{Fault, Workspace, bundles, claims, git, planning, recover, run};
 use canon::{Digest, Reason, json};
 use paths::RepoPath;
 use plan::{Globs, Seal};
@@ -62,6 +62,8 @@ pub enum Action {
     Restored,
     /// It had been added, and is gone.
     Removed,
+    /// Nothing: it is as it was before the run already.
+    AlreadyUndone,
     /// Nothing: it could not be undone safely.
     Refused,
 }
@@ -129,6 +131,8 @@ pub fn revert(
     let undoing = Undoing {
         workspace,
         movements: &movements,
+        // Whoever names a path has decided about it; otherwise what somebody works on is left alone (law 5).
+        holders: if only.is_empty() { claims::holders(workspace, &paths)? } else { BTreeMap::new() },
         now,
         restorer: Restorer::open(&workspace.root, &dir_mode)
             .map_err(Fault::system("cannot open the tree"))?,
@@ -204,6 +208,8 @@ struct Undoing<'a> {
     workspace: &'a Workspace,
     /// The git references that the run moved.
     movements: &'a [RefMovement],
+    /// Who holds a path, in words.
+    holders: BTreeMap<RepoPath, String>,
     /// The tree as it is now.
     now: Snapshot,
     restorer: Restorer<'a>,
@@ -212,8 +218,15 @@ struct Undoing<'a> {
 
 impl Undoing<'_> {
     fn undo(&self, change: &RecordedChange) -> Undone {
-        let action = if change.before.is_some() { Action::Restored } else { Action::Removed };
         let path = change.path.clone();
+        if let Some(holder) = self.holders.get(&path) {
+            let (action, detail) = (Action::Refused, holder.clone());
+            return Undone { path, action, reason: Some(Reason::RevertHeld), detail };
+        }
+        if self.moved_head(&path).is_none() && self.is_undone(change) {
+            return Undone { path, action: Action::AlreadyUndone, reason: None, detail: String::new() };
+        }
+        let action = if change.before.is_some() { Action::Restored } else { Action::Removed };
         match self.try_undo(change) {
             Ok(()) => Undone { path, action, reason: None, detail: String::new() },
             Err((reason, detail)) => Undone { path, action: Action::Refused, reason: Some(reason), detail },
@@ -225,21 +238,10 @@ impl Undoing<'_> {
             return self.check_submodule(&change.path, head);
         }
         let expected = change.after.as_ref().map(RecordedSide::side).transpose()?;
-        if change.before.is_none() && self.now.get(&change.path).is_none() {
-            // It was added and is gone already: that is what is wanted.
-            return Ok(());
-        }
         let content = change.before.as_ref().map(|side| self.content(side)).transpose()?.unwrap_or_default();
         let wanted = change.before.as_ref().map_or(Ok(Wanted::Nothing), |side| side.wanted(&content))?;
         if self.dry_run {
-            let found = self.now.get(&change.path).map(|entry| Side {
-                kind: entry.kind(),
-                mode: entry.mode(),
-                size: entry.size(),
-                digest: entry.digest(),
-            });
-            let is_same = found == expected;
-            return if is_same {
+            return if self.side_now(&change.path) == expected {
                 Ok(())
             } else {
                 Err((Reason::RevertChangedSince, "it is not what the run left".into()))
@@ -247,6 +249,21 @@ impl Undoing<'_> {
         }
         let restored = self.restorer.restore(&change.path, expected.as_ref(), &wanted);
         restored.map_err(|error| (error.reason, error.detail))
+    }
+
+    /// Whether a path is what it was before the run.
+    fn is_undone(&self, change: &RecordedChange) -> bool {
+        let before = change.before.as_ref().map(RecordedSide::side).transpose();
+        before.is_ok_and(|before| before == self.side_now(&change.path))
+    }
+
+    fn side_now(&self, path: &RepoPath) -> Option<Side> {
+        self.now.get(path).map(|entry| Side {
+            kind: entry.kind(),
+            mode: entry.mode(),
+            size: entry.size(),
+            digest: entry.digest(),
+        })
     }
 
     /// The movement of the HEAD of the submodule at `path`, if the run moved it.

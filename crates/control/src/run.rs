@@ -156,7 +156,8 @@ impl Begun {
     /// What is exempt at the end: directories may have come that are build outputs.
     fn exemptions_at(&self, workspace: &Workspace, end: &Observation) -> Cow<'_, Exemptions> {
         let Some(recognition) = &self.recognition else { return Cow::Borrowed(&self.exemptions) };
-        let recognized = recognition.borrow_mut().of_run(workspace, &self.exemptions, &end.content);
+        let recognized =
+            recognition.borrow_mut().of_run(workspace, &self.exemptions, [&self.start.content, &end.content]);
         if recognized == self.exemptions.recognized {
             return Cow::Borrowed(&self.exemptions);
         }
@@ -194,7 +195,7 @@ fn begin(
     claims::check_run(workspace, &request.credentials, &preview.scope)?;
     let committed = git::head_tree(workspace).ok();
     let tracked = if Exemptions::are_possible(&seal) {
-        TrackedPaths::of(workspace, committed.as_ref())
+        TrackedPaths::of(workspace, committed.as_ref(), &start.content)
     } else {
         TrackedPaths::default()
     };

@@ -37,8 +37,8 @@ pub use forms::duration_ms;
 pub use globs::Globs;
 pub use imports::{is_never_imported, program_imports, takes_packages};
 pub use outputs::{
-    Mark, MarkedDirectory, OutputLook, Proposal, ReadText, RecognizedBecause, RecognizedOutput, output_root,
-    propose_build_outputs, recognize,
+    Mark, MarkedDirectory, OutputLook, Proposal, ReadText, RecognizedBecause, RecognizedOutput,
+    is_source_in_cache, output_root, propose_build_outputs, recognize,
 };
 pub use plan::{PackCap, Plan, PlanError, PlannedGate};
 pub use policy::{Gate, Pack, Policy, Profile, RefsRule, SignatureRule, Workspace};

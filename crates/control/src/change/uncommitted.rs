@@ -9,6 +9,7 @@ use intent::registry::{Intent, Registry};
 use intent::{Entries, IntentId, Status};
 use paths::RepoPath;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use store::ports::{Refs, Store, Swapped};
 
@@ -110,10 +111,18 @@ pub(super) fn commit_command<'p>(
     } else {
         format!("git -C {}", word(workspace.root.as_os_str().as_bytes()))
     };
-    let words: Vec<String> = paths.map(|path| word(&pathspec(path.as_bytes()))).collect();
-    let words = words.join(" ");
+    let (mut added, mut all) = (Vec::new(), Vec::new());
+    for path in paths {
+        let words = word(&pathspec(path.as_bytes()));
+        // `git add` refuses a path that is neither in the tree nor in the index; `git commit` records its removal.
+        if workspace.root.join(OsStr::from_bytes(path.as_bytes())).symlink_metadata().is_ok() {
+            added.push(words.clone());
+        }
+        all.push(words);
+    }
     // The paths once more: whatever else is staged is no part of this commit.
-    Some(format!("{git} add -- {words} && {git} commit -- {words}"))
+    let commit = format!("{git} commit -- {}", all.join(" "));
+    Some(if added.is_empty() { commit } else { format!("{git} add -- {} && {commit}", added.join(" ")) })
 }
 
 /// A path as git takes it literally.

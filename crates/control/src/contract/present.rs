@@ -198,7 +198,10 @@ impl<'a> Ground<'a> {
                 self.notes.push(format!("{name} differs from the commit; the committed one judges"));
             }
             None if self.workspace.root.join(workspace::POLICY_FILE).exists() => {
-                self.notes.push(format!("{} is not committed, so it judges nothing", workspace::POLICY_FILE));
+                self.notes.push(format!(
+                    "the base has no {} yet, so the default policy judges this change",
+                    workspace::POLICY_FILE
+                ));
             }
             _ => {}
         }

@@ -35,7 +35,7 @@ impl Recognition {
     /// The directories of the start that are build outputs.
     pub(crate) fn of_start(&self, exemptions: &Exemptions) -> Vec<RecognizedOutput> {
         let is_kept = |directory: &RepoPath| exemptions.tracked.may_contain(directory);
-        plan::recognize(&uncovered(&self.at_start, exemptions), &[], &is_kept, &mut |_| false)
+        plan::recognize(&uncovered(&self.at_start, exemptions), &[], &is_kept, &|_| false, &mut |_| false)
     }
 
     /// The directories of the start and of the end that are build outputs.
@@ -43,7 +43,7 @@ impl Recognition {
         &mut self,
         workspace: &Workspace,
         exemptions: &Exemptions,
-        end: &Snapshot,
+        [start, end]: [&Snapshot; 2],
     ) -> Vec<RecognizedOutput> {
         let is_kept = |directory: &RepoPath| exemptions.tracked.may_contain(directory);
         let at_start = uncovered(&self.at_start, exemptions);
@@ -51,8 +51,33 @@ impl Recognition {
         let rules = &mut self.ignore_rules;
         let mut is_ignored =
             |directory: &RepoPath| rules.as_mut().is_some_and(|rules| rules.ignores_directory(directory));
-        plan::recognize(&at_start, &at_end, &is_kept, &mut is_ignored)
+        let is_project = |directory: &RepoPath| may_be_made_by_tool(exemptions, start, directory);
+        plan::recognize(&at_start, &at_end, &is_kept, &is_project, &mut is_ignored)
     }
+}
+
+/// Files beside which tools make directories with ordinary names (`env`, `target`).
+const PROJECT_FILES: [&str; 7] =
+    ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "tox.ini", "Cargo.toml"];
+
+/// Whether a tool may have made a directory of this name by itself. A hidden one: anywhere. One with an ordinary name: only
+/// if it is new, beside a project file that git tracks or at the root, and in the place of no tracked module.
+fn may_be_made_by_tool(exemptions: &Exemptions, start: &Snapshot, directory: &RepoPath) -> bool {
+    let name = directory.file_name();
+    if name.starts_with(b".") {
+        return true;
+    }
+    let parent = directory.parent();
+    let is_tracked = |file: &[u8]| {
+        let path = match &parent {
+            Some(parent) => parent.join(file).ok(),
+            None => RepoPath::parse(file).ok(),
+        };
+        path.is_some_and(|path| exemptions.tracked.contains(&path, start.get(&path).is_some()))
+    };
+    start.get(directory).is_none()
+        && !is_tracked(&[name, b".py"].concat())
+        && (parent.is_none() || PROJECT_FILES.iter().any(|file| is_tracked(file.as_bytes())))
 }
 
 /// The marked directories that no sealed pattern exempts anyway.

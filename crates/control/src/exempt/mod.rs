@@ -86,6 +86,7 @@ impl Exemptions {
             && !self.tracked.contains(path, change.before.is_some())
             && !self.is_gate_input(path)
             && !self.is_altered_import(change, by_command)
+            && !plan::is_source_in_cache(path)
     }
 
     /// Why a change that lies where builds write is judged all the same.
@@ -97,6 +98,8 @@ impl Exemptions {
             "a build output that git tracks"
         } else if self.is_gate_input(&change.path) {
             "a build output that a gate executes"
+        } else if plan::is_source_in_cache(&change.path) {
+            "source code in a cache, where no tool writes any"
         } else {
             "a build output that a gate imports"
         })

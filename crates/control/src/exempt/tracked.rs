@@ -1,8 +1,10 @@
 //! What git tracked at the start of a run: committed or staged.
 
+use crate::refs::NestedRepository;
 use crate::{Workspace, git};
 use paths::RepoPath;
 use std::collections::BTreeSet;
+use tree::Snapshot;
 use tree::git::HeadTree;
 
 /// The paths that git tracks, with the directories above them.
@@ -21,10 +23,17 @@ impl Default for TrackedPaths {
 }
 
 impl TrackedPaths {
-    /// What is committed in HEAD or staged in the index of a workspace; `None` for `committed` says that git gave no answer.
-    pub(crate) fn of(workspace: &Workspace, committed: Option<&HeadTree>) -> Self {
-        match (committed, git::staged_paths(workspace)) {
-            (Some(committed), Ok(staged)) => Self::with_directories(staged.iter().chain(committed.keys())),
+    /// What is committed in HEAD or staged in the index of a workspace and of every repository inside it; `None` for
+    /// `committed` says that git gave no answer.
+    pub(crate) fn of(workspace: &Workspace, committed: Option<&HeadTree>, start: &Snapshot) -> Self {
+        let nested: Result<Vec<_>, _> = NestedRepository::find_all(workspace, start)
+            .iter()
+            .map(|repository| git::tracked_paths(repository.layout(), repository.path()))
+            .collect();
+        match (committed, git::staged_paths(workspace), nested) {
+            (Some(committed), Ok(staged), Ok(nested)) => {
+                Self::with_directories(staged.iter().chain(committed.keys()).chain(nested.iter().flatten()))
+            }
             _ => Self::Unknown,
         }
     }

@@ -51,6 +51,31 @@ impl OutputLook {
     }
 }
 
+/// Caches and reports of tools: none of them writes source code there, but interpreters would run it.
+const CACHES_WITHOUT_SOURCE: [&[u8]; 10] = [
+    b"__pycache__",
+    b"htmlcov",
+    b".pytest_cache",
+    b".mypy_cache",
+    b".ruff_cache",
+    b".hypothesis",
+    b".benchmarks",
+    b".pytype",
+    b".nyc_output",
+    b".eslintcache",
+];
+
+/// Names of files that interpreters load as code.
+const SOURCE_ENDINGS: [&[u8]; 5] = [b".py", b".pth", b".so", b".pyd", b".pyw"];
+
+/// Whether a path is source code in a cache that has none by itself: such a file is never exempt.
+pub fn is_source_in_cache(path: &RepoPath) -> bool {
+    let is_cache = |name: &[u8]| CACHES_WITHOUT_SOURCE.contains(&name) || name.ends_with(b".egg-info");
+    SOURCE_ENDINGS.iter().any(|ending| path.file_name().ends_with(ending))
+        && path.parent().is_some_and(|parent| parent.segments().any(is_cache))
+        && !path.segments().any(|name| name == b"site-packages")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

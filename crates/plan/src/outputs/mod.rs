@@ -8,7 +8,7 @@ mod look;
 mod recognize;
 mod table;
 
-pub use look::{OutputLook, output_root};
+pub use look::{OutputLook, is_source_in_cache, output_root};
 pub use recognize::{Mark, MarkedDirectory, RecognizedBecause, RecognizedOutput, recognize};
 
 use paths::RepoPath;

@@ -101,11 +101,13 @@ fn is_home_line(line: &[u8]) -> bool {
 }
 
 /// Recognizes build outputs among the marked directories of the start and of the end of a run. `is_kept` says whether
-/// git tracks anything in a directory, `is_ignored` whether the ignore rules of the start name it.
+/// git tracks anything in a directory, `is_project` whether a tool may have made the directory there by itself,
+/// `is_ignored` whether the ignore rules of the start name it.
 pub fn recognize(
     at_start: &[MarkedDirectory],
     at_end: &[MarkedDirectory],
     is_kept: &dyn Fn(&RepoPath) -> bool,
+    is_project: &dyn Fn(&RepoPath) -> bool,
     is_ignored: &mut dyn FnMut(&RepoPath) -> bool,
 ) -> Vec<RecognizedOutput> {
     let mut found: BTreeMap<RepoPath, RecognizedOutput> = BTreeMap::new();
@@ -117,7 +119,7 @@ pub fn recognize(
         add(marked, RecognizedBecause::MarkedAtStart);
     }
     for marked in at_end.iter().filter(|marked| !is_kept(&marked.path)) {
-        if marked.mark.is_tool_name(&marked.path) {
+        if marked.mark.is_tool_name(&marked.path) && is_project(&marked.path) {
             add(marked, RecognizedBecause::ToolName);
         } else if is_ignored(&marked.path) {
             add(marked, RecognizedBecause::Ignored);
@@ -154,6 +156,7 @@ mod tests {
             &marked(at_start),
             &marked(at_end),
             &|directory| directory.as_bytes() == kept.as_bytes(),
+            &|_| true,
             &mut |directory| directory.as_bytes() == ignored.as_bytes(),
         );
         found.into_iter().map(|it| (it.path.to_string(), it.because)).collect()
@@ -199,7 +202,7 @@ mod tests {
     #[test]
     fn the_names_of_virtual_environments_are_no_names_of_caches() {
         let env = |mark| MarkedDirectory { path: path("env"), mark };
-        let found = |mark| recognize(&[], &[env(mark)], &|_| false, &mut |_| false).len();
+        let found = |mark| recognize(&[], &[env(mark)], &|_| false, &|_| true, &mut |_| false).len();
         assert_eq!((found(Mark::VirtualEnvironment), found(Mark::CacheDirectory)), (1, 0));
     }
 }

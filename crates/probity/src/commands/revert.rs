@@ -31,6 +31,7 @@ pub(crate) fn revert(
             (Action::Restored, true) => "restore",
             (Action::Removed, false) => "removed",
             (Action::Removed, true) => "remove",
+            (Action::AlreadyUndone, _) => "as before",
             (Action::Refused, _) => "refused",
         };
         let why =
@@ -49,10 +50,12 @@ pub(crate) fn revert(
             ui::print_row("", format_args!("to take that back and keep the files: {}", ui::code(command)));
         }
     }
-    let refused = report.undone.iter().filter(|one| one.action == Action::Refused).count();
-    let done = ui::count(report.undone.len() - refused, "out-of-scope change");
+    let n_with = |action| report.undone.iter().filter(|one| one.action == action).count();
+    let (refused, already) = (n_with(Action::Refused), n_with(Action::AlreadyUndone));
+    let done = ui::count(report.undone.len() - refused - already, "out-of-scope change");
     let verb = if dry_run { "would be undone" } else { "undone" };
-    ui::print(format_args!("{done} {verb}, {refused} refused"));
+    let before = if already == 0 { String::new() } else { format!(", {already} undone already") };
+    ui::print(format_args!("{done} {verb}{before}, {refused} refused"));
     if let Some(attested) = &report.attested {
         ui::print_row("evidence", crate::shown(&attested.dir).display());
     }

@@ -285,7 +285,10 @@ fn show_finding(finding: &Finding) {
 
 /// The ways on after a violation, as commands to copy.
 fn next_steps(report: &RunReport) -> Vec<(&'static str, String)> {
-    let Some(first) = report.verdict.reasons.first() else {
+    // That gates were skipped follows from something else, and that is what to fix.
+    let reasons = || report.verdict.reasons.iter();
+    let cause = reasons().find(|reason| **reason != canon::Reason::GateSkipped);
+    let Some(first) = cause.or_else(|| reasons().next()) else {
         return Vec::new();
     };
     if report.verdict.untracked.is_empty() {

@@ -71,6 +71,43 @@ fn a_revert_is_a_run_with_evidence_of_its_own() {
 }
 
 #[test]
+fn what_is_undone_already_is_not_undone_again() {
+    let repo = Repo::new();
+    repo.run("echo x >> docs/d.md; echo x > payload").is_out(&["docs/d.md", "payload"]);
+    repo.ask(&["revert", "last"]);
+    let again = repo.ask(&["revert", "last"]);
+    assert_eq!(again.exit_code, Some(0), "{again:#?}");
+    for path in again.json["paths"].as_array().expect("paths") {
+        assert_eq!(path["action"], "already_undone", "{again:#?}");
+    }
+}
+
+#[test]
+fn revert_leaves_what_somebody_holds_unless_the_path_is_named() {
+    let repo = Repo::new();
+    let agent = crate::agents::Agent::new(&repo, "a1");
+    let intent = agent.begin("docs/d.md", &[]);
+    // As if the agent edited its file while the run went on: nobody can tell whose change that is.
+    repo.run("echo x >> docs/d.md; echo x > payload").is_out(&["docs/d.md", "payload"]);
+    let reverted = repo.ask(&["revert", "last"]);
+    assert_eq!(reverted.exit_code, Some(1), "{reverted:#?}");
+    let held = &reverted.json["paths"][0];
+    assert_eq!(
+        (&held["action"], &held["reason"]),
+        (&json!("refused"), &json!("REVERT.HELD")),
+        "{reverted:#?}"
+    );
+    assert!(held["detail"].as_str().is_some_and(|detail| detail.contains(&intent)), "{reverted:#?}");
+    assert_eq!(reverted.json["paths"][1]["action"], "removed", "{reverted:#?}");
+    let named = repo.ask(&["revert", "last", "docs/d.md"]);
+    assert_eq!(
+        (named.exit_code, &named.json["paths"][0]["action"]),
+        (Some(0), &json!("restored")),
+        "{named:#?}"
+    );
+}
+
+#[test]
 fn revert_can_be_told_which_paths() {
     let repo = Repo::new();
     repo.run("echo x >> docs/d.md; echo x >> src/b.py").is_out(&["docs/d.md", "src/b.py"]);

@@ -237,3 +237,51 @@ fn without_a_policy_the_answer_tells_caches_from_work() {
         "{shown}"
     );
 }
+
+/// A tree whose policy exempts what Python tools write.
+fn with_python_outputs() -> Repo {
+    let repo = Repo::new();
+    let patterns = r#"["**/__pycache__/**", "**/htmlcov/**", "**/*.egg-info/**", "**/__pypackages__/**"]"#;
+    repo.write(
+        "probity.toml",
+        &format!("[workspace]\nbuild_outputs = {patterns}\nrecognize_outputs = true\n"),
+    );
+    repo.write("src/app/env.py", "VALUE = 1\n");
+    repo.sh("git add -A && git commit -q -m policy");
+    repo
+}
+
+#[test]
+fn a_mark_in_a_source_directory_hides_nothing() {
+    let repo = with_python_outputs();
+    let venv = "mkdir -p src/app/env; echo 'home = /usr/bin' > src/app/env/pyvenv.cfg; echo 1 > src/app/env/__init__.py";
+    repo.run_with(&["--scope", "docs/**"], venv)
+        .is_out(&["src/app/env/__init__.py", "src/app/env/pyvenv.cfg"]);
+    let cache = "mkdir -p src/target; printf 'Signature: 8a477f597d28d172789f06886806bc55\\n' > src/target/CACHEDIR.TAG; \
+                 echo 1 > src/target/x.py";
+    let repo = with_python_outputs();
+    repo.run_with(&["--scope", "docs/**"], cache).is_out(&["src/target/CACHEDIR.TAG", "src/target/x.py"]);
+}
+
+#[test]
+fn source_code_in_a_cache_is_judged() {
+    for file in ["htmlcov/conftest.py", "src/__pycache__/evil.py", "x.egg-info/a.pth"] {
+        let repo = with_python_outputs();
+        let plant = format!("mkdir -p $(dirname {file}); echo 1 > {file}; echo 1 > $(dirname {file})/a.txt");
+        repo.run_with(&["--scope", "docs/**"], &plant).is_out(&[file]);
+    }
+}
+
+#[test]
+fn what_a_repository_inside_the_tree_tracks_is_never_exempt() {
+    let repo = with_python_outputs();
+    repo.sh(
+        "mkdir -p dep/env dep/__pypackages__; cd dep; git init -q; echo 1 > env/a.py; echo 1 > __pypackages__/z.py; \
+         git add -A; git -c user.name=a -c user.email=a@b commit -q -m dep",
+    );
+    let edit =
+        "echo 'home = /x' > dep/env/pyvenv.cfg; echo 2 > dep/env/a.py; echo 2 > dep/__pypackages__/z.py";
+    let outcome = repo.run_with(&["--scope", "docs/**"], edit);
+    let out = outcome.json["untracked_delta_paths"].to_string();
+    assert!(out.contains("dep/env/a.py") && out.contains("dep/__pypackages__/z.py"), "{outcome:#?}");
+}

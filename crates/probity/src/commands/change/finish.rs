@@ -179,9 +179,22 @@ fn show_finish(answer: &FinishAnswer) {
         let message = finding["message"].as_str().unwrap_or_default();
         ui::row("worse", format_args!("{}:{} {message}", shown_path(&finding["path"]), finding["line"]));
     }
+    let claims = answer.claims.as_ref().and_then(|claims| claims["checked"].as_array());
+    for claim in claims.into_iter().flatten().filter(|claim| claim["verdict"] != "true") {
+        ui::row(claim["verdict"].as_str().unwrap_or("unverified"), claim_words(claim));
+    }
     if let Some(receipt) = &answer.receipt {
         ui::row("receipt", ui::dim(receipt["digest"].as_str().unwrap_or_default()));
     }
     show_notices(&answer.notices);
     ui::row("next", &answer.message);
+}
+
+/// What was claimed, and what speaks against it or is missing.
+fn claim_words(claim: &Value) -> String {
+    let text = |value: &Value| canon::bytes::escape(value.as_str().unwrap_or_default().as_bytes());
+    let claimed = if claim["sentence"].is_string() { &claim["sentence"] } else { &claim["claim"] };
+    let because = ["objections", "reservations"].iter().flat_map(|field| claim[field].as_array());
+    let because: Vec<String> = because.flatten().map(text).collect();
+    format!("{}  {}", text(claimed), because.join("; "))
 }
