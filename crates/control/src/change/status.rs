@@ -288,8 +288,11 @@ fn next_step(intents: &[IntentLine], dirty: &DirtySummary) -> String {
         "edit inside your scope, then `probity finish`"
     } else if own(Status::Queued) {
         "you are queued: `probity intent promote` when those before you have finished"
-    } else if intents.iter().any(|line| line.ownership == Ownership::Recoverable) {
-        "an owner is gone: `probity intent recover` its work, or `probity intent clear` it"
+    } else if let Some(gone) = intents.iter().find(|line| line.ownership == Ownership::Recoverable) {
+        let id = &gone.intent_id;
+        return format!(
+            "an owner is gone: `probity intent recover {id}` takes over its work, `probity intent clear {id}` ends it"
+        );
     } else if let Some(group) = dirty.finished.first() {
         return match &group.commit_command {
             Some(command) => format!("commit the finished work of {}: {command}", group.agent),

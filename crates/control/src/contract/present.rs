@@ -199,7 +199,7 @@ impl<'a> Ground<'a> {
             }
             None if self.workspace.root.join(workspace::POLICY_FILE).exists() => {
                 self.notes.push(format!(
-                    "the base has no {} yet, so the default policy judges this change",
+                    "the commit that judges this change has no {} yet, so the default policy applies",
                     workspace::POLICY_FILE
                 ));
             }

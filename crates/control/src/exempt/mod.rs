@@ -3,7 +3,7 @@
 //!
 //! Never exempt, whatever the patterns say: what git tracked at the start, what a gate executes, and what a gate imports
 //! and a package manager would not have done. [`Exemptions`] is plain data and decides; the look-ups on disk are in
-//! [`marks`], [`inputs`] and [`tracked`].
+//! `marks`, `inputs` and `tracked`.
 
 mod hint;
 pub(crate) mod inputs;

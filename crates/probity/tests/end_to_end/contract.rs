@@ -216,7 +216,7 @@ fn the_policy_of_the_commit_judges_and_not_that_of_the_tree() {
     repo.write("probity.toml", "[contract]\nstrictness = \"relaxed\"\n");
     let outcome = verify(&repo, &[]);
     expect(&outcome, "violated", Some("structural_regressions"), 1);
-    assert!(outcome.json["notes"][0].as_str().is_some_and(|note| note.contains("not committed")));
+    assert!(outcome.json["notes"][0].as_str().is_some_and(|note| note.contains("default policy")));
     repo.sh("git add probity.toml && git commit -q -m policy");
     let outcome = verify(&repo, &[]);
     expect(&outcome, "accepted", None, 0);

@@ -194,7 +194,7 @@ fn show_finish(answer: &FinishAnswer) {
 fn claim_words(claim: &Value) -> String {
     let text = |value: &Value| canon::bytes::escape(value.as_str().unwrap_or_default().as_bytes());
     let claimed = if claim["sentence"].is_string() { &claim["sentence"] } else { &claim["claim"] };
-    let because = ["objections", "reservations"].iter().flat_map(|field| claim[field].as_array());
+    let because = ["objections", "reservations"].iter().filter_map(|field| claim[field].as_array());
     let because: Vec<String> = because.flatten().map(text).collect();
     format!("{}  {}", text(claimed), because.join("; "))
 }
