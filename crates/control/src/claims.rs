@@ -1,6 +1,6 @@
 //! Runs and intents know of each other's claims.
 //!
-//! A run that goes on claims the patterns of its scope: it says so in a file of its folder, before it is sealed. An intent
+//! A run that goes on claims the patterns of its scope: it says so in a file of its directory, before it is sealed. An intent
 //! claims its paths in the log of the registry. Whoever comes second is refused, or waits.
 //!
 //! Neither may look before the other has written, so that of a run and a start that race at most one goes ahead: a run
@@ -68,7 +68,7 @@ pub struct PathClaim {
     pub agent: String,
     /// What it is for.
     pub intent: String,
-    /// How it lies to the caller.
+    /// How it relates to the caller.
     pub ownership: Ownership,
     /// Its entries that the run would touch, as the run names paths; those above its root keep their names.
     pub paths: Entries,

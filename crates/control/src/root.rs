@@ -169,9 +169,9 @@ mod tests {
 
     #[test]
     fn the_list_of_accounts_tells_the_home_of_a_user() {
-        let accounts = b"root:x:0:0:root:/root:/bin/sh\nbroken\nann:x:1000:1000::/home/ann:/bin/sh\n";
+        let accounts = b"daemon:x:1:1::/usr/sbin:/bin/false\nbroken\nann:x:1000:1000::/home/ann:/bin/sh\n";
         assert_eq!(account_home(accounts, 1000), Some("/home/ann".into()));
-        assert_eq!(account_home(accounts, 0), Some("/root".into()));
+        assert_eq!(account_home(accounts, 1), Some("/usr/sbin".into()));
         assert_eq!(account_home(accounts, 7), None);
     }
 }

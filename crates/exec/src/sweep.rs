@@ -161,7 +161,7 @@ mod tests {
         assert!(swept.all_gone && swept.n_survivors == 1);
     }
 
-    /// A process that is there at so many looks and then has ended by itself.
+    /// A process that is still there for a number of looks and then ends by itself.
     struct Leaving {
         looks_left: Cell<usize>,
     }

@@ -2,6 +2,7 @@
 
 use crate::cli::Selection;
 use crate::ui;
+use canon::bytes::shell_word;
 use control::{Fault, Workspace};
 use paths::{TypedPathError, WorkingDirectory};
 use std::ffi::{OsStr, OsString};
@@ -116,22 +117,6 @@ pub(crate) fn typed_remark(workspace: &Workspace, typed: &[OsString]) -> String 
     ui::dim(format_args!("   (typed {} in {})", words.join(" "), workspace.working_directory))
 }
 
-/// Bytes as one word for the shell.
-pub(crate) fn shell_word(bytes: &[u8]) -> String {
-    match std::str::from_utf8(bytes) {
-        Ok(text) if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', r"'\''")),
-        _ => {
-            let letter = |byte: &u8| match byte {
-                b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
-                b' '..=b'~' => char::from(*byte).to_string(),
-                other => format!("\\x{other:02x}"),
-            };
-            let letters: Vec<String> = bytes.iter().map(letter).collect();
-            format!("$'{}'", letters.concat())
-        }
-    }
-}
-
 fn each(
     workspace: &Workspace,
     typed: &[OsString],
@@ -163,16 +148,4 @@ fn refuse_system_path(workspace: &Workspace, typed: &[u8]) -> Result<(), Fault> 
         canon::bytes::escape(typed)
     );
     Err(Fault::refused(canon::Reason::ScopeAbsolute, detail))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shell_word;
-
-    #[test]
-    fn a_pattern_is_one_word_for_the_shell() {
-        assert_eq!(shell_word(b"src/**"), "'src/**'");
-        assert_eq!(shell_word(b"it's"), r"'it'\''s'");
-        assert_eq!(shell_word(b"a\x1b\xff'\\"), r"$'a\x1b\xff\'\\'");
-    }
 }

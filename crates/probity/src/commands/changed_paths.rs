@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// So many changes in scope are listed one by one.
 const MAX_IN_SCOPE_ROWS: usize = 40;
-/// More changes out of scope than this are folded, into at most so many rows.
+/// The most rows for changes out of scope: more changes than this are folded by directory.
 const MAX_OUT_OF_SCOPE_ROWS: usize = 20;
 /// So many kinds of build outputs are named.
 const MAX_NAMED_OUTPUTS: usize = 8;

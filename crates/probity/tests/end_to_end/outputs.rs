@@ -1,4 +1,4 @@
-//! Build outputs: what ordinary sessions write is no violation, and what could deceive a gate or a reader is none of them.
+//! Build outputs: what ordinary work writes is no violation, and what could deceive a gate or a reader is none of them.
 
 use crate::repo::{Outcome, Repo};
 use serde_json::{Value, json};
