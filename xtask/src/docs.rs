@@ -1,10 +1,11 @@
-//! The parts of the docs that are made, not written: the table of reason codes, and the tour in the README.
+//! The parts of the docs that are made, not written: the list of codes, the schemas of typed answers, and the
+//! tour in the README.
 //!
 //! `write` makes them; `check` fails when what is there is not what would be made. In the tour, whatever differs
 //! from run to run (ids, digests, times) is compared by its form.
 
 use crate::{Chore, build, demo, root};
-use canon::Reason;
+use api::SchemaEntry;
 use std::fmt::Write;
 use std::fs;
 
@@ -14,6 +15,9 @@ const TOUR_END: &str = "```\n<!-- end of tour -->";
 /// Writes the generated parts.
 pub fn write() -> Chore {
     put("docs/reasons.md", &reasons())?;
+    for (name, text) in schemas() {
+        put(&name, &text)?;
+    }
     let readme = get("README.md")?;
     let tour = demo::transcript(&build("dev")?)?;
     put("README.md", &with_tour(&readme, tour.trim_start())?)
@@ -25,6 +29,11 @@ pub fn check() -> Chore {
     let stale = |name: &str| format!("{name} is out of date: run `cargo xtask docs`");
     if get("docs/reasons.md")? != reasons() {
         return Err(stale("docs/reasons.md"));
+    }
+    for (name, text) in schemas() {
+        if get(&name)? != text {
+            return Err(stale(&name));
+        }
     }
     let readme = get("README.md")?;
     let tour = demo::transcript(&build("dev")?)?;
@@ -47,14 +56,26 @@ fn put(name: &str, text: &str) -> Chore {
 
 fn reasons() -> String {
     let mut text = String::from(
-        "# Reason codes\n\nMade by `cargo xtask docs` from the one list in `crates/canon/src/reason.rs`; \
-         `probity explain CODE` says the same.\nA code never changes its meaning and is never reused.\n\n\
-         | Code | What happened | What to do |\n|---|---|---|\n",
+        "# Codes\n\nMade by `cargo xtask docs` from the registry in `crates/api/src/codes.rs`; `probity explain CODE` \
+         says the same.\nA code never changes its meaning and is never reused.\n",
     );
-    for reason in Reason::all() {
-        let _ = writeln!(text, "| `{}` | {} | {} |", reason.code(), reason.meaning(), reason.next_step());
+    for family in api::codes::FAMILIES {
+        let _ = writeln!(
+            text,
+            "\n## {}\n\n{}\n\n| Code | What happened | What to do |\n|---|---|---|",
+            family.title, family.about
+        );
+        for entry in family.entries {
+            let _ = writeln!(text, "| `{}` | {} | {} |", entry.code, entry.meaning, entry.next_step);
+        }
     }
     text
+}
+
+/// The generated schemas: file below the root, and text.
+fn schemas() -> Vec<(String, String)> {
+    let text = |entry: &SchemaEntry| format!("{:#}\n", entry.schema());
+    api::SCHEMAS.iter().map(|entry| (format!("docs/schemas/{}", entry.file_name()), text(entry))).collect()
 }
 
 fn with_tour(readme: &str, tour: &str) -> Result<String, String> {

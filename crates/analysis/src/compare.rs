@@ -52,38 +52,23 @@ pub struct Regression {
     pub caused_in: BTreeSet<RepoPath>,
 }
 
-/// What a symbol is measured by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// Decisions plus one.
-    Cyclomatic,
-    /// Cognitive complexity.
-    Cognitive,
-    /// Nesting of control flow.
-    Nesting,
-    /// Lines, above the threshold only.
-    Lines,
-    /// Parameters.
-    Parameters,
-    /// Groups of methods with nothing in common.
-    Lcom4,
-    /// Other classes that a class names, above the threshold only.
-    Coupling,
-}
-
-impl Metric {
-    /// The word in answers and reports.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Cyclomatic => "cyclomatic",
-            Self::Cognitive => "cognitive",
-            Self::Nesting => "nesting",
-            Self::Lines => "lines",
-            Self::Parameters => "parameters",
-            Self::Lcom4 => "lcom4",
-            Self::Coupling => "coupling",
-        }
+canon::word_enum! {
+    /// What a symbol is measured by.
+    pub enum Metric {
+        /// Decisions plus one.
+        Cyclomatic = "cyclomatic",
+        /// Cognitive complexity.
+        Cognitive = "cognitive",
+        /// Nesting of control flow.
+        Nesting = "nesting",
+        /// Lines, above the threshold only.
+        Lines = "lines",
+        /// Parameters.
+        Parameters = "parameters",
+        /// Groups of methods with nothing in common.
+        Lcom4 = "lcom4",
+        /// Other classes that a class names, above the threshold only.
+        Coupling = "coupling",
     }
 }
 

@@ -160,28 +160,28 @@ impl FileFacts {
 /// At most this many error places are kept per file.
 pub(crate) const MAX_ERRORS: usize = 20;
 
-/// Something worth telling about a file. None of them stops the analysis of others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Note {
-    /// Not read: no language is known for its name.
-    UnknownLanguage,
-    /// Not read: larger than the limit in bytes.
-    TooLarge,
-    /// Not read: it holds NUL bytes, so it is no text.
-    Binary,
-    /// Not read: recognised as generated or vendored.
-    Generated,
-    /// Not read: the settings exclude it.
-    Excluded,
-    /// Not read to the end: the grammar needed more steps than the file's size allows.
-    TooHard,
-    /// Not read: the facts that the caller knew do not hold together.
-    BadFacts,
-    /// Read, but some bytes are no UTF-8.
-    NotUtf8,
-    /// Read, but some places were not understood: see the finding.
-    SyntaxErrors,
+canon::word_enum! {
+    /// Something worth telling about a file. None of them stops the analysis of others.
+    pub enum Note {
+        /// Not read: no language is known for its name.
+        UnknownLanguage = "unknown_language",
+        /// Not read: larger than the limit in bytes.
+        TooLarge = "too_large",
+        /// Not read: it holds NUL bytes, so it is no text.
+        Binary = "binary",
+        /// Not read: recognised as generated or vendored.
+        Generated = "generated",
+        /// Not read: the settings exclude it.
+        Excluded = "excluded",
+        /// Not read to the end: the grammar needed more steps than the file's size allows.
+        TooHard = "too_hard",
+        /// Not read: the facts that the caller knew do not hold together.
+        BadFacts = "bad_facts",
+        /// Read, but some bytes are no UTF-8.
+        NotUtf8 = "not_utf8",
+        /// Read, but some places were not understood: see the finding.
+        SyntaxErrors = "syntax_errors",
+    }
 }
 
 impl Note {
@@ -191,21 +191,6 @@ impl Note {
             self,
             Self::UnknownLanguage | Self::TooLarge | Self::Binary | Self::Generated | Self::Excluded
         )
-    }
-
-    /// The word in reports.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::UnknownLanguage => "unknown_language",
-            Self::TooLarge => "too_large",
-            Self::Binary => "binary",
-            Self::Generated => "generated",
-            Self::Excluded => "excluded",
-            Self::TooHard => "too_hard",
-            Self::BadFacts => "bad_facts",
-            Self::NotUtf8 => "not_utf8",
-            Self::SyntaxErrors => "syntax_errors",
-        }
     }
 }
 

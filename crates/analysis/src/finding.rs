@@ -35,81 +35,39 @@ impl std::fmt::Display for FindingId {
     }
 }
 
-/// What a finding is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Family {
-    /// A callable, class or file that repeats another.
-    Clone,
-    /// Statements that repeat others.
-    CloneBlock,
-    /// A callable with too many decisions, or too hard to follow.
-    Complexity,
-    /// A callable that is too long.
-    Length,
-    /// A callable with too many parameters.
-    Parameters,
-    /// A callable whose control flow nests too deeply.
-    Nesting,
-    /// A file that depends on too many others.
-    Coupling,
-    /// A class whose methods have nothing in common.
-    Cohesion,
-    /// Files that need each other to load.
-    Cycle,
-    /// An import of a project file that is not there.
-    DanglingImport,
-    /// Code that nothing uses.
-    DeadCode,
-    /// Branches of one conditional that do the same.
-    DuplicatedBranches,
-    /// A file with places that the grammar cannot read.
-    ParseError,
-    /// A callable with many decisions that tests hardly run.
-    Untested,
-    /// What another tool found.
-    External,
-}
-
-impl Family {
-    /// Every family, in the order of reports.
-    pub const ALL: [Self; 15] = [
-        Self::Clone,
-        Self::CloneBlock,
-        Self::Complexity,
-        Self::Length,
-        Self::Parameters,
-        Self::Nesting,
-        Self::Coupling,
-        Self::Cohesion,
-        Self::Cycle,
-        Self::DanglingImport,
-        Self::DeadCode,
-        Self::DuplicatedBranches,
-        Self::ParseError,
-        Self::Untested,
-        Self::External,
-    ];
-
-    /// The word in ids and reports.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Clone => "clone",
-            Self::CloneBlock => "clone_block",
-            Self::Complexity => "complexity",
-            Self::Length => "length",
-            Self::Parameters => "parameters",
-            Self::Nesting => "nesting",
-            Self::Coupling => "coupling",
-            Self::Cohesion => "cohesion",
-            Self::Cycle => "cycle",
-            Self::DanglingImport => "dangling_import",
-            Self::DeadCode => "dead_code",
-            Self::DuplicatedBranches => "duplicated_branches",
-            Self::ParseError => "parse_error",
-            Self::Untested => "untested",
-            Self::External => "external",
-        }
+canon::word_enum! {
+    /// What a finding is about.
+    pub enum Family {
+        /// A callable, class or file that repeats another.
+        Clone = "clone",
+        /// Statements that repeat others.
+        CloneBlock = "clone_block",
+        /// A callable with too many decisions, or too hard to follow.
+        Complexity = "complexity",
+        /// A callable that is too long.
+        Length = "length",
+        /// A callable with too many parameters.
+        Parameters = "parameters",
+        /// A callable whose control flow nests too deeply.
+        Nesting = "nesting",
+        /// A file that depends on too many others.
+        Coupling = "coupling",
+        /// A class whose methods have nothing in common.
+        Cohesion = "cohesion",
+        /// Files that need each other to load.
+        Cycle = "cycle",
+        /// An import of a project file that is not there.
+        DanglingImport = "dangling_import",
+        /// Code that nothing uses.
+        DeadCode = "dead_code",
+        /// Branches of one conditional that do the same.
+        DuplicatedBranches = "duplicated_branches",
+        /// A file with places that the grammar cannot read.
+        ParseError = "parse_error",
+        /// A callable with many decisions that tests hardly run.
+        Untested = "untested",
+        /// What another tool found.
+        External = "external",
     }
 }
 
@@ -243,7 +201,7 @@ pub(crate) fn number(mut drafts: Vec<Draft>) -> Vec<Finding> {
 }
 
 fn finding(draft: Draft, subject: Digest, number: u32) -> Finding {
-    let id = FindingId(format!("{}:{}#{number}", draft.family.code(), &subject.to_hex()[..16]));
+    let id = FindingId(format!("{}:{}#{number}", draft.family.as_str(), &subject.to_hex()[..16]));
     Finding {
         id,
         family: draft.family,

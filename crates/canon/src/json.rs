@@ -17,7 +17,7 @@ const MAX_SHORT_INTEGER: usize = 15;
 
 /// Why bytes are not strict JSON, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {} (byte {at})", reason.code(), reason.meaning())]
+#[error("{}: {} (byte {at})", reason.as_str(), reason.meaning())]
 pub struct JsonError {
     /// One of the `JSON.*` codes.
     pub reason: Reason,
@@ -305,7 +305,7 @@ pub(crate) mod tests {
     use proptest::prelude::*;
 
     fn code(text: &str) -> &'static str {
-        parse(text.as_bytes()).expect_err("should be refused").reason.code()
+        parse(text.as_bytes()).expect_err("should be refused").reason.as_str()
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! * [`vectors`]: the JSON form of this crate's functions, for `probity conformance`.
 
 pub mod bytes;
+pub mod codes;
 pub mod digest;
 pub mod index;
 pub mod json;

@@ -18,6 +18,6 @@ pub fn canonical_json(given: &Value) -> Result<Value, String> {
                 "canonical": String::from_utf8(canonical).map_err(|error| error.to_string())?,
             })
         }
-        Err(error) => json!({ "error": error.reason.code() }),
+        Err(error) => json!({ "error": error.reason.as_str() }),
     })
 }

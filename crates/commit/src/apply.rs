@@ -6,50 +6,41 @@ use crate::op::{Act, Anchor, Change};
 use crate::path::{self, Step};
 use crate::value::{Text, Value};
 use crate::xarray::{Content, XArray};
-use serde::Serialize;
 use std::sync::Arc;
 
-/// Why an opcode, or a part of it, had no effect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Skip {
-    /// The document does not exist.
-    DocumentAbsent,
-    /// A part of the path is not there: a key, a position, the content of an optional, an index.
-    PathUnresolved,
-    /// A document cannot be updated at the empty path: that is what `document_set` is for.
-    RootUpdate,
-    /// The index is past the end.
-    IndexOutOfRange,
-    /// The xarray does not know the position.
-    PositionUnknown,
-    /// The position was listed by a masked commit only.
-    PositionDisabled,
-    /// The xarray does not know the position to insert before.
-    AnchorUnknown,
-    /// The position is known already and keeps its place, and no value was given.
-    PositionKnown,
-    /// None of the keys to update is there.
-    KeysMissing,
-    /// The commit is masked.
-    Masked,
-}
-
-impl Skip {
-    /// The stable code.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::DocumentAbsent => "document_absent",
-            Self::PathUnresolved => "path_unresolved",
-            Self::RootUpdate => "root_update",
-            Self::IndexOutOfRange => "index_out_of_range",
-            Self::PositionUnknown => "position_unknown",
-            Self::PositionDisabled => "position_disabled",
-            Self::AnchorUnknown => "anchor_unknown",
-            Self::PositionKnown => "position_known",
-            Self::KeysMissing => "keys_missing",
-            Self::Masked => "masked",
-        }
+canon::code_enum! {
+    /// Why an opcode, or a part of it, had no effect.
+    pub enum Skip {
+        DocumentAbsent = "document_absent",
+            "the document does not exist",
+            "`probity commits log` shows what came before; write it again if it is still wanted";
+        PathUnresolved = "path_unresolved",
+            "a part of the path is not there: a key, a position, the content of an optional, an index",
+            "`probity commits log` shows what came before; write it again if it is still wanted";
+        RootUpdate = "root_update",
+            "a document cannot be updated at the empty path",
+            "use `document_set`";
+        IndexOutOfRange = "index_out_of_range",
+            "the index is past the end",
+            "`probity commits log` shows what came before; write it again if it is still wanted";
+        PositionUnknown = "position_unknown",
+            "the xarray does not know the position",
+            "`probity commits log` shows what came before; write it again if it is still wanted";
+        PositionDisabled = "position_disabled",
+            "the position was listed by a disabled commit only",
+            "`probity commits log` shows what came before; write it again if it is still wanted";
+        AnchorUnknown = "anchor_unknown",
+            "the xarray does not know the position to insert before",
+            "`probity commits log` shows what came before; write it again if it is still wanted";
+        PositionKnown = "position_known",
+            "the position is known already and keeps its place, and no value was given",
+            "`probity commits log` shows what came before; write it again if it is still wanted";
+        KeysMissing = "keys_missing",
+            "none of the keys to update is there",
+            "`probity commits log` shows what came before; write it again if it is still wanted";
+        Masked = "masked",
+            "the commit is disabled",
+            "enable it with `probity commits enable`";
     }
 }
 

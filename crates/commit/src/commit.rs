@@ -69,30 +69,17 @@ impl<'de> Deserialize<'de> for CommitId {
     }
 }
 
-/// The four types of commits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Opcodes.
-    Mutations,
-    /// Joins the stream of the target into that of the parent.
-    Merge,
-    /// Lets its target have its effect again.
-    Enable,
-    /// Takes the effect of its target away.
-    Disable,
-}
-
-impl Kind {
-    const ALL: [Self; 4] = [Self::Mutations, Self::Merge, Self::Enable, Self::Disable];
-
-    /// The word in the commit.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Mutations => "mutations",
-            Self::Merge => "merge",
-            Self::Enable => "enable",
-            Self::Disable => "disable",
-        }
+canon::word_enum! {
+    /// The four types of commits.
+    pub enum Kind {
+        /// Opcodes.
+        Mutations = "mutations",
+        /// Joins the stream of the target into that of the parent.
+        Merge = "merge",
+        /// Lets its target have its effect again.
+        Enable = "enable",
+        /// Takes the effect of its target away.
+        Disable = "disable",
     }
 }
 
@@ -306,8 +293,7 @@ fn parts(schema: &Schema, json: &Json) -> Result<Parts, CommitError> {
         return Err(CommitError::Member("list of members"));
     }
     let text = |name: &'static str| json[name].as_str().ok_or(CommitError::Member(name));
-    let name = text("type")?;
-    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or(CommitError::Member("type"))?;
+    let kind: Kind = text("type")?.parse().map_err(|_| CommitError::Member("type"))?;
     let parent = id_member(json, "parent")?;
     let target = id_member(json, "target")?;
     let timestamp = json["timestamp"].as_i64().ok_or(CommitError::Member("timestamp"))?;
@@ -347,7 +333,7 @@ fn canonical(
     out.extend_from_slice(b",\"timestamp\":");
     write::integer(stamp.timestamp_ms, &mut out);
     out.extend_from_slice(b",\"type\":");
-    write::string(kind.name(), &mut out);
+    write::string(kind.as_str(), &mut out);
     out.push(b'}');
     out
 }

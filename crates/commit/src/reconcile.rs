@@ -176,20 +176,56 @@ pub enum ReconcileError {
     History(#[from] HistoryError),
 }
 
+canon::code_enum! {
+    /// The codes of refused reconciliations.
+    pub enum ReconcileCode {
+        NotAMerge = "not_a_merge",
+            "the commit is not a merge",
+            "`probity commits log` shows the type of every commit";
+        ForeignConflict = "foreign_conflict",
+            "a resolution is about a conflict of another merge",
+            "`probity merge analyze` lists the conflicts with their ids";
+        UnknownConflict = "unknown_conflict",
+            "a resolution names no conflict of the merge",
+            "`probity merge analyze` lists the conflicts with their ids";
+        DuplicateResolution = "duplicate_resolution",
+            "two resolutions are about one conflict",
+            "leave one of them out";
+        NoBase = "no_base",
+            "a resolution chooses the base of a merge that has no single base",
+            "choose `ours`, `theirs` or a value";
+        InvalidChoice = "invalid_choice",
+            "a resolution has no known form",
+            "choose `base`, `ours`, `theirs`, `merged` or a value";
+        InvalidValue = "invalid_value",
+            "the chosen value does not fit the schema",
+            "`probity commits schema` shows what fits";
+        OverlappingResolutions = "overlapping_resolutions",
+            "one resolution decides a part of what another decides",
+            "leave one of them out";
+        CannotRemove = "cannot_remove",
+            "a resolution removes a document, a field or an element that cannot be absent",
+            "choose a value";
+        Unplaceable = "unplaceable",
+            "the chosen value has no place in the merged state",
+            "resolve the conflict of its container first";
+    }
+}
+
 impl ReconcileError {
     /// The stable code; none when the history could not be read.
-    pub const fn code(&self) -> Option<&'static str> {
+    pub const fn code(&self) -> Option<ReconcileCode> {
         Some(match self {
-            Self::NotAMerge(_) => "not_a_merge",
-            Self::ForeignConflict(_) => "foreign_conflict",
-            Self::UnknownConflict(_) => "unknown_conflict",
-            Self::DuplicateResolution(_) => "duplicate_resolution",
-            Self::NoBase(_) => "no_base",
-            Self::InvalidChoice(_) => "invalid_choice",
-            Self::InvalidValue { .. } => "invalid_value",
-            Self::OverlappingResolutions(..) => "overlapping_resolutions",
-            Self::CannotRemove(_) => "cannot_remove",
-            Self::Unplaceable(_) => "unplaceable",
+            Self::NotAMerge(_) => ReconcileCode::NotAMerge,
+            Self::ForeignConflict(_) => ReconcileCode::ForeignConflict,
+            Self::UnknownConflict(_) => ReconcileCode::UnknownConflict,
+            Self::DuplicateResolution(_) => ReconcileCode::DuplicateResolution,
+            Self::NoBase(_) => ReconcileCode::NoBase,
+            Self::InvalidChoice(_) => ReconcileCode::InvalidChoice,
+            Self::InvalidValue { .. } => ReconcileCode::InvalidValue,
+            Self::OverlappingResolutions(..) => ReconcileCode::OverlappingResolutions,
+            Self::CannotRemove(_) => ReconcileCode::CannotRemove,
+            Self::Unplaceable(_) => ReconcileCode::Unplaceable,
             Self::History(_) => return None,
         })
     }

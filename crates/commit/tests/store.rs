@@ -193,7 +193,7 @@ fn every_skipped_opcode_has_a_reason() {
     let document = DocumentId::new("ticket", "t1");
     let reasons = |commit| {
         let traced = Engine::new(&world.store).trace(&commit, &document).unwrap();
-        traced.into_iter().map(|entry| entry.skipped.map(Skip::code)).collect::<Vec<_>>()
+        traced.into_iter().map(|entry| entry.skipped.map(Skip::as_str)).collect::<Vec<_>>()
     };
     assert_eq!(
         reasons(top),
@@ -557,7 +557,7 @@ fn the_conflicts_of_a_group_share_its_side() {
     // A part of the group cannot be decided for the other side.
     let other = [MergeResolution::new(&analysis.conflicts()[0], Chosen::Theirs)];
     let refused = world.analyzer().reconcile_groups(&merge, &other, &groups, stamp).unwrap_err();
-    assert_eq!(refused.code(), Some("overlapping_resolutions"));
+    assert_eq!(refused.code(), Some(ReconcileCode::OverlappingResolutions));
 }
 
 #[test]

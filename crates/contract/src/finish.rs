@@ -3,7 +3,6 @@
 //! hygiene → scope check → verify → receipt. The first step that stops decides; what comes after it is named as not
 //! reached, and never as passed (law 6).
 
-use crate::strictness::Blocking;
 use crate::words::{ContractReason, ContractStatus};
 use intent::hygiene::FinishBlockReason;
 use paths::RepoPath;
@@ -38,7 +37,7 @@ pub enum Pipeline {
         /// Violated, unverified or expired.
         status: ContractStatus,
         /// Why.
-        reason: Option<Blocking>,
+        reason: Option<ContractReason>,
     },
     /// Everything was accepted.
     Accepted {
@@ -67,30 +66,6 @@ pub enum FinishStep {
 
 const STEPS: [FinishStep; 4] =
     [FinishStep::Hygiene, FinishStep::ScopeCheck, FinishStep::Verify, FinishStep::Receipt];
-
-/// Why a finish ended as it did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FinishReason {
-    /// Hygiene blocks.
-    WorkspaceHygiene,
-    /// Accepted, but there is no receipt.
-    ReceiptFailed,
-    /// The contract's own reason.
-    Contract(ContractReason),
-    /// What the strictness of the policy adds to the contract.
-    Strictness(Blocking),
-}
-
-impl Serialize for FinishReason {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::WorkspaceHygiene => serializer.serialize_str("workspace_hygiene"),
-            Self::ReceiptFailed => serializer.serialize_str("receipt_failed"),
-            Self::Contract(reason) => reason.serialize(serializer),
-            Self::Strictness(blocking) => blocking.serialize(serializer),
-        }
-    }
-}
 
 /// What the one who finishes should do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,7 +102,7 @@ pub struct FinishStatus {
     /// In one word.
     pub status: ContractStatus,
     /// Why.
-    pub reason: Option<FinishReason>,
+    pub reason: Option<ContractReason>,
     /// Whether the claim is free again.
     pub intent_cleared: bool,
     /// Dirt of others, if the change was accepted.
@@ -146,13 +121,13 @@ pub fn finish_status(pipeline: &Pipeline, auto_clear: bool) -> FinishStatus {
         Pipeline::Queued => stopped(
             0,
             ContractStatus::Unverified,
-            Some(FinishReason::Contract(ContractReason::IntentNotActive)),
+            Some(ContractReason::IntentNotActive),
             FinishNextStep::PromoteThenFinish,
         ),
         Pipeline::HygieneBlocks(why) => stopped(
             1,
             ContractStatus::Unverified,
-            Some(FinishReason::WorkspaceHygiene),
+            Some(ContractReason::WorkspaceHygiene),
             match why {
                 FinishBlockReason::MissingEvidence => FinishNextStep::ListMissingEvidence,
                 FinishBlockReason::ForeignDirtyOverlap => FinishNextStep::CoordinateWithOwner,
@@ -162,13 +137,13 @@ pub fn finish_status(pipeline: &Pipeline, auto_clear: bool) -> FinishStatus {
         Pipeline::ScopeCheckExpired => stopped(
             2,
             ContractStatus::Expired,
-            Some(FinishReason::Contract(ContractReason::ReportDigestMismatch)),
+            Some(ContractReason::ReportDigestMismatch),
             FinishNextStep::AnalyzeThenStart,
         ),
         Pipeline::ScopeCheckViolated => stopped(
             2,
             ContractStatus::Violated,
-            Some(FinishReason::Contract(ContractReason::ScopeViolation)),
+            Some(ContractReason::ScopeViolation),
             FinishNextStep::RevertOrWidenScope,
         ),
         Pipeline::NotAccepted { status, reason } => {
@@ -177,11 +152,7 @@ pub fn finish_status(pipeline: &Pipeline, auto_clear: bool) -> FinishStatus {
                 ContractStatus::Violated => FinishNextStep::FixOrWidenScope,
                 _ => FinishNextStep::AnalyzeThenFinish,
             };
-            let reason = reason.map(|blocking| match blocking {
-                Blocking::Contract(reason) => FinishReason::Contract(reason),
-                other => FinishReason::Strictness(other),
-            });
-            stopped(3, *status, reason, next_step)
+            stopped(3, *status, *reason, next_step)
         }
         Pipeline::Accepted { externally_changed, receipt, dirty_outside_scope } => {
             accepted(*externally_changed, *receipt, dirty_outside_scope, auto_clear)
@@ -192,7 +163,7 @@ pub fn finish_status(pipeline: &Pipeline, auto_clear: bool) -> FinishStatus {
 fn stopped(
     taken: usize,
     status: ContractStatus,
-    reason: Option<FinishReason>,
+    reason: Option<ContractReason>,
     next_step: FinishNextStep,
 ) -> FinishStatus {
     FinishStatus {
@@ -229,7 +200,7 @@ fn accepted(
     };
     FinishStatus {
         status,
-        reason: receipt_failed.then_some(FinishReason::ReceiptFailed),
+        reason: receipt_failed.then_some(ContractReason::ReceiptFailed),
         intent_cleared: auto_clear && !receipt_failed,
         external_changes: (!dirt.is_empty())
             .then(|| ExternalChanges { count: dirt.len(), paths: dirt.clone() }),

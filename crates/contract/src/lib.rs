@@ -32,6 +32,6 @@ pub use markdown::{health_change, markdown};
 pub use profile::{BASELINE_FILE, Check, FileClass, Profile, ProfileReport, classify, profile};
 pub use rules::{FalseClaims, Rules};
 pub use run::{Finding, GatePreview, Run, Severity, WorsenedSymbol};
-pub use strictness::{Blocking, Outcome, Strictness, StrictnessProfile, weigh};
+pub use strictness::{Outcome, Strictness, StrictnessProfile, weigh};
 pub use verify::{Evaluated, Evaluation, IntentState, Patch, PatchIntent, Verdict, verify};
 pub use words::{BaselineTrigger, ContractReason, ContractStatus};

@@ -214,38 +214,23 @@ impl<'de> Deserialize<'de> for Profile {
     }
 }
 
-/// A check of the contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Check {
-    /// Which profile the patch has.
-    ProfileClassification,
-    /// Whether only declared paths changed.
-    ScopeCheck,
-    /// Whether no forbidden path changed.
-    ForbiddenPaths,
-    /// What the two runs say.
-    StructuralDelta,
-    /// Whether the gates got worse.
-    GateComparison,
-    /// Whether symbols got worse.
-    WorsenedSymbols,
-    /// Whether the commands of the policy passed.
-    PolicyGates,
-}
-
-impl Check {
-    /// The stable word.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::ProfileClassification => "profile_classification",
-            Self::ScopeCheck => "scope_check",
-            Self::ForbiddenPaths => "forbidden_paths",
-            Self::StructuralDelta => "structural_delta",
-            Self::GateComparison => "gate_comparison",
-            Self::WorsenedSymbols => "worsened_symbols",
-            Self::PolicyGates => "policy_gates",
-        }
+canon::word_enum! {
+    /// A check of the contract.
+    pub enum Check {
+        /// Which profile the patch has.
+        ProfileClassification = "profile_classification",
+        /// Whether only declared paths changed.
+        ScopeCheck = "scope_check",
+        /// Whether no forbidden path changed.
+        ForbiddenPaths = "forbidden_paths",
+        /// What the two runs say.
+        StructuralDelta = "structural_delta",
+        /// Whether the gates got worse.
+        GateComparison = "gate_comparison",
+        /// Whether symbols got worse.
+        WorsenedSymbols = "worsened_symbols",
+        /// Whether the commands of the policy passed.
+        PolicyGates = "policy_gates",
     }
 }
 

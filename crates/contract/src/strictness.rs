@@ -37,67 +37,17 @@ pub struct Strictness {
     pub severity_floor: Option<Severity>,
 }
 
-/// Something that blocks, or would under another strictness.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Blocking {
-    /// A violation of the contract.
-    Contract(ContractReason),
-    /// The health fell.
-    HealthRegression,
-    /// Symbols in scope got worse.
-    WorsenedSymbols,
-    /// Required gates of the policy were left out.
-    GatesNotRun,
-    /// The author claims something that is false.
-    FalseClaim,
-    /// The author claims something that nothing proves.
-    UnprovenClaim,
-}
-
-impl Blocking {
-    /// What to do about it.
-    pub const fn next_step(self) -> &'static str {
-        match self {
-            Self::Contract(reason) => reason.next_step(),
-            Self::HealthRegression => "win back the health that the change costs",
-            Self::WorsenedSymbols => "make the worsened symbols as simple as they were",
-            Self::GatesNotRun => "run the gates of the policy: leave `--skip-gates` out",
-            Self::FalseClaim => "correct the false claims, or make them true",
-            Self::UnprovenClaim => "run the gates that would prove the claim, or leave the claim out",
-        }
-    }
-}
-
-impl std::fmt::Display for Blocking {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Contract(reason) => reason.fmt(f),
-            Self::HealthRegression => f.write_str("health_regression"),
-            Self::WorsenedSymbols => f.write_str("worsened_symbols"),
-            Self::GatesNotRun => f.write_str("gates_not_run"),
-            Self::FalseClaim => f.write_str("false_claim"),
-            Self::UnprovenClaim => f.write_str("unproven_claim"),
-        }
-    }
-}
-
-impl Serialize for Blocking {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
 /// What a verdict leads to under a strictness.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Outcome {
     /// The status that the caller acts on.
     pub status: ContractStatus,
     /// Why, if it is violated: the first that blocks; else the verdict's own reason.
-    pub reason: Option<Blocking>,
+    pub reason: Option<ContractReason>,
     /// What blocks.
-    pub blocking_violations: Vec<Blocking>,
+    pub blocking_violations: Vec<ContractReason>,
     /// What would block under another strictness or policy, and is let through.
-    pub let_through: Vec<Blocking>,
+    pub let_through: Vec<ContractReason>,
     /// The new findings in scope that are let through, with their severity.
     pub findings_let_through: BTreeMap<String, Severity>,
 }
@@ -109,18 +59,18 @@ impl Outcome {
     pub fn with_claims(mut self, judgement: &Judgement, rule: FalseClaims) -> Self {
         let violates = rule == FalseClaims::Violate;
         if judgement.has_false_claim() {
-            return self.with(Blocking::FalseClaim, violates);
+            return self.with(ContractReason::FalseClaim, violates);
         }
         if judgement.is_valid() {
             return self;
         }
         if violates && self.status.is_accepted() {
             self.status = ContractStatus::Unverified;
-            self.reason = Some(Blocking::UnprovenClaim);
-            self.blocking_violations.push(Blocking::UnprovenClaim);
+            self.reason = Some(ContractReason::UnprovenClaim);
+            self.blocking_violations.push(ContractReason::UnprovenClaim);
             return self;
         }
-        self.with(Blocking::UnprovenClaim, violates)
+        self.with(ContractReason::UnprovenClaim, violates)
     }
 
     /// Adds what the gates of the policy said: a required one that failed blocks unless the profile is relaxed; one that
@@ -128,7 +78,7 @@ impl Outcome {
     #[must_use]
     pub fn with_gates(self, gates: &[GateFact], profile: StrictnessProfile) -> Self {
         let mut required = gates.iter().filter(|gate| gate.required);
-        let gate = Blocking::Contract(ContractReason::GateFailures);
+        let gate = ContractReason::GateFailures;
         if required.clone().any(|gate| gate.result == GateOutcome::Failed) {
             if self.blocking_violations.contains(&gate) || self.let_through.contains(&gate) {
                 return self;
@@ -136,12 +86,12 @@ impl Outcome {
             return self.with(gate, profile != StrictnessProfile::Relaxed);
         }
         if required.any(GateFact::is_open) {
-            return self.with(Blocking::GatesNotRun, profile == StrictnessProfile::Strict);
+            return self.with(ContractReason::GatesNotRun, profile == StrictnessProfile::Strict);
         }
         self
     }
 
-    fn with(mut self, what: Blocking, blocks: bool) -> Self {
+    fn with(mut self, what: ContractReason, blocks: bool) -> Self {
         if !blocks || self.status.is_open() {
             self.let_through.push(what);
             return self;
@@ -163,9 +113,8 @@ pub fn weigh(verdict: &Verdict, after: Option<&Run>, strictness: Strictness) -> 
         ContractReason::GateFailures => strictness.profile == StrictnessProfile::Relaxed,
         _ => false,
     };
-    let (let_through, blocking): (Vec<_>, Vec<_>) =
+    let (let_through, mut blocking): (Vec<_>, Vec<_>) =
         verdict.contract_violations.iter().copied().partition(is_harmless);
-    let mut blocking: Vec<Blocking> = blocking.into_iter().map(Blocking::Contract).collect();
     if strictness.profile == StrictnessProfile::Strict {
         blocking.extend(stricter(verdict));
     }
@@ -177,13 +126,10 @@ pub fn weigh(verdict: &Verdict, after: Option<&Run>, strictness: Strictness) -> 
         verdict.status
     };
     Outcome {
-        reason: blocking
-            .first()
-            .copied()
-            .or_else(|| verdict.reason.filter(|_| status == verdict.status).map(Blocking::Contract)),
+        reason: blocking.first().copied().or_else(|| verdict.reason.filter(|_| status == verdict.status)),
         status,
         blocking_violations: blocking,
-        let_through: let_through.into_iter().map(Blocking::Contract).collect(),
+        let_through,
         findings_let_through: below,
     }
 }
@@ -209,14 +155,14 @@ fn findings_below(
 }
 
 /// What only the strict profile blocks.
-fn stricter(verdict: &Verdict) -> Vec<Blocking> {
+fn stricter(verdict: &Verdict) -> Vec<ContractReason> {
     let Some(evaluation) = verdict.evaluation() else { return Vec::new() };
     let mut found = Vec::new();
     if evaluation.structural_delta.health_delta.is_some_and(|delta| delta < 0) {
-        found.push(Blocking::HealthRegression);
+        found.push(ContractReason::HealthRegression);
     }
     if !evaluation.intent_worsened.is_empty() {
-        found.push(Blocking::WorsenedSymbols);
+        found.push(ContractReason::WorsenedSymbols);
     }
     found
 }

@@ -151,7 +151,7 @@ pub fn finish_status(given: &Value) -> Result<Value, String> {
                             dirty_outside_scope: hygiene.dirty_outside_scope,
                         }
                     } else {
-                        Pipeline::NotAccepted { status, reason: reason.map(crate::Blocking::Contract) }
+                        Pipeline::NotAccepted { status, reason }
                     }
                 }
             }

@@ -249,8 +249,7 @@ fn full_verdict(patch: &Patch, before: &Run, after: &Run, profile: ProfileReport
     if scope_is_violated {
         contract_violations.push(ContractReason::ScopeViolation);
     }
-    contract_violations
-        .extend(evaluation.baseline_triggers.iter().map(|it| ContractReason::BaselineAbuse(*it)));
+    contract_violations.extend(evaluation.baseline_triggers.iter().copied().map(ContractReason::from));
     let status = if !contract_violations.is_empty() {
         ContractStatus::Violated
     } else if !evaluation.external_regressions.is_empty() || evaluation.gate_worsened {

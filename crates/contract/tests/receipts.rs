@@ -9,9 +9,8 @@ use probity_contract::receipt::{
     verify_receipt,
 };
 use probity_contract::{
-    Blocking, ContractReason, ContractStatus, CurrentState, FalseClaims, Finding, GatePreview, IntentState,
-    Patch, PatchIntent, Run, Severity, Strictness, StrictnessProfile, Verdict, budget, markdown, verify,
-    weigh,
+    ContractReason, ContractStatus, CurrentState, FalseClaims, Finding, GatePreview, IntentState, Patch,
+    PatchIntent, Run, Severity, Strictness, StrictnessProfile, Verdict, budget, markdown, verify, weigh,
 };
 use serde_json::{Value, json};
 
@@ -71,7 +70,7 @@ fn relaxed_accepts_and_names_what_it_lets_through() {
     assert_eq!((ci.status, ci.let_through.len()), (ContractStatus::Violated, 0));
     let relaxed = weigh(&verdict, patch.after.as_ref(), strictness(StrictnessProfile::Relaxed, None));
     assert_eq!(relaxed.status, ContractStatus::Accepted);
-    assert_eq!(relaxed.let_through, [Blocking::Contract(ContractReason::StructuralRegressions)]);
+    assert_eq!(relaxed.let_through, [ContractReason::StructuralRegressions]);
     assert_eq!(relaxed.findings_let_through.get("F2"), Some(&Severity::Error));
 }
 
@@ -80,7 +79,7 @@ fn relaxed_never_lets_a_broken_scope_through() {
     let patch = patch(run("after", 90, &[]), ScopeCheckStatus::Violated);
     let relaxed = weigh(&verify(&patch), patch.after.as_ref(), strictness(StrictnessProfile::Relaxed, None));
     assert_eq!(relaxed.status, ContractStatus::Violated);
-    assert_eq!(relaxed.blocking_violations, [Blocking::Contract(ContractReason::ScopeViolation)]);
+    assert_eq!(relaxed.blocking_violations, [ContractReason::ScopeViolation]);
 }
 
 #[test]
@@ -101,7 +100,10 @@ fn strict_blocks_what_the_contract_only_reports() {
     let verdict = verify(&patch);
     assert_eq!(verdict.status, ContractStatus::Accepted);
     let strict = weigh(&verdict, patch.after.as_ref(), strictness(StrictnessProfile::Strict, None));
-    assert_eq!((strict.status, strict.reason), (ContractStatus::Violated, Some(Blocking::HealthRegression)));
+    assert_eq!(
+        (strict.status, strict.reason),
+        (ContractStatus::Violated, Some(ContractReason::HealthRegression))
+    );
 }
 
 #[test]
@@ -274,10 +276,13 @@ fn policy_decides_what_a_false_claim_leads_to() {
     let reported = outcome.clone().with_claims(&judgement, FalseClaims::Report);
     assert_eq!(
         (reported.status, reported.let_through),
-        (ContractStatus::Accepted, vec![Blocking::FalseClaim])
+        (ContractStatus::Accepted, vec![ContractReason::FalseClaim])
     );
     let violated = outcome.clone().with_claims(&judgement, FalseClaims::Violate);
-    assert_eq!((violated.status, violated.reason), (ContractStatus::Violated, Some(Blocking::FalseClaim)));
+    assert_eq!(
+        (violated.status, violated.reason),
+        (ContractStatus::Violated, Some(ContractReason::FalseClaim))
+    );
     assert_eq!(outcome.clone().with_claims(&Judgement::default(), FalseClaims::Violate), outcome);
 }
 
@@ -290,10 +295,10 @@ fn an_unproven_claim_leaves_a_change_unverified_and_never_violates_it() {
     let reported = outcome.clone().with_claims(&judgement, FalseClaims::Report);
     assert_eq!(
         (reported.status, reported.let_through),
-        (ContractStatus::Accepted, vec![Blocking::UnprovenClaim])
+        (ContractStatus::Accepted, vec![ContractReason::UnprovenClaim])
     );
     let open = outcome.with_claims(&judgement, FalseClaims::Violate);
-    assert_eq!((open.status, open.reason), (ContractStatus::Unverified, Some(Blocking::UnprovenClaim)));
+    assert_eq!((open.status, open.reason), (ContractStatus::Unverified, Some(ContractReason::UnprovenClaim)));
 }
 
 fn gate(result: GateOutcome, required: bool) -> GateFact {
@@ -304,7 +309,7 @@ fn gate(result: GateOutcome, required: bool) -> GateFact {
 fn gates_lead_to_what_the_strictness_says_and_nothing_is_hidden() {
     let patch = patch(run("after", 90, &[]), ScopeCheckStatus::Clean);
     let verdict = verify(&patch);
-    let (failed, left_out) = (Blocking::Contract(ContractReason::GateFailures), Blocking::GatesNotRun);
+    let (failed, left_out) = (ContractReason::GateFailures, ContractReason::GatesNotRun);
     for (result, required, profile, blocks, named) in [
         (GateOutcome::Passed, true, StrictnessProfile::Strict, None, None),
         (GateOutcome::Failed, true, StrictnessProfile::Ci, Some(failed), None),

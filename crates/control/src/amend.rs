@@ -103,7 +103,7 @@ fn judge_again(
     manifest.created_at = clock::now();
     manifest.details.amended_from = Some(stored.run_hash);
     // What only said that a path was out of scope is said anew by the manifest itself.
-    manifest.details.findings.retain(|finding| finding.code != Reason::ReconUntrackedDelta.code());
+    manifest.details.findings.retain(|finding| finding.code != Reason::ReconUntrackedDelta.as_str());
     let kept = files.into_iter().filter_map(|(name, bytes)| Some((String::from_utf8(name).ok()?, bytes)));
     let artifacts = kept.filter(|(name, _)| name != "manifest.json" && name != "summary.md").collect();
     let key = attest::signing_key(workspace)?;
@@ -121,5 +121,5 @@ fn refusal(reason: Reason, amendment: &Amendment) -> evidence::Finding {
         amendment.add.as_slice().iter().map(|pattern| canon::bytes::escape(pattern)).collect();
     let Amendment { by, why, .. } = amendment;
     let detail = format!("note: refused to add {}, asked by {by}: {why}", patterns.join(" "));
-    evidence::Finding { code: reason.code().into(), path: None, detail }
+    evidence::Finding { code: reason.as_str().into(), path: None, detail }
 }

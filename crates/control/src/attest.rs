@@ -253,7 +253,7 @@ fn gate_result(result: &GateResult) -> evidence::GateResult {
 fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
     let contents = record.seal.contents();
     let finding = |finding: &crate::judge::Finding| evidence::Finding {
-        code: finding.reason.code().into(),
+        code: finding.reason.as_str().into(),
         path: finding.path.clone(),
         detail: match finding.severity {
             Severity::Error => finding.detail.clone(),
@@ -261,10 +261,10 @@ fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
         },
     };
     let family = |name: &'static str| {
-        record.verdict.findings.iter().filter(move |found| found.reason.code().starts_with(name))
+        record.verdict.findings.iter().filter(move |found| found.reason.as_str().starts_with(name))
     };
     let others = record.verdict.findings.iter().filter(|found| {
-        !["UNSAFE.", "PROTECTED."].iter().any(|family| found.reason.code().starts_with(family))
+        !["UNSAFE.", "PROTECTED."].iter().any(|family| found.reason.as_str().starts_with(family))
     });
     Details {
         tool: Some(Tool { name: "probity".into(), version: env!("CARGO_PKG_VERSION").into() }),

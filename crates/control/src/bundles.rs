@@ -133,7 +133,7 @@ pub fn verify(dir: &Path, trust: &Trust) -> Result<(Verification, Files), Fault>
     match read(dir) {
         Ok(files) => Ok((evidence::verify(&files, trust), files)),
         Err(Fault::Refused { reason, detail }) => {
-            let codes = BTreeSet::from([reason.code().to_owned()]);
+            let codes = BTreeSet::from([reason.as_str().to_owned()]);
             let check =
                 Check { name: "artifacts", status: CheckStatus::Failed, codes: codes.clone(), detail };
             let skipped = BTreeSet::from(["everything_else"]);

@@ -1,6 +1,7 @@
 //! What a finished run says about one path: is it in scope, which pattern decided, did it change?
 
 use crate::{Fault, Workspace, bundles};
+use api::codes::KnownCode;
 use canon::Reason;
 use canon::bytes::escape;
 use paths::RepoPath;
@@ -25,20 +26,23 @@ pub struct PathStory {
     pub exempt: bool,
 }
 
-/// The reason that `word` names, in capitals or not; `None` if it is not written like one. A word that is, and names none,
-/// is refused with the nearest.
-pub fn reason(word: &str) -> Result<Option<Reason>, Fault> {
-    let code = word.to_uppercase();
-    if let Ok(reason) = code.parse() {
-        return Ok(Some(reason));
+/// The codes that `word` names, in capitals or not; empty if it is not written like one. A word that is, and names none, is
+/// refused with the nearest.
+pub fn codes(word: &str) -> Result<Vec<KnownCode>, Fault> {
+    let known = api::codes::find(word);
+    if !known.is_empty() {
+        return Ok(known);
     }
-    let family = |reason: Reason| reason.code().split_once('.').map(|(family, _)| family);
-    let hint = plan::did_you_mean(&code, Reason::all().map(Reason::code));
-    let has_family = code.split_once('.').is_some_and(|(it, _)| Reason::all().any(|r| family(r) == Some(it)));
-    if word != code || code.contains('/') || (!has_family && hint.is_empty()) {
-        return Ok(None);
+    let hint = plan::did_you_mean(word, api::codes::all().map(|code| code.entry.code));
+    // Only reasons have a form of their own, `FAMILY.NAME`; any other word may be meant as a path.
+    let is_like_a_reason = word.split_once('.').is_some_and(|(family, _)| {
+        let prefix = |reason: &Reason| reason.as_str().split_once('.').map(|(it, _)| it);
+        Reason::ALL.iter().any(|reason| prefix(reason) == Some(family))
+    });
+    if word.contains('/') || word != word.to_uppercase() || (!is_like_a_reason && hint.is_empty()) {
+        return Ok(Vec::new());
     }
-    Err(Fault::Missing(format!("there is no reason code `{word}`{hint}")))
+    Err(Fault::Missing(format!("there is no code `{word}`{hint}")))
 }
 
 /// Tells what the run `run` says about `path`.

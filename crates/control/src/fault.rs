@@ -153,9 +153,9 @@ impl Fault {
     /// refusal has one (law 3).
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Intent(refusal) => refusal.code(),
+            Self::Intent(refusal) => refusal.code().as_str(),
             Self::Unjudged { source, .. } => source.code(),
-            _ => self.reason().unwrap_or(Reason::SystemIo).code(),
+            _ => self.reason().unwrap_or(Reason::SystemIo).as_str(),
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) struct Fault {
 
 impl Fault {
     pub(crate) fn new(reason: Reason, detail: &str) -> Self {
-        Self { code: reason.code().into(), detail: detail.into() }
+        Self { code: reason.as_str().into(), detail: detail.into() }
     }
 
     /// A fault about `names`, or none when there are none.

@@ -155,16 +155,19 @@ pub struct DirtyAttribution {
     pub class: DirtyClass,
 }
 
-/// Why hygiene blocks a finish.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FinishBlockReason {
-    /// A dirty path of the scope is not listed.
-    MissingEvidence,
-    /// Another live intent holds a dirty path of the scope.
-    ForeignDirtyOverlap,
-    /// Strict finish, and dirt outside the scope that nobody claims.
-    OwnUnscopedDirty,
+canon::code_enum! {
+    /// Why uncommitted changes block a finish.
+    pub enum FinishBlockReason {
+        MissingEvidence = "missing_evidence",
+            "an uncommitted path of the scope is not listed as changed",
+            "list it with `--changed`, or let Probity find the changed paths";
+        ForeignDirtyOverlap = "foreign_dirty_overlap",
+            "a live intent of another agent holds an uncommitted path of the scope",
+            "coordinate with its owner";
+        OwnUnscopedDirty = "own_unscoped_dirty",
+            "strict finish: paths outside the scope changed since the start, and nobody claims them",
+            "revert them, or widen the scope with `probity amend`";
+    }
 }
 
 /// The hygiene of a finish.

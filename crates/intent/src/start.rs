@@ -75,18 +75,22 @@ pub enum ClaimState {
     None,
 }
 
-/// Why a start is not simply granted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StartReason {
-    /// There is no run to start from.
-    NoRun,
-    /// A live foreign intent overlaps.
-    Coordination,
-    /// `allowed_files` has uncommitted changes.
-    DirtyScope,
-    /// A live foreign intent holds a dirty path of the scope.
-    ForeignDirtyOverlap,
+canon::code_enum! {
+    /// Why a start is not simply granted.
+    pub enum StartReason {
+        NoRun = "no_run",
+            "there is no analysis to start from",
+            "run `probity analyze`, then start again";
+        Coordination = "coordination",
+            "a live intent of another agent overlaps the scope",
+            "coordinate with its owner, queue, or narrow the scope";
+        DirtyScope = "dirty_scope",
+            "`allowed_files` has uncommitted changes",
+            "commit, stash or revert them, or continue them with `--continue-own-wip`";
+        ForeignDirtyOverlap = "foreign_dirty_overlap",
+            "a live intent of another agent holds an uncommitted path of the scope",
+            "coordinate with its owner";
+    }
 }
 
 /// What the one who starts should do next.

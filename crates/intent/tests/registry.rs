@@ -10,7 +10,7 @@ use probity_intent::{Entry, Ownership, Probe, Registry, Status, Timestamp};
 const DEAD: Probe = Probe { exists: false, pid_start: None };
 
 fn code<T: std::fmt::Debug>(result: Result<T, Refusal>) -> &'static str {
-    result.expect_err("should be refused").code()
+    result.expect_err("should be refused").code().as_str()
 }
 
 #[test]

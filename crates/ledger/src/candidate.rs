@@ -159,7 +159,7 @@ impl Proposal<'_> {
     pub(crate) fn fingerprint(&self) -> Option<Digest> {
         let delta = self.delta.as_ref().ok()?;
         let mut print = Print::default();
-        print.word(delta.kind().word());
+        print.word(delta.kind().as_str());
         print.delta(delta);
         for source in self.sources.iter().flatten() {
             print.text(source.turn);
@@ -345,9 +345,9 @@ impl<'a> Change<'a> {
             Self::ReviseDecision { confidence, .. }
             | Self::Promote { confidence }
             | Self::ResolveBranch { confidence, .. }
-            | Self::CorrectFact { confidence, .. } => confidence.iter().for_each(|tier| look(tier.word())),
-            Self::Confidence { confidence } => look(confidence.word()),
-            Self::ReviseConstraint { mode, .. } => mode.iter().for_each(|mode| look(mode.word())),
+            | Self::CorrectFact { confidence, .. } => confidence.iter().for_each(|tier| look(tier.as_str())),
+            Self::Confidence { confidence } => look(confidence.as_str()),
+            Self::ReviseConstraint { mode, .. } => mode.iter().for_each(|mode| look(mode.as_str())),
             _ => {}
         }
     }
@@ -389,7 +389,7 @@ impl Print {
         });
         match delta {
             Delta::Create { content, .. } => {
-                self.word(content.confidence().word());
+                self.word(content.confidence().as_str());
                 self.word(if content.is_hard() { "hard" } else { "soft" });
             }
             Delta::Change { change, .. } => change.each_word(&mut |word| self.word(word)),

@@ -29,9 +29,9 @@ pub fn schema() -> Schema {
     let words = |words: Vec<&str>| json!(words);
     Schema::from_json(&json!({
         "enums": {
-            "Kind": words(ItemKind::ALL.iter().map(|kind| kind.word()).collect()),
-            "Status": words(Status::ALL.iter().map(|status| status.word()).collect()),
-            "Confidence": words(Confidence::ALL.iter().map(|tier| tier.word()).collect()),
+            "Kind": words(ItemKind::ALL.iter().map(|kind| kind.as_str()).collect()),
+            "Status": words(Status::ALL.iter().map(|status| status.as_str()).collect()),
+            "Confidence": words(Confidence::ALL.iter().map(|tier| tier.as_str()).collect()),
         },
         "structs": {
             "Item": [

@@ -66,7 +66,7 @@ pub use ledger::Ledger;
 pub use markdown::Projection;
 pub use outcome::{MergeCode, Outcome, RejectCode, Verdict};
 pub use policy::Policy;
-pub use query::{Explanation, LogEntry, PositionError};
+pub use query::{Explanation, LogEntry, PositionCode, PositionError};
 pub use reconcile::{BatchMode, LedgerFull};
 pub use record::{ItemId, Seq};
 pub use scoreboard::Score;

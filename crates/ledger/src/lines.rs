@@ -65,7 +65,7 @@ impl Ledger {
         let tier = match record.confidence {
             Confidence::High => None,
             Confidence::Certain if record.hardened.is_some() => None,
-            tier => Some(tier.word()),
+            tier => Some(tier.as_str()),
         };
         match record.kind {
             ItemKind::Branch => Some("not decided".to_owned()),

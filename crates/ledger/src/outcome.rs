@@ -1,71 +1,64 @@
 //! What becomes of a candidate: accepted, merged, or rejected with a stable code.
 
 use crate::record::{ItemId, Seq};
-use crate::words::vocabulary;
 
-vocabulary! {
+canon::code_enum! {
     /// Why a candidate was merged into what is there already.
-    MergeCode {
-        /// A live item says the same, or the change changes nothing.
+    pub enum MergeCode {
         Duplicate = "duplicate",
-        /// This very delta took effect before.
+            "a live item says the same, or the change changes nothing",
+            "nothing to do";
         Redelivered = "redelivered",
+            "this very delta took effect before",
+            "nothing to do";
     }
 }
 
-vocabulary! {
-    /// Why a candidate was rejected. Codes are promises: they never change their meaning.
-    RejectCode {
-        /// Another delta took effect under this key.
+canon::code_enum! {
+    /// Why a candidate was rejected.
+    pub enum RejectCode {
         KeyConflict = "key_conflict",
-        /// There is no such kind of delta.
+            "another delta already took effect under this key",
+            "propose it under a new key";
         UnknownKind = "unknown_kind",
-        /// No source turn is named.
+            "there is no such kind of delta",
+            "use one of the kinds in `probity ledger propose --help`";
         MissingProvenance = "missing_provenance",
-        /// A source turn is not known.
+            "no source turn is named, so nobody could trace this",
+            "name the turn it comes from in `sources`";
         UnknownTurn = "unknown_turn",
-        /// A field is missing, extra, blank, or not what it should be.
+            "a source names a turn that is not known",
+            "ingest the turn first with `probity ledger ingest`, or correct the source";
         InvalidField = "invalid_field",
-        /// The item that is named does not exist.
+            "a field is missing, extra, blank, or not what it should be",
+            "correct the field that the detail names";
         TargetNotFound = "target_not_found",
-        /// The target is of another kind than the delta revises.
+            "no item goes by this handle",
+            "`probity ledger query` lists the items with their handles";
         WrongKind = "wrong_kind",
-        /// The target is superseded or resolved.
+            "the target is of another kind than this delta changes",
+            "use the kind of delta that changes this item, or name another target";
         TerminalTarget = "terminal_target",
-        /// The target's status does not allow this step.
+            "the item is superseded or resolved, and that is final",
+            "propose a new item; a resolved task can be reopened with `task_reopened`";
         InvalidTransition = "invalid_transition",
-        /// The policy does not let this author change a hard constraint.
+            "the item's status does not allow this step",
+            "`probity ledger query` shows the item's status";
         NotAuthorised = "not_authorised",
-        /// An item cannot supersede itself.
+            "this author may not change a hard constraint",
+            "let an author named in the policy propose it";
         InvalidLink = "invalid_link",
-        /// The handle names an item of another kind.
+            "an item cannot supersede itself",
+            "name another item as the replacement";
         KindConflict = "kind_conflict",
-        /// The handle names an item with other content.
+            "the handle already names an item of another kind",
+            "choose another handle";
         HandleConflict = "handle_conflict",
-        /// Another delta of the same atomic batch was rejected.
+            "the handle already names an item with other content",
+            "choose another handle, or revise the existing item";
         BatchAborted = "batch_aborted",
-    }
-}
-
-impl RejectCode {
-    /// What happened, in words.
-    pub const fn meaning(self) -> &'static str {
-        match self {
-            Self::KeyConflict => "another delta already took effect under this key",
-            Self::UnknownKind => "there is no such kind of delta",
-            Self::MissingProvenance => "no source turn is named, so nobody could trace this",
-            Self::UnknownTurn => "a source names a turn that is not known",
-            Self::InvalidField => "a field is missing, extra, blank, or not what it should be",
-            Self::TargetNotFound => "no item goes by this handle",
-            Self::WrongKind => "the target is of another kind than this delta changes",
-            Self::TerminalTarget => "the item is superseded or resolved, and that is final",
-            Self::InvalidTransition => "the item's status does not allow this step",
-            Self::NotAuthorised => "this author may not change a hard constraint",
-            Self::InvalidLink => "an item cannot supersede itself",
-            Self::KindConflict => "the handle already names an item of another kind",
-            Self::HandleConflict => "the handle already names an item with other content",
-            Self::BatchAborted => "another delta of this atomic batch was rejected",
-        }
+            "another delta of this atomic batch was rejected",
+            "correct the delta that was rejected, then propose the whole batch again";
     }
 }
 
@@ -94,8 +87,8 @@ impl Verdict {
     pub const fn code(self) -> Option<&'static str> {
         match self {
             Self::Accepted => None,
-            Self::Merged(code) => Some(code.word()),
-            Self::Rejected(code) => Some(code.word()),
+            Self::Merged(code) => Some(code.as_str()),
+            Self::Rejected(code) => Some(code.as_str()),
         }
     }
 

@@ -31,12 +31,24 @@ pub enum PositionError {
     },
 }
 
+canon::code_enum! {
+    /// The codes of positions that the ledger does not have.
+    pub enum PositionCode {
+        Ahead = "position_ahead",
+            "the position is after the last input of the ledger",
+            "`probity ledger log` shows the last position";
+        Invalid = "invalid_position",
+            "positions count from zero",
+            "give a number that is not negative";
+    }
+}
+
 impl PositionError {
     /// The stable code.
-    pub const fn code(self) -> &'static str {
+    pub const fn code(self) -> PositionCode {
         match self {
-            Self::Ahead { .. } => "position_ahead",
-            Self::Invalid { .. } => "invalid_position",
+            Self::Ahead { .. } => PositionCode::Ahead,
+            Self::Invalid { .. } => PositionCode::Invalid,
         }
     }
 }

@@ -15,7 +15,7 @@ impl<'a> Proposal<'a> {
         let Some(object) = value.as_object() else {
             return Self { key: None, kind: None, sources: Some(Vec::new()), delta: Err("kind") };
         };
-        let kind = object.get("kind").and_then(Value::as_str).and_then(DeltaKind::from_word);
+        let kind = object.get("kind").and_then(Value::as_str).and_then(|kind| kind.parse().ok());
         let (sources, well_formed) = read_sources(object.get("sources"));
         let delta = match kind {
             None => Err("kind"),
@@ -110,11 +110,11 @@ impl<'a> Fields<'a> {
 
     fn optional_confidence(&mut self) -> Result<Option<Confidence>, Fault> {
         let word = self.optional_text("confidence")?;
-        word.map(|word| Confidence::from_word(word).ok_or("confidence")).transpose()
+        word.map(|word| word.parse::<Confidence>().map_err(|_| "confidence")).transpose()
     }
 
     fn mode(&mut self) -> Result<Option<Mode>, Fault> {
-        self.optional_text("mode")?.map(|word| Mode::from_word(word).ok_or("mode")).transpose()
+        self.optional_text("mode")?.map(|word| word.parse::<Mode>().map_err(|_| "mode")).transpose()
     }
 
     fn alternatives(&mut self) -> Result<Vec<&'a str>, Fault> {

@@ -49,8 +49,8 @@ impl Score {
         let merged: u64 = tally.merged.iter().sum();
         let rejected: u64 = tally.rejected.iter().sum();
         let inputs = tally.accepted + merged + rejected;
-        let by_merge = MergeCode::ALL.iter().zip(tally.merged).map(|(code, n)| (code.word(), n));
-        let by_rejection = RejectCode::ALL.iter().zip(tally.rejected).map(|(code, n)| (code.word(), n));
+        let by_merge = MergeCode::ALL.iter().zip(tally.merged).map(|(code, n)| (code.as_str(), n));
+        let by_rejection = RejectCode::ALL.iter().zip(tally.rejected).map(|(code, n)| (code.as_str(), n));
         Self {
             author: author.to_owned(),
             inputs,

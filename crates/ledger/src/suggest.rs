@@ -2,12 +2,12 @@
 
 use crate::ledger::Ledger;
 use crate::record::ItemId;
-use crate::words::{Confidence, ItemKind, Status, vocabulary};
+use crate::words::{Confidence, ItemKind, Status};
 use std::collections::BTreeSet;
 
-vocabulary! {
+canon::word_enum! {
     /// What is suggested.
-    Advice {
+    pub enum Advice {
         /// Two items contradict each other: supersede one of them.
         Settle = "settle",
         /// A choice is still open: resolve it.

@@ -124,7 +124,7 @@ impl Ledger {
 
     fn find_minted(&self, name: &str) -> Option<ItemId> {
         let (kind, seq) = name.rsplit_once('-')?;
-        let kind = ItemKind::from_word(kind)?;
+        let kind = kind.parse::<ItemKind>().ok()?;
         let created: u32 = seq.parse().ok()?;
         let at = self.items.partition_point(|record| record.created.0 < created);
         let record = self.items.get(at)?;

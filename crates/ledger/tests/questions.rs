@@ -153,6 +153,6 @@ fn every_input_can_be_looked_up() {
     let entry = ledger.entry(rejected.seq).unwrap();
     assert_eq!((entry.author, entry.verdict.code()), ("bob", Some("target_not_found")));
     assert!(ledger.entry(ledger.position(0).unwrap()).is_none());
-    assert_eq!(ledger.position(-1).unwrap_err().code(), "invalid_position");
-    assert_eq!(ledger.position(3).unwrap_err().code(), "position_ahead");
+    assert_eq!(ledger.position(-1).unwrap_err().code().as_str(), "invalid_position");
+    assert_eq!(ledger.position(3).unwrap_err().code().as_str(), "position_ahead");
 }

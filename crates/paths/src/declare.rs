@@ -75,7 +75,7 @@ impl Declaration {
 
     fn sorted(mut self) -> Self {
         for list in [&mut self.errors, &mut self.warnings] {
-            list.sort_by_key(|remark| (remark.field, remark.index, remark.code.code()));
+            list.sort_by_key(|remark| (remark.field, remark.index, remark.code.as_str()));
         }
         self
     }

@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     fn code(pattern: &[u8]) -> &'static str {
-        Glob::parse(pattern).expect_err("should be refused").code()
+        Glob::parse(pattern).expect_err("should be refused").as_str()
     }
 
     fn matches(pattern: &str, path: &str) -> bool {

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn code(path: &[u8]) -> &'static str {
-        RepoPath::parse(path).expect_err("should be refused").reason.code()
+        RepoPath::parse(path).expect_err("should be refused").reason.as_str()
     }
 
     #[test]

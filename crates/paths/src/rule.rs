@@ -126,7 +126,7 @@ mod tests {
     fn a_list_of_names_refuses_what_is_no_name() {
         for rule in [Rule::Literal, Rule::Prefix] {
             let error = rule.compile(&["ok", "a//b"]).expect_err("no path");
-            assert_eq!((error.reason.code(), error.index), ("SCOPE.EMPTY_SEGMENT", 1));
+            assert_eq!((error.reason.as_str(), error.index), ("SCOPE.EMPTY_SEGMENT", 1));
         }
     }
 

@@ -68,7 +68,7 @@ pub fn seal_check(sealed_plan: &Value, plan_hash: Digest, observed: &Observed<'_
         Ok(sealed) => check.compare(&sealed, observed),
         Err(_) => check.codes.push(Reason::SealDamaged),
     }
-    check.codes.sort_by_key(|reason| reason.code());
+    check.codes.sort_by_key(|reason| reason.as_str());
     check
 }
 

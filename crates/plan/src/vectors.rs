@@ -38,7 +38,7 @@ fn answer_compute(given: &Value) -> Result<Value, String> {
     };
     Ok(match compute(&policy, &request) {
         Ok(plan) => json!({ "plan": plan.to_json(), "plan_hash": plan.hash() }),
-        Err(error) => json!({ "error": error.reason().code() }),
+        Err(error) => json!({ "error": error.reason().as_str() }),
     })
 }
 

@@ -1,5 +1,6 @@
 //! What a command ends with: one JSON document, and an exit code.
 
+use api::ExitCode;
 use control::{Fault, Workspace};
 use serde_json::Value;
 use std::os::unix::ffi::OsStrExt;
@@ -49,6 +50,11 @@ impl Answer {
     pub(crate) fn new(name: &str, outcome: Outcome, mut document: Value) -> Self {
         document["schema"] = format!("probity/{name}/v1").into();
         Self { exit_code: outcome.exit_code(), document }
+    }
+
+    /// An answer that is a type.
+    pub(crate) fn of<A: api::Answer>(exit_code: ExitCode, answer: &A) -> Self {
+        Self { exit_code: exit_code.number(), document: answer.to_document() }
     }
 
     /// The same with an exit code of its own: verdicts have more than two.

@@ -47,7 +47,7 @@ impl Snapshot {
         }
         out.count(self.findings.len());
         for finding in &self.findings {
-            out.long(finding.reason.code().as_bytes());
+            out.long(finding.reason.as_str().as_bytes());
             out.long(finding.path.as_bytes());
             out.long(finding.detail.as_bytes());
         }

@@ -43,52 +43,29 @@ pub enum ReportKind {
     Coverage,
 }
 
-/// The format of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReportFormat {
-    /// SARIF 2.1.0.
-    Sarif,
-    /// The tracefile of lcov.
-    Lcov,
-    /// Cobertura's XML.
-    Cobertura,
-}
-
-impl ReportFormat {
-    /// The word in reports.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Sarif => "sarif",
-            Self::Lcov => "lcov",
-            Self::Cobertura => "cobertura",
-        }
+canon::word_enum! {
+    /// The format of a report.
+    pub enum ReportFormat {
+        /// SARIF 2.1.0.
+        Sarif = "sarif",
+        /// The tracefile of lcov.
+        Lcov = "lcov",
+        /// Cobertura's XML.
+        Cobertura = "cobertura",
     }
 }
 
-/// Why an entry of a report is left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LeftOut {
-    /// The report itself says that it is no failure, gone, or accepted by a person.
-    Suppressed,
-    /// It says no place, or its place is no path of a file.
-    NoPlace,
-    /// Its place is not below the root of this tree.
-    OutsideTree,
-    /// Coverage of a file that this run does not know.
-    UnknownFile,
-}
-
-impl LeftOut {
-    /// The word in reports.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Suppressed => "suppressed",
-            Self::NoPlace => "no_place",
-            Self::OutsideTree => "outside_tree",
-            Self::UnknownFile => "unknown_file",
-        }
+canon::word_enum! {
+    /// Why an entry of a report is left out.
+    pub enum LeftOut {
+        /// The report itself says that it is no failure, gone, or accepted by a person.
+        Suppressed = "suppressed",
+        /// It says no place, or its place is no path of a file.
+        NoPlace = "no_place",
+        /// Its place is not below the root of this tree.
+        OutsideTree = "outside_tree",
+        /// Coverage of a file that this run does not know.
+        UnknownFile = "unknown_file",
     }
 }
 

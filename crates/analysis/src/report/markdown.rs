@@ -178,7 +178,7 @@ fn joined(run: &Run) -> Option<String> {
             report.left_out.iter().map(|(why, n)| format!("{n} {}", words::left_out(*why))).collect();
         let left = if left.is_empty() { String::new() } else { format!("; left out: {}", left.join(", ")) };
         let tools =
-            if report.tools.is_empty() { report.format.code().to_owned() } else { report.tools.join(", ") };
+            if report.tools.is_empty() { report.format.as_str().to_owned() } else { report.tools.join(", ") };
         format!("- {}: {} taken{left}\n", text(&tools), report.n_taken)
     });
     let rows: String = rows.collect();

@@ -114,7 +114,7 @@ impl<'a> Rules<'a> {
 
 /// The rule of a finding: its family, or the rule of the tool that found it.
 fn name(finding: &Finding) -> &str {
-    finding.rule.as_deref().unwrap_or(finding.family.code())
+    finding.rule.as_deref().unwrap_or(finding.family.as_str())
 }
 
 const fn level(severity: Severity) -> &'static str {
@@ -139,7 +139,7 @@ fn properties(finding: &Finding) -> Value {
         Confidence::Medium => "medium",
         Confidence::Low => "low",
     };
-    let mut properties = json!({ "confidence": confidence, "family": finding.family.code() });
+    let mut properties = json!({ "confidence": confidence, "family": finding.family.as_str() });
     if let Some(value) = finding.value {
         properties["value"] = json!(value);
     }
@@ -214,7 +214,7 @@ fn notification(file: &RunFile, note: Note) -> Value {
     let level = if note.is_skip() { "note" } else { "warning" };
     json!({
         "level": level,
-        "descriptor": { "id": note.code() },
+        "descriptor": { "id": note.as_str() },
         "message": { "text": format!("{}: {}", file.path, words::note(note)) },
         "locations": [{ "physicalLocation": { "artifactLocation": artifact(&file.path) } }],
     })

@@ -1,31 +1,21 @@
 //! Each claim with its verdict, the sentence that makes it, and what the facts say to it in words.
 
 use super::{AssertedClaim, Claim, Facts, Judgement, Objection, ObjectionCode, judge};
-use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What the facts say to a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ClaimVerdict {
-    /// The facts support it.
-    True,
-    /// The facts that would support it are missing. That is neither true nor false (law 6).
-    Unverified,
-    /// The facts contradict it.
-    False,
+canon::word_enum! {
+    /// What the facts say to a claim.
+    pub enum ClaimVerdict {
+        /// The facts support it.
+        True = "true",
+        /// The facts that would support it are missing. That is neither true nor false (law 6).
+        Unverified = "unverified",
+        /// The facts contradict it.
+        False = "false",
+    }
 }
 
 impl ClaimVerdict {
-    /// The stable word.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::True => "true",
-            Self::Unverified => "unverified",
-            Self::False => "false",
-        }
-    }
-
     /// The exit code of the command line.
     pub const fn exit_code(self) -> u8 {
         match self {
@@ -161,7 +151,7 @@ fn words(objection: &Objection, facts: &Facts, finding: &dyn Fn(&str) -> Option<
         ObjectionCode::NonDocumentationTouched | ObjectionCode::TouchedOtherPaths => {
             format!("{} {was} changed too", names())
         }
-        ObjectionCode::NotVerified => format!("the change is {}", facts.status.word()),
+        ObjectionCode::NotVerified => format!("the change is {}", facts.status.as_str()),
         ObjectionCode::RegressionsPresent => format!("new: {}", findings()),
     }
 }
@@ -212,7 +202,7 @@ mod tests {
     fn check(text: &str, facts: &Facts) -> Vec<(&'static str, String)> {
         let recognition = recognise(text, &facts.known_names());
         let checked = check_each(&[], recognition.claims, facts, &|_| None);
-        checked.iter().map(|it| (it.verdict.word(), format!("{}  {}", it.quote(), it.because()))).collect()
+        checked.iter().map(|it| (it.verdict.as_str(), format!("{}  {}", it.quote(), it.because()))).collect()
     }
 
     #[test]

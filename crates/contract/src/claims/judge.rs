@@ -9,48 +9,54 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Why a claim does not hold, or is weaker than it sounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the words are the table's; in the order of their spelling")]
-pub enum ObjectionCode {
-    ApiBroken,
-    ApiExtended,
-    CheckNotApplicable,
-    ClaimedPathUntouched,
-    ContractViolated,
-    ExternalRegressionsPresent,
-    FindingStillPresent,
-    FindingUnknown,
-    GateFailed,
-    GateNotRun,
-    HealthRegressed,
-    NonDocumentationTouched,
-    NotVerified,
-    RegressionsPresent,
-    TouchedOtherPaths,
-}
-
-impl ObjectionCode {
-    /// The stable word.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::ApiBroken => "api_broken",
-            Self::ApiExtended => "api_extended",
-            Self::CheckNotApplicable => "check_not_applicable",
-            Self::ClaimedPathUntouched => "claimed_path_untouched",
-            Self::ContractViolated => "contract_violated",
-            Self::ExternalRegressionsPresent => "external_regressions_present",
-            Self::FindingStillPresent => "finding_still_present",
-            Self::FindingUnknown => "finding_unknown",
-            Self::GateFailed => "gate_failed",
-            Self::GateNotRun => "gate_not_run",
-            Self::HealthRegressed => "health_regressed",
-            Self::NonDocumentationTouched => "non_documentation_touched",
-            Self::NotVerified => "not_verified",
-            Self::RegressionsPresent => "regressions_present",
-            Self::TouchedOtherPaths => "touched_other_paths",
-        }
+canon::code_enum! {
+    /// Why a claim does not hold, or is weaker than it sounds. In the order of their spelling.
+    pub enum ObjectionCode {
+        ApiBroken = "api_broken",
+            "a public name was removed or changed",
+            "restore it, or withdraw the claim";
+        ApiExtended = "api_extended",
+            "a public name was added",
+            "withdraw the claim that nothing was added";
+        CheckNotApplicable = "check_not_applicable",
+            "the check behind the claim does not apply to this kind of change",
+            "leave the claim out";
+        ClaimedPathUntouched = "claimed_path_untouched",
+            "a path that the claim names was not changed",
+            "correct the list of paths";
+        ContractViolated = "contract_violated",
+            "the contract is violated",
+            "fix the violations first";
+        ExternalRegressionsPresent = "external_regressions_present",
+            "there are new findings outside the scope",
+            "say that they are not part of this change";
+        FindingStillPresent = "finding_still_present",
+            "the finding that the claim calls fixed is still there",
+            "fix it, or withdraw the claim";
+        FindingUnknown = "finding_unknown",
+            "no analysis knows the finding that the claim names",
+            "`probity runs show` lists the findings";
+        GateFailed = "gate_failed",
+            "a gate behind the claim failed",
+            "fix what makes the gate fail";
+        GateNotRun = "gate_not_run",
+            "the gate that would prove the claim was not run",
+            "run the gate";
+        HealthRegressed = "health_regressed",
+            "the health score fell",
+            "raise it again, or withdraw the claim";
+        NonDocumentationTouched = "non_documentation_touched",
+            "more than documentation was changed",
+            "withdraw the claim";
+        NotVerified = "not_verified",
+            "there is no verdict to support the claim",
+            "verify the change first";
+        RegressionsPresent = "regressions_present",
+            "the change adds findings",
+            "fix them, or withdraw the claim";
+        TouchedOtherPaths = "touched_other_paths",
+            "paths were changed that the claim does not name",
+            "name them, or revert them";
     }
 }
 
@@ -280,7 +286,7 @@ fn texts(items: impl IntoIterator<Item = impl AsRef<[u8]>>) -> BTreeSet<Entry> {
 }
 
 fn word(check: Check) -> Entry {
-    Entry::new(check.word())
+    Entry::new(check.as_str())
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub fn github_summary(review: &Review) -> String {
         ContractStatus::Violated => "❌",
         ContractStatus::Unverified | ContractStatus::Expired => "⚠️",
     };
-    let mut page = format!("## {mark} Probity: {}\n\n", review.status.word());
+    let mut page = format!("## {mark} Probity: {}\n\n", review.status.as_str());
     if let Some(reason) = &review.reason {
         let _ = writeln!(page, "**Because:** {}  ", plain(reason));
     }
@@ -34,7 +34,7 @@ pub fn github_summary(review: &Review) -> String {
     list(&mut page, "Not declared", &review.out_of_scope, |path| code(&path.to_string()));
     list(&mut page, "Gates", &review.gates, gate_line);
     list(&mut page, "Claims that do not hold", &review.refuted_claims, |claim| {
-        format!("**{}** {}: {}", claim.verdict.word(), plain(&claim.quote()), plain(&claim.because()))
+        format!("**{}** {}: {}", claim.verdict.as_str(), plain(&claim.quote()), plain(&claim.because()))
     });
     list(&mut page, "Breaks of the public interface", &review.api_breaks, |symbol| code(symbol));
     list(&mut page, "Let through", &review.let_through, |what| plain(what));
@@ -52,8 +52,12 @@ fn facts(page: &mut String, review: &Review) {
     let _ = writeln!(page, "| Runs | {} → {} |", run(&review.runs.0), run(&review.runs.1));
     let _ = writeln!(page, "| Health | {health} |");
     for (check, outcome) in &review.checks {
-        let _ =
-            writeln!(page, "| {} | {} |", check.word().replace('_', " "), outcome.word().replace('_', " "));
+        let _ = writeln!(
+            page,
+            "| {} | {} |",
+            check.as_str().replace('_', " "),
+            outcome.as_str().replace('_', " ")
+        );
     }
 }
 
@@ -94,7 +98,7 @@ pub fn github_annotations(review: &Review) -> String {
         ContractStatus::Unverified | ContractStatus::Expired => "warning",
     };
     let because = review.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
-    let verdict = format!("{}{because}", review.status.word());
+    let verdict = format!("{}{because}", review.status.as_str());
     lines.push(format!("::{level} title=Probity::{}", data(&verdict)));
     for path in &review.out_of_scope {
         let file = property(&path.to_string());

@@ -43,9 +43,9 @@ fn of_check(check: Check, outcome: CheckOutcome, review: &Review) -> Case {
         CheckOutcome::Failed => End::Failed(review.blocking.join(", ")),
         CheckOutcome::NotApplicable => End::Skipped("does not apply to this change".into()),
         CheckOutcome::Skipped => End::Skipped("left out".into()),
-        CheckOutcome::NotReached => End::Failed(format!("{}: not verified", review.status.word())),
+        CheckOutcome::NotReached => End::Failed(format!("{}: not verified", review.status.as_str())),
     };
-    Case { name: check.word().to_owned(), end }
+    Case { name: check.as_str().to_owned(), end }
 }
 
 fn of_claim(claim: &CheckedClaim) -> Case {

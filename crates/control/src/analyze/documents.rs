@@ -70,9 +70,9 @@ fn word(value: &impl serde::Serialize) -> String {
 /// How many findings each family has; families without findings are named with 0.
 pub fn by_family(run: &Run) -> BTreeMap<&'static str, usize> {
     let mut counts: BTreeMap<&'static str, usize> =
-        Family::ALL.into_iter().map(|family| (family.code(), 0)).collect();
+        Family::ALL.iter().map(|family| (family.as_str(), 0)).collect();
     for finding in &run.findings {
-        *counts.entry(finding.family.code()).or_default() += 1;
+        *counts.entry(finding.family.as_str()).or_default() += 1;
     }
     counts
 }
@@ -91,7 +91,7 @@ pub fn gravest(run: &Run, limit: usize) -> Vec<&Finding> {
 pub fn not_analyzed(run: &Run) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for file in run.files.iter().filter(|file| !file.is_analysed()) {
-        *counts.entry(file.notes.first().map_or("empty", |note| note.code())).or_default() += 1;
+        *counts.entry(file.notes.first().map_or("empty", |note| note.as_str())).or_default() += 1;
     }
     counts
 }

@@ -1,7 +1,8 @@
 //! What a start and a finish answer. Plain data: every surface prints the same.
 
+use contract::ContractReason;
 use contract::ContractStatus;
-use contract::finish::{FinishNextStep, FinishReason, FinishStep};
+use contract::finish::{FinishNextStep, FinishStep};
 use intent::registry::{Notice, Seq};
 use intent::start::{ClaimState, DirtyScopePolicy, StartStatus};
 use intent::{Entries, IntentId, IntentScope, OverlapType, Ownership, RelationKind, ScopeCheck, Timestamp};
@@ -200,7 +201,7 @@ pub struct FinishAnswer {
     pub status: ContractStatus,
     /// Why; nothing for an accepted one.
     #[serde(skip_deserializing)]
-    pub reason: Option<FinishReason>,
+    pub reason: Option<ContractReason>,
     /// What to do next, in one word.
     pub next_step: Option<FinishNextStep>,
     /// The same in a sentence.

@@ -8,8 +8,8 @@ use crate::{Fault, clock};
 use canon::Reason;
 use commit::{
     Chosen, Commit, CommitId, DecisionRecord, Decisions, Engine, GroupDecision, MergeAnalysis, MergeAnalyzer,
-    MergeConflict, MergeResolution, Overlay, Policy, ReconcileError, Reconciliation, Rulings, Stamp, Verdict,
-    Violation, check_invariants, path_text, reduce_heads,
+    MergeConflict, MergeResolution, Overlay, Policy, ReconcileCode, ReconcileError, Reconciliation, Rulings,
+    Stamp, Verdict, Violation, check_invariants, path_text, reduce_heads,
 };
 use serde_json::{Value as Json, json};
 use store::commits::{CommitStore, View};
@@ -366,7 +366,7 @@ fn refused(error: ReconcileError) -> Fault {
         ReconcileError::NotAMerge(_) => Fault::refused(Reason::MergeNone, error.to_string()),
         ReconcileError::History(error) => error.into(),
         other => {
-            let code = other.code().unwrap_or_default();
+            let code = other.code().map_or("", ReconcileCode::as_str);
             Fault::refused(Reason::MergeResolutionRefused, format!("{code}: {other}"))
         }
     }

@@ -129,7 +129,7 @@ fn summary(commit: &Commit) -> Json {
     let stamp = commit.stamp();
     json!({
         "id": commit.id(),
-        "type": commit.kind().name(),
+        "type": commit.kind().as_str(),
         "parent": commit.parent(),
         "target": commit.target(),
         "author": stamp.author(),

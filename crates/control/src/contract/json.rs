@@ -24,7 +24,7 @@ impl Answer {
             "mode": "verify",
             "status": self.outcome.status,
             "reason": self.outcome.reason,
-            "next_step": self.outcome.reason.map(contract::Blocking::next_step),
+            "next_step": self.outcome.reason.map(contract::ContractReason::next_step),
             "verdict": { "status": self.verdict.status, "reason": self.verdict.reason },
             "before": self.before.as_ref().map(run_json),
             "after": self.after.as_ref().map(run_json),

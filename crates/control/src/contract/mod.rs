@@ -201,7 +201,7 @@ fn patch(
 fn worsened(comparison: &Comparison) -> Vec<WorsenedSymbol> {
     let convert = |worsened: &analysis::Worsened| WorsenedSymbol {
         symbol: format!("{}::{}", worsened.path, worsened.symbol),
-        metric: worsened.metric.code().to_owned(),
+        metric: worsened.metric.as_str().to_owned(),
         path: Some(worsened.path.clone()),
         before: worsened.before.into(),
         after: worsened.after.into(),

@@ -16,7 +16,7 @@ impl Answer {
         Review {
             status: self.outcome.status,
             reason: self.outcome.reason.map(|reason| reason.to_string()),
-            next_step: self.outcome.reason.map(contract::Blocking::next_step),
+            next_step: self.outcome.reason.map(contract::ContractReason::next_step),
             blocking: self.outcome.blocking_violations.iter().map(ToString::to_string).collect(),
             let_through: self.outcome.let_through.iter().map(ToString::to_string).collect(),
             profile: self.verdict.profile.profile.to_string(),
@@ -63,7 +63,7 @@ impl Answer {
             |it: &Evaluation| it.external_regressions.is_empty() || it.intent_regressions.contains(&id);
         let place = finding.locations.first();
         NewFinding {
-            rule: finding.family.code().to_owned(),
+            rule: finding.family.as_str().to_owned(),
             severity: convert::severity(finding.severity),
             message: finding.message.clone(),
             path: place.map(|place| place.path.clone()),

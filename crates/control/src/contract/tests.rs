@@ -130,7 +130,7 @@ fn what_is_let_through_is_named() {
     let rules = Rules { strictness: StrictnessProfile::Relaxed, ..Rules::default() };
     let answer = verify(&Request { rules, ..declared(&before, &after, &["a.py"], &["a.py"]) });
     assert_eq!(answer.outcome.status, ContractStatus::Accepted);
-    let regressions = contract::Blocking::Contract(ContractReason::StructuralRegressions);
+    let regressions = ContractReason::StructuralRegressions;
     assert_eq!(answer.outcome.let_through, [regressions]);
     assert_eq!(answer.outcome.findings_let_through.len(), 1);
 }
@@ -159,7 +159,7 @@ fn a_baseline_that_moves_along_with_code_is_abuse() {
     after.baseline = Some(BaselineFile::new(b"two".to_vec()));
     let answer = verify(&declared(&before, &after, &["a.py"], &["a.py"]));
     let trigger = BaselineTrigger::BaselineChangedWithFunctionalCode;
-    assert_eq!(answer.verdict.contract_violations, [ContractReason::BaselineAbuse(trigger)]);
+    assert_eq!(answer.verdict.contract_violations, [trigger.into()]);
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn reset_one(shell: &mut Shell, by: &Owner, intent_id: IntentId) -> Result<Reset
     Ok(ResetEntry {
         intent_id,
         action: ResetAction::Rejected,
-        reason: last.as_ref().map(|refusal| refusal.code()),
+        reason: last.as_ref().map(|refusal| refusal.code().as_str()),
         next_step: last.as_ref().map(|refusal| refusal.next_step()),
     })
 }

@@ -20,7 +20,7 @@ pub use command::{Action, Circumstances, Command, Declaration, MAX_LEASE, MAX_TT
 pub use decide::Decision;
 pub use event::{Change, Closing, Event, Notice, NoticeKind, Seq};
 pub use queue::MAX_PASSES;
-pub use refusal::Refusal;
+pub use refusal::{Refusal, RefusalCode};
 pub use snapshot::Snapshot;
 
 use crate::owner::{Held, Lease, Owner, Ownership, Timestamp, ownership};

@@ -105,43 +105,77 @@ pub enum Refusal {
     EmptyScope,
 }
 
+canon::code_enum! {
+    /// The codes of refusals.
+    pub enum RefusalCode {
+        Blocked = "blocked",
+            "the start is blocked: other intents or uncommitted changes are in the way",
+            "coordinate with the owner, queue, or narrow the scope";
+        QueueAhead = "queue_ahead",
+            "others wait for these paths, and it is their turn",
+            "queue, or narrow the scope";
+        OverlapsOwn = "overlaps_own",
+            "the scope overlaps an intent of the same owner",
+            "finish, amend or clear your own intent first";
+        Overlaps = "overlaps",
+            "another live intent or a governed run holds some of these paths",
+            "coordinate with the owner, queue, or narrow the scope";
+        UnknownIntent = "unknown_intent",
+            "there is no intent with this id",
+            "`probity intent list` shows the intents";
+        IntentExists = "intent_exists",
+            "there is already an intent with this id",
+            "make a new id";
+        CommandIdReused = "command_id_reused",
+            "the command id was used for another command",
+            "make a new id";
+        HeldByOther = "held_by_other",
+            "the intent belongs to another owner",
+            "coordinate with its owner";
+        WrongStatus = "wrong_status",
+            "the intent is not in the state that the command needs",
+            "`probity intent show ID` says whether it is queued, active or closed";
+        StaleToken = "stale_token",
+            "the claim was granted again after this fencing token was issued",
+            "`probity intent show ID` says who recovered it";
+        Expired = "expired",
+            "the lease of the intent is over",
+            "recover it with `probity intent recover ID`, or start again";
+        NotRecoverable = "not_recoverable",
+            "nothing proves that the owner of the intent is gone",
+            "coordinate with its owner";
+        OutOfBounds = "out_of_bounds",
+            "a number is outside its bounds",
+            "give a number inside the bounds";
+        EmptyScope = "empty_scope",
+            "the scope names nothing",
+            "name at least one path in allowed_files";
+    }
+}
+
 impl Refusal {
     /// The stable code.
-    pub const fn code(&self) -> &'static str {
+    pub const fn code(&self) -> RefusalCode {
         match self {
-            Self::Blocked { .. } => "blocked",
-            Self::QueueAhead { .. } => "queue_ahead",
-            Self::OverlapsOwn { .. } => "overlaps_own",
-            Self::Overlaps { .. } => "overlaps",
-            Self::UnknownIntent { .. } => "unknown_intent",
-            Self::IntentExists { .. } => "intent_exists",
-            Self::CommandIdReused => "command_id_reused",
-            Self::HeldByOther { .. } => "held_by_other",
-            Self::WrongStatus { .. } => "wrong_status",
-            Self::StaleToken { .. } => "stale_token",
-            Self::Expired { .. } => "expired",
-            Self::NotRecoverable { .. } => "not_recoverable",
-            Self::OutOfBounds { .. } => "out_of_bounds",
-            Self::EmptyScope => "empty_scope",
+            Self::Blocked { .. } => RefusalCode::Blocked,
+            Self::QueueAhead { .. } => RefusalCode::QueueAhead,
+            Self::OverlapsOwn { .. } => RefusalCode::OverlapsOwn,
+            Self::Overlaps { .. } => RefusalCode::Overlaps,
+            Self::UnknownIntent { .. } => RefusalCode::UnknownIntent,
+            Self::IntentExists { .. } => RefusalCode::IntentExists,
+            Self::CommandIdReused => RefusalCode::CommandIdReused,
+            Self::HeldByOther { .. } => RefusalCode::HeldByOther,
+            Self::WrongStatus { .. } => RefusalCode::WrongStatus,
+            Self::StaleToken { .. } => RefusalCode::StaleToken,
+            Self::Expired { .. } => RefusalCode::Expired,
+            Self::NotRecoverable { .. } => RefusalCode::NotRecoverable,
+            Self::OutOfBounds { .. } => RefusalCode::OutOfBounds,
+            Self::EmptyScope => RefusalCode::EmptyScope,
         }
     }
 
-    /// What to do next. Never: kill another's process.
+    /// What to do next. Never: kill another owner's process.
     pub const fn next_step(&self) -> &'static str {
-        match self {
-            Self::Blocked { .. } | Self::Overlaps { .. } => {
-                "coordinate with the owner, queue, or narrow the scope"
-            }
-            Self::QueueAhead { .. } => "queue, or narrow the scope",
-            Self::OverlapsOwn { .. } => "finish, amend or clear your own intent first",
-            Self::UnknownIntent { .. } => "list the intents",
-            Self::IntentExists { .. } | Self::CommandIdReused => "make a new id",
-            Self::HeldByOther { .. } | Self::NotRecoverable { .. } => "coordinate with its owner",
-            Self::WrongStatus { .. } => "look at the intent: it waits or is closed",
-            Self::StaleToken { .. } => "look at the intent: somebody recovered it",
-            Self::Expired { .. } => "recover it, or start anew",
-            Self::OutOfBounds { .. } => "give a number inside the bounds",
-            Self::EmptyScope => "name at least one path in allowed_files",
-        }
+        self.code().next_step()
     }
 }

@@ -132,7 +132,7 @@ impl Scene {
         let fields = vec![
             ("handle", name.handle().into()),
             ("summary", summary.into()),
-            ("confidence", confidence.word().into()),
+            ("confidence", confidence.as_str().into()),
         ];
         (delta, fields)
     }
@@ -196,7 +196,10 @@ impl Scene {
         self.known[target].reword(&summary);
         let mode = if let RuleChange::Changes(mode) = change { mode } else { Mode::Amended };
         let target = target_field(&self.known[target].handle);
-        Some(("constraint_revised", vec![target, ("summary", summary.into()), ("mode", mode.word().into())]))
+        Some((
+            "constraint_revised",
+            vec![target, ("summary", summary.into()), ("mode", mode.as_str().into())],
+        ))
     }
 
     fn choose(&mut self, branch: usize, chosen: String, name: Name<'_>) -> Draft {
@@ -307,7 +310,7 @@ impl Scene {
                 known.status = Status::Active;
                 return (
                     "hypothesis_promoted",
-                    vec![target_field(&known.handle), ("confidence", confidence.word().into())],
+                    vec![target_field(&known.handle), ("confidence", confidence.as_str().into())],
                 );
             }
         }

@@ -172,7 +172,7 @@ impl<'a> Trial<'a> {
         for (proposal, &verdict) in
             proposals.iter().zip(&verdicts).filter(|(_, verdict)| !verdict.took_effect())
         {
-            let kind = proposal.kind.map_or("", |kind| kind.word());
+            let kind = proposal.kind.map_or("", |kind| kind.as_str());
             self.refused.push((
                 proposal.name().to_owned(),
                 kind,

@@ -1,13 +1,12 @@
 //! What needs a choice before a merge is served.
 
-use crate::words::vocabulary;
 use canon::Digest;
 use serde::Serialize;
 use serde_json::json;
 
-vocabulary! {
+canon::word_enum! {
     /// What kind of point it is.
-    PointKind {
+    pub enum PointKind {
         /// What the ledger said would no longer stand.
         Lost = "lost",
         /// The reconciler refuses what the stream had accepted.

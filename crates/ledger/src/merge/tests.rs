@@ -76,7 +76,7 @@ impl World {
 
     fn status(&self, handle: &str) -> &'static str {
         let ledger = self.book.main();
-        ledger.record(ledger.find(handle).expect("is there")).status.word()
+        ledger.record(ledger.find(handle).expect("is there")).status.as_str()
     }
 }
 

@@ -70,7 +70,7 @@ impl Reader<'_> {
     fn take(&mut self, delta: &Value) -> Result<(), &'static str> {
         let fields = delta.as_object().ok_or("malformed")?;
         let text = |name: &str| fields.get(name).and_then(Value::as_str);
-        let kind = text("kind").and_then(DeltaKind::from_word).ok_or("malformed")?;
+        let kind = text("kind").and_then(|kind| kind.parse().ok()).ok_or("malformed")?;
         let turns = self.turns;
         let turn = turns.iter().find(|turn| Some(turn.id.as_str()) == text("turn")).ok_or("unknown_turn")?;
         let quote = text("quote").filter(|quote| !quote.trim().is_empty()).ok_or("quote_not_found")?;
@@ -112,7 +112,7 @@ impl Reader<'_> {
         range: [usize; 2],
     ) -> Result<Value, &'static str> {
         let mut candidate = Map::new();
-        candidate.insert("kind".into(), kind.word().into());
+        candidate.insert("kind".into(), kind.as_str().into());
         for &name in fields_of(kind) {
             if let Some(value) = self.field(kind, name, fields)? {
                 candidate.insert(name.into(), value);

@@ -106,27 +106,27 @@ fn words_keep_their_ranks() {
     use crate::outcome::MergeCode;
     use crate::words::{Confidence, DeltaKind, Mode};
     let words = |words: &[&str]| words.join(" ");
-    let kinds: Vec<_> = DeltaKind::ALL.iter().map(|kind| kind.word()).collect();
+    let kinds: Vec<_> = DeltaKind::ALL.iter().map(|kind| kind.as_str()).collect();
     assert!(words(&kinds).starts_with(
         "goal_set decision_made fact_learned hypothesis_introduced constraint_added task_opened branch_created \
          decision_revised constraint_revised confidence_changed task_closed goal_closed item_superseded \
          hypothesis_promoted branch_resolved task_reopened fact_corrected"
     ));
-    let rejections: Vec<_> = RejectCode::ALL.iter().map(|code| code.word()).collect();
+    let rejections: Vec<_> = RejectCode::ALL.iter().map(|code| code.as_str()).collect();
     assert!(words(&rejections).starts_with(
         "key_conflict unknown_kind missing_provenance unknown_turn invalid_field target_not_found wrong_kind \
          terminal_target invalid_transition not_authorised invalid_link kind_conflict handle_conflict batch_aborted"
     ));
     assert_eq!(
-        MergeCode::ALL.iter().map(|code| code.word()).collect::<Vec<_>>(),
+        MergeCode::ALL.iter().map(|code| code.as_str()).collect::<Vec<_>>(),
         ["duplicate", "redelivered"]
     );
     assert_eq!(
-        Confidence::ALL.iter().map(|c| c.word()).collect::<Vec<_>>(),
+        Confidence::ALL.iter().map(|c| c.as_str()).collect::<Vec<_>>(),
         ["low", "medium", "high", "certain"]
     );
     assert_eq!(
-        Mode::ALL.iter().map(|mode| mode.word()).collect::<Vec<_>>(),
+        Mode::ALL.iter().map(|mode| mode.as_str()).collect::<Vec<_>>(),
         ["relaxed", "tightened", "amended"]
     );
 }

@@ -168,11 +168,9 @@ fn to_json(answer: &impl Serialize) -> Value {
 }
 
 fn kind(word: &str) -> Result<ItemKind, Fault> {
-    let known = || ItemKind::ALL.iter().map(|kind| kind.word()).collect::<Vec<_>>().join(", ");
-    ItemKind::from_word(word).ok_or_else(|| usage(format!("kind is one of {}", known())))
+    word.parse().map_err(|error| usage(format!("kind: {error}")))
 }
 
 fn status(word: &str) -> Result<Status, Fault> {
-    let known = || Status::ALL.iter().map(|status| status.word()).collect::<Vec<_>>().join(", ");
-    Status::from_word(word).ok_or_else(|| usage(format!("status is one of {}", known())))
+    word.parse().map_err(|error| usage(format!("status: {error}")))
 }

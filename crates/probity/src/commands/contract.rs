@@ -296,8 +296,8 @@ pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<An
     let verdict = answer.claims_verdict();
     match verdict {
         ClaimVerdict::True => {}
-        ClaimVerdict::False => ui::row("next", contract::Blocking::FalseClaim.next_step()),
-        ClaimVerdict::Unverified => ui::row("next", contract::Blocking::UnprovenClaim.next_step()),
+        ClaimVerdict::False => ui::row("next", contract::ContractReason::FalseClaim.next_step()),
+        ClaimVerdict::Unverified => ui::row("next", contract::ContractReason::UnprovenClaim.next_step()),
     }
     show_notes(&verified.notes);
     Ok(Answer::with_code("claims-check", verdict.exit_code(), verified.claims_document()))
@@ -307,7 +307,7 @@ pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<An
 const MAX_SHOWN_SENTENCES: usize = 5;
 
 fn show_claim(claim: &CheckedClaim) {
-    let word = format!("{:<10}", claim.verdict.word());
+    let word = format!("{:<10}", claim.verdict.as_str());
     let word = match claim.verdict {
         ClaimVerdict::True => ui::good(word),
         ClaimVerdict::Unverified => ui::warn(word),
@@ -385,7 +385,7 @@ fn append_summary(page: &str) -> Result<(), Fault> {
 const SHOWN: usize = 12;
 
 fn show(review: &Review, verified: &Verified) {
-    let word = review.status.word();
+    let word = review.status.as_str();
     let word = match review.status {
         ContractStatus::Accepted | ContractStatus::AcceptedWithExternalChanges => ui::good(word),
         ContractStatus::Violated => ui::bad(word),
@@ -400,14 +400,14 @@ fn show(review: &Review, verified: &Verified) {
     }
     for (check, outcome) in &review.checks {
         let word = match outcome {
-            CheckOutcome::Passed => ui::good(outcome.word()),
-            CheckOutcome::Failed => ui::bad(outcome.word()),
+            CheckOutcome::Passed => ui::good(outcome.as_str()),
+            CheckOutcome::Failed => ui::bad(outcome.as_str()),
             CheckOutcome::Reported | CheckOutcome::NotReached | CheckOutcome::Skipped => {
-                ui::warn(outcome.word())
+                ui::warn(outcome.as_str())
             }
-            CheckOutcome::NotApplicable => ui::dim(outcome.word()),
+            CheckOutcome::NotApplicable => ui::dim(outcome.as_str()),
         };
-        ui::print(format_args!("  {:<24}{word}", check.word()));
+        ui::print(format_args!("  {:<24}{word}", check.as_str()));
     }
     show_gates(&review.gates, &verified.last_words);
     for finding in review.findings.iter().take(SHOWN) {

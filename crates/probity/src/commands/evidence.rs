@@ -56,7 +56,7 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
             Status::Pass => ("pass", ui::good("PASS")),
             Status::Fail => ("fail", ui::bad("FAIL")),
         };
-        let reason = manifest.reasons().first().map_or("", |reason| reason.code());
+        let reason = manifest.reasons().first().map_or("", |reason| reason.as_str());
         let elsewhere = if bundles::is_of(workspace, &stored) { "" } else { "  (another worktree)" };
         let story = story(&manifest.details, manifest.amendments.is_empty());
         let changed = manifest.delta.as_ref().map_or_else(|| "?".into(), |delta| delta.len().to_string());
@@ -123,9 +123,9 @@ fn verify(dir: &Path, trust: &Trust, tree: Option<&Path>) -> Result<Answer, Faul
     let passed = verification.verdict == Verdict::Pass && tree.is_none_or(|tree| tree.agrees());
     let mut codes: Vec<String> = verification.codes.iter().cloned().collect();
     if tree.is_some_and(|tree| !tree.agrees())
-        && !codes.contains(&Reason::EvidenceTreeMismatch.code().to_owned())
+        && !codes.contains(&Reason::EvidenceTreeMismatch.as_str().to_owned())
     {
-        codes.push(Reason::EvidenceTreeMismatch.code().into());
+        codes.push(Reason::EvidenceTreeMismatch.as_str().into());
         codes.sort();
     }
     if passed {
@@ -227,7 +227,7 @@ fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<Answer, Fault> {
         .chain(report.loose.iter().map(|id| format!("{id} does not hang on the chain")));
     let problems: Vec<String> = problems.collect();
     if !problems.is_empty() {
-        codes.insert(Reason::EvidenceChainBroken.code().into());
+        codes.insert(Reason::EvidenceChainBroken.as_str().into());
     }
     for problem in &problems {
         ui::print(format_args!("  {} {problem}", ui::bad("fail")));

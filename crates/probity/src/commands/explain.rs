@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Outcome};
 use crate::{place, ui};
+use api::ExitCode;
 use control::{Fault, Workspace};
 use serde_json::json;
 use std::ffi::OsStr;
@@ -12,17 +13,18 @@ pub(crate) fn explain(
     what: &OsStr,
     run: &str,
 ) -> Result<Answer, Fault> {
-    let code = what.to_str().map(control::explain::reason).transpose()?.flatten();
-    if let Some(reason) = code {
-        ui::print(format_args!(
-            "{}\n  {}\n  next: {}",
-            ui::bold(reason),
-            reason.meaning(),
-            reason.next_step()
-        ));
-        let document =
-            json!({ "code": reason, "meaning": reason.meaning(), "next_step": reason.next_step() });
-        return Ok(Answer::new("reason", Outcome::Ok, document));
+    let codes = what.to_str().map(control::explain::codes).transpose()?.unwrap_or_default();
+    if let Some(answer) = api::explain::CodeExplanation::new(&codes) {
+        for code in &codes {
+            ui::print(format_args!(
+                "{} {}\n  {}\n  next: {}",
+                ui::bold(code.entry.code),
+                ui::dim(format_args!("({})", code.family.title)),
+                code.entry.meaning,
+                code.entry.next_step
+            ));
+        }
+        return Ok(Answer::of(ExitCode::Ok, &answer));
     }
     let workspace = workspace()?;
     let story = control::explain::path(&workspace, run, &place::path(&workspace, what)?)?;

@@ -148,7 +148,7 @@ fn verify(
     }
     let passed = checked.passed();
     let codes: Vec<&str> =
-        checked.checks.iter().filter_map(|check| check.code).map(canon::Reason::code).collect();
+        checked.checks.iter().filter_map(|check| check.code).map(canon::Reason::as_str).collect();
     ui::print(if passed { ui::good("PASS") } else { ui::bad("FAIL") });
     if let Some(reason) = checked.checks.iter().find_map(|check| check.code) {
         ui::row("next", reason.next_step());

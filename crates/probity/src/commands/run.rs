@@ -219,7 +219,7 @@ fn show(report: &RunReport) {
         return;
     }
     show_failed_logs(report);
-    let codes: Vec<&str> = report.verdict.reasons.iter().map(|reason| reason.code()).collect();
+    let codes: Vec<&str> = report.verdict.reasons.iter().map(|reason| reason.as_str()).collect();
     ui::say(format_args!("{} {}", ui::bad("FAIL"), codes.join(", ")));
     if let Some(hint) = output_hint(&report.seal, &report.verdict.untracked) {
         ui::row("hint", hint_words(&hint));

@@ -288,6 +288,11 @@ fn a_path_has_a_story() {
         (&json!(false), &json!("!src/b.py"), &json!("modified"))
     );
     assert_eq!(repo.ask(&["explain", "RECON.UNTRACKED_DELTA"]).json["code"], "RECON.UNTRACKED_DELTA");
+    // Every family of codes is known, not only the reasons of runs.
+    for code in ["unknown_intent", "structural_regressions", "key_conflict", "no_base", "gate_not_run"] {
+        let answer = repo.ask(&["explain", code]).json;
+        assert_eq!((&answer["schema"], &answer["code"]), (&"probity/reason/v1".into(), &code.into()));
+    }
 }
 
 #[test]

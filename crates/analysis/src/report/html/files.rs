@@ -107,7 +107,7 @@ pub(super) fn joined(run: &Run) -> Option<Section> {
             format!(
                 "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
                 esc(&report.tools.join(", ")),
-                report.format.code(),
+                report.format.as_str(),
                 words::number(u64::from(report.n_taken)),
                 left.join(", ")
             )

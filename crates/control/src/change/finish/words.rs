@@ -2,7 +2,7 @@
 
 use crate::change::{Evidence, FinishAnswer};
 use canon::bytes::shell_word;
-use contract::finish::{FinishNextStep, FinishReason};
+use contract::finish::FinishNextStep;
 use contract::{ContractReason, FinishStatus};
 use intent::registry::{Intent, Notice};
 use intent::{Entry, ScopeCheck};
@@ -127,14 +127,14 @@ fn message(status: &FinishStatus) -> String {
         Some(FinishNextStep::RevertOrWidenScope) => {
             "paths were changed that the intent does not allow: revert them, or widen the scope with `probity amend`"
         }
-        Some(_) if status.reason == Some(FinishReason::Contract(ContractReason::NoBeforeRun)) => {
+        Some(_) if status.reason == Some(ContractReason::NoBeforeRun) => {
             "the stored run that the change started from is gone or damaged: clear the intent with `probity intent \
              clear`, and start again"
         }
         Some(FinishNextStep::AnalyzeThenFinish | FinishNextStep::FixOrWidenScope)
-            if let Some(FinishReason::Strictness(blocking)) = status.reason =>
+            if let Some(reason) = status.reason.filter(|reason| reason.is_from_strictness()) =>
         {
-            blocking.next_step()
+            reason.next_step()
         }
         Some(FinishNextStep::AnalyzeThenFinish) => {
             "there is no verdict yet: run `probity analyze`, then finish again"

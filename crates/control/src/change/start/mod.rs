@@ -235,8 +235,8 @@ impl<'a> Desk<'a> {
         decision.blocked_by = blocked_by;
         decision.reasons.clear();
         let mut answer = self.refused(ask, &decision)?;
-        answer.reasons = vec![code.to_owned()];
-        answer.reason = Some(code.to_owned());
+        answer.reasons = vec![code.to_string()];
+        answer.reason = Some(code.to_string());
         word.clone_into(&mut answer.next_step);
         answer.message = format!("the start is refused ({code}): {next_step}");
         Ok(answer)

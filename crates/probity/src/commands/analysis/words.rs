@@ -148,7 +148,7 @@ fn not_analysed(run: &Run, n_files: usize) {
             .map(|file| file.path.to_string())
             .collect();
         if !names.is_empty() {
-            ui::print_row("", format_args!("{}: {}", note.code().replace('_', " "), some(&names)));
+            ui::print_row("", format_args!("{}: {}", note.as_str().replace('_', " "), some(&names)));
         }
     }
 }
@@ -186,7 +186,7 @@ pub(crate) fn comparison(comparison: &Comparison) {
     }
     // A symbol is told once, with all that became worse of it.
     for worse in comparison.worsened.chunk_by(|a, b| (&a.path, &a.symbol) == (&b.path, &b.symbol)) {
-        let measures = worse.iter().map(|by| format!("{} {} → {}", by.metric.code(), by.before, by.after));
+        let measures = worse.iter().map(|by| format!("{} {} → {}", by.metric.as_str(), by.before, by.after));
         ui::print(format_args!(
             "  {} {} {}  {}",
             ui::warn("worse   "),

@@ -244,11 +244,11 @@ pub(crate) struct IngestArgs {
 #[derive(Debug, Args)]
 pub(crate) struct FilterArgs {
     /// Only items of this kind
-    #[arg(long, value_name = "KIND", value_parser = kind)]
+    #[arg(long, value_name = "KIND", value_parser = str::parse::<ItemKind>)]
     kind: Option<ItemKind>,
 
     /// Only items with this status
-    #[arg(long, value_name = "STATUS", value_parser = status)]
+    #[arg(long, value_name = "STATUS", value_parser = str::parse::<Status>)]
     status: Option<Status>,
 
     /// Superseded and resolved items too
@@ -269,18 +269,6 @@ impl From<FilterArgs> for Filter {
 fn choice(text: &str) -> Result<(String, String), String> {
     let (id, choice) = text.split_once('=').ok_or("it is ID=CHOICE")?;
     Ok((id.to_owned(), choice.to_owned()))
-}
-
-fn kind(word: &str) -> Result<ItemKind, String> {
-    ItemKind::from_word(word).ok_or_else(|| one_of(ItemKind::ALL.iter().map(|kind| kind.word())))
-}
-
-fn status(word: &str) -> Result<Status, String> {
-    Status::from_word(word).ok_or_else(|| one_of(Status::ALL.iter().map(|status| status.word())))
-}
-
-fn one_of<'w>(words: impl Iterator<Item = &'w str>) -> String {
-    format!("it is one of {}", words.collect::<Vec<_>>().join(", "))
 }
 
 #[derive(Debug, Args)]

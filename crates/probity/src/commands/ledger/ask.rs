@@ -205,7 +205,7 @@ pub(super) fn suggest(workspace: &Workspace, stream: Option<&str>) -> Result<Ans
     for suggestion in &suggestions.suggestions {
         ui::print(format_args!(
             "  {}  {}",
-            ui::bold(format_args!("{:<9}", suggestion.advice.word())),
+            ui::bold(format_args!("{:<9}", suggestion.advice.as_str())),
             suggestion.why
         ));
         for (item, summary) in suggestion.items.iter().zip(&suggestion.summaries) {
