@@ -1,9 +1,8 @@
 //! Any bytes as manifest, seal, trust file, key or envelope: an answer, never a panic, and never a pass by accident.
 #![no_main]
 
-use evidence::{PublicKey, SecretKey, StoredManifest, Trust, Verdict, attest, summary, verify};
+use evidence::{PublicKey, Seal, SecretKey, StoredManifest, Trust, Verdict, attest, summary, verify};
 use libfuzzer_sys::fuzz_target;
-use plan::Seal;
 use std::collections::BTreeMap;
 
 fuzz_target!(|bytes: &[u8]| {

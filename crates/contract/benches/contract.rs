@@ -3,8 +3,9 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use intent::{Entry, IntentScope, ScopeCheckStatus};
 use paths::RepoPath;
+use plan::Severity;
 use probity_contract::claims::{KnownNames, recognise};
-use probity_contract::{Finding, IntentState, Patch, PatchIntent, Run, Severity, verify};
+use probity_contract::{Finding, IntentState, Patch, PatchIntent, Run, verify};
 use std::hint::black_box;
 
 fn run(id: &str, findings: std::ops::Range<u32>) -> Run {

@@ -1,7 +1,7 @@
 //! The budget of a change before it starts: what headroom the tree has.
 
-use crate::run::{GatePreview, Severity};
-use crate::strictness::{Strictness, StrictnessProfile};
+use crate::run::GatePreview;
+use plan::{Severity, Strictness, StrictnessProfile};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -7,7 +7,7 @@
 //! * [`claims`]: what an author says about a change, against the facts.
 //! * [`weigh`]: what a verdict leads to under a strictness; [`budget`]: what headroom a change has before it starts.
 //! * [`receipt`]: the document that a finished change leaves; [`markdown`]: the same for a pull request.
-//! * [`Rules`]: what a policy says about all this. [`outputs`]: a review in the forms of CI services.
+//! * [`outputs`]: a review in the forms of CI services.
 //! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
 
 mod budget;
@@ -18,7 +18,6 @@ mod markdown;
 pub mod outputs;
 mod profile;
 pub mod receipt;
-mod rules;
 mod run;
 mod strictness;
 pub mod vectors;
@@ -30,8 +29,7 @@ pub use delta::{DeltaRefusal, DeltaVerdict, Incomparable, StructuralDelta, struc
 pub use finish::{FinishStatus, Pipeline, finish_status};
 pub use markdown::{health_change, markdown};
 pub use profile::{BASELINE_FILE, Check, FileClass, Profile, ProfileReport, classify, profile};
-pub use rules::{FalseClaims, Rules};
-pub use run::{Finding, GatePreview, Run, Severity, WorsenedSymbol};
-pub use strictness::{Outcome, Strictness, StrictnessProfile, weigh};
+pub use run::{Finding, GatePreview, Run, WorsenedSymbol};
+pub use strictness::{Outcome, weigh};
 pub use verify::{Evaluated, Evaluation, IntentState, Patch, PatchIntent, Verdict, verify};
 pub use words::{BaselineTrigger, ContractReason, ContractStatus};

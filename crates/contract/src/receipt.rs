@@ -6,13 +6,14 @@
 use crate::claims::{ApiDelta, CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome, Judgement};
 use crate::outputs::NewFinding;
 use crate::profile::Check;
-use crate::strictness::{Outcome, Strictness};
+use crate::strictness::Outcome;
 use crate::verify::{Evaluated, Verdict};
 use crate::words::ContractReason;
 use canon::Digest;
 use intent::registry::Amendment;
 use intent::{FinishHygiene, IntentId, IntentScope, ScopeCheck, ScopeCheckStatus, Timestamp};
 use paths::RepoPath;
+use plan::Strictness;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

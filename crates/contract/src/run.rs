@@ -1,23 +1,9 @@
 //! A run as the contract sees it: what one structural analysis of a tree found.
 
 use paths::RepoPath;
+use plan::Severity;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-
-/// How bad a finding is. The verdict counts all alike; only a severity floor tells them apart.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Worth knowing.
-    Info,
-    /// Worth mending.
-    #[default]
-    Warning,
-    /// Wrong.
-    Error,
-    /// Dangerous.
-    Critical,
-}
 
 /// One finding. Two findings are the same when their ids are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,15 +55,4 @@ pub struct WorsenedSymbol {
 pub struct GatePreview {
     /// Whether a gate would fail.
     pub would_fail: bool,
-}
-
-impl std::fmt::Display for Severity {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-            Self::Critical => "critical",
-        })
-    }
 }

@@ -7,35 +7,12 @@
 //! through: they are about trust, not about quality.
 
 use crate::claims::{GateFact, GateOutcome, Judgement};
-use crate::rules::FalseClaims;
-use crate::run::{Run, Severity};
+use crate::run::Run;
 use crate::verify::Verdict;
 use crate::words::{ContractReason, ContractStatus};
-use serde::{Deserialize, Serialize};
+use plan::{FalseClaims, Severity, Strictness, StrictnessProfile};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A named strictness.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StrictnessProfile {
-    /// What the contract says.
-    #[default]
-    Ci,
-    /// More than the contract says.
-    Strict,
-    /// Quality is reported and does not block.
-    Relaxed,
-}
-
-/// How strict a verdict is taken.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Strictness {
-    /// The profile.
-    pub profile: StrictnessProfile,
-    /// New findings below this severity do not block. `None`: all do.
-    pub severity_floor: Option<Severity>,
-}
 
 /// What a verdict leads to under a strictness.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

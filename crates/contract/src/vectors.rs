@@ -49,7 +49,7 @@ impl From<WireRun> for Run {
     fn from(wire: WireRun) -> Self {
         let finding = |wire: WireFinding| Finding {
             id: wire.id,
-            severity: crate::run::Severity::default(),
+            severity: plan::Severity::default(),
             paths: wire.paths,
         };
         Self {

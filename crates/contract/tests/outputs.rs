@@ -1,10 +1,11 @@
 //! The forms that CI services read.
 
 use paths::RepoPath;
-use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateKind, GateOutcome};
+use plan::{GateKind, Severity};
+use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
 use probity_contract::outputs::{NewFinding, Review, github_annotations, github_summary, gitlab, junit};
 use probity_contract::receipt::CheckOutcome;
-use probity_contract::{Check, ContractStatus, Severity};
+use probity_contract::{Check, ContractStatus};
 use serde_json::Value;
 
 fn path(bytes: &[u8]) -> RepoPath {

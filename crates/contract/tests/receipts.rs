@@ -2,15 +2,16 @@
 
 use intent::{Entry, IntentScope, ScopeCheckStatus, Timestamp, scope_check};
 use paths::RepoPath;
-use probity_contract::claims::{Claim, Facts, GateFact, GateKind, GateOutcome, Judgement, check_each, judge};
+use plan::{FalseClaims, GateKind, Severity, Strictness, StrictnessProfile};
+use probity_contract::claims::{Claim, Facts, GateFact, GateOutcome, Judgement, check_each, judge};
 use probity_contract::outputs::NewFinding;
 use probity_contract::receipt::{
     DeltaEntry, Enforcement, ReceiptError, ReceiptInput, ReceiptIntent, RunRef, attested, receipt, statement,
     verify_receipt,
 };
 use probity_contract::{
-    ContractReason, ContractStatus, CurrentState, FalseClaims, Finding, GatePreview, IntentState, Patch,
-    PatchIntent, Run, Severity, Strictness, StrictnessProfile, Verdict, budget, markdown, verify, weigh,
+    ContractReason, ContractStatus, CurrentState, Finding, GatePreview, IntentState, Patch,
+    PatchIntent, Run, Verdict, budget, markdown, verify, weigh,
 };
 use serde_json::{Value, json};
 

@@ -4,8 +4,8 @@ use crate::attest::{self, Attested, Head};
 use crate::registry::Credentials;
 use crate::{Fault, Workspace, bundles, channel, claims, clock};
 use canon::Reason;
-use evidence::Manifest;
-use plan::{Amendment, Globs, Moment, may_amend};
+use evidence::{Amendment, Globs, Manifest};
+use plan::{Moment, may_amend};
 use rustix::process::Pid;
 use store::{OpenRun, durable};
 

@@ -1,7 +1,7 @@
 //! What was asked of a run while it went on: the amendments that were granted, and those that were refused (law 3).
 
 use canon::{Reason, bytes};
-use plan::Amendment;
+use evidence::Amendment;
 use serde::{Deserialize, Serialize};
 
 /// So many refusals are kept word for word; whoever asks more often is only counted.

@@ -9,8 +9,9 @@ use crate::judge::{RefMovement, Severity, Verdict};
 use crate::revert::path_key;
 use crate::{Fault, Workspace, bundles, clock};
 use canon::{Digest, Reason, json};
-use evidence::{Bundle, Command, Details, Manifest, RefChange, SecretKey, StoredManifest, Tool};
-use plan::{Amendment, Seal};
+use evidence::{
+    Amendment, Bundle, Command, Details, Manifest, RefChange, Seal, SecretKey, StoredManifest, Tool,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsString;

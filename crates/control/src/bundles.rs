@@ -4,9 +4,9 @@ use crate::observe::content_options;
 use crate::{Fault, Workspace, attest};
 use canon::{Digest, Reason};
 use evidence::{
-    Check, CheckStatus, Details, SecretKey, StoredManifest, Trust, Verdict, Verification, bundle,
+    Check, CheckStatus, Details, Seal, SecretKey, SignatureRule, StoredManifest, Trust, Verdict,
+    Verification, bundle,
 };
-use plan::{Seal, SignatureRule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tree::Snapshot;

@@ -6,8 +6,7 @@ use crate::bundles::{self, Files};
 use crate::deed::PrunedRun;
 use crate::{Fault, Workspace};
 use canon::{Digest, json};
-use evidence::{Follows, StoredManifest, Trust, Verification};
-use plan::SignatureRule;
+use evidence::{Follows, SignatureRule, StoredManifest, Trust, Verification};
 use std::collections::BTreeMap;
 
 /// One bundle of the chain, checked.

@@ -7,7 +7,7 @@
 use crate::asked::Asked;
 use crate::clock;
 use canon::{Reason, json};
-use plan::{Amendment, Globs};
+use evidence::{Amendment, Globs};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::Pid;

@@ -14,9 +14,9 @@ use crate::registry::view::time;
 use crate::registry::{Credentials, Handles, Label, Shell};
 use crate::{Fault, Workspace, channel, clock};
 use canon::{bytes, json};
+use evidence::{Amendment, Globs};
 use intent::{Entries, Entry, IntentId, Ownership, RunClaim, run_conflicts};
 use paths::{RepoPath, Scope, escape};
-use plan::{Amendment, Globs};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -145,7 +145,7 @@ fn parse(bytes: &[u8], amendments: &[Amendment]) -> Option<OpenRunClaim> {
     let claim = RunClaim {
         run_id: written.run_id,
         prefix: bytes::from_json(&written.prefix)?,
-        scope: plan::amended_scope(&written.scope, amendments).ok()?,
+        scope: evidence::amended_scope(&written.scope, amendments).ok()?,
     };
     let mut scope = written.scope;
     for amendment in amendments {

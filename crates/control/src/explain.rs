@@ -51,7 +51,7 @@ pub fn path(workspace: &Workspace, run: &str, path: &[u8]) -> Result<PathStory, 
         RepoPath::parse(path).map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
     let run_id = bundles::find(workspace, run)?;
     let manifest = bundles::manifest(workspace, &run_id)?.manifest;
-    let scope = plan::amended_scope(&manifest.plan.scope, &manifest.amendments)?;
+    let scope = evidence::amended_scope(&manifest.plan.scope, &manifest.amendments)?;
     let decision = scope.decision(&path);
     let decided_by = decision.as_ref().map(|decision| escape(decision.pattern.as_bytes()));
     let amended = decision.and_then(|decision| {

@@ -5,8 +5,8 @@
 
 use crate::Fault;
 use canon::Reason;
+use evidence::{PlannedGate, Seal};
 use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
-use plan::{PlannedGate, Seal};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::unix::fs::PermissionsExt;
@@ -22,7 +22,7 @@ pub struct GateResult {
     /// The gate.
     pub gate_id: String,
     /// Whether it passed, failed or did not run.
-    pub status: plan::GateStatus,
+    pub status: evidence::GateStatus,
     /// Its exit code: −1 when its limits ended it, `None` when nothing ran.
     pub exit_code: Option<i32>,
     /// How long it ran.
@@ -66,7 +66,7 @@ pub fn run(
             Some(by) => skipped(gate, &format!("not run, because gate `{by}` did not pass")),
             None => run_one(supervisor, seal, gate, index + 1, root, folder),
         };
-        if gate.required && result.status != plan::GateStatus::Pass && stopped_by.is_none() {
+        if gate.required && result.status != evidence::GateStatus::Pass && stopped_by.is_none() {
             stopped_by = Some(gate.id.clone());
         }
         after(&result)?;
@@ -83,7 +83,7 @@ pub fn skip_all(seal: &Seal, why: &str) -> Vec<GateResult> {
 fn skipped(gate: &PlannedGate, why: &str) -> GateResult {
     GateResult {
         gate_id: gate.id.clone(),
-        status: plan::GateStatus::Skip,
+        status: evidence::GateStatus::Skip,
         exit_code: None,
         duration_ms: 0,
         logs: Vec::new(),
@@ -119,7 +119,7 @@ fn run_one(
         troubles.push((Reason::GateFailed, format!("its output could not be read back: {error}")));
         Vec::new()
     });
-    let status = if troubles.is_empty() { plan::GateStatus::Pass } else { plan::GateStatus::Fail };
+    let status = if troubles.is_empty() { evidence::GateStatus::Pass } else { evidence::GateStatus::Fail };
     GateResult {
         gate_id: gate.id.clone(),
         status,
@@ -163,7 +163,7 @@ fn without_logs(gate: &PlannedGate, error: &io::Error) -> GateResult {
     let detail = format!("there is no place for its output: {error}");
     GateResult {
         gate_id: gate.id.clone(),
-        status: plan::GateStatus::Fail,
+        status: evidence::GateStatus::Fail,
         exit_code: None,
         duration_ms: 0,
         logs: Vec::new(),

@@ -3,8 +3,9 @@
 use crate::observe::Observer;
 use crate::{Fault, Workspace, bundles, coverage, exempt, git};
 use canon::{Reason, bytes};
+use evidence::{Globs, Plan};
 use paths::{RepoPath, Scope};
-use plan::{Globs, Plan, Policy, Proposal, Request};
+use plan::{Policy, Proposal, Request};
 use serde::Serialize;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

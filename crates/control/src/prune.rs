@@ -14,7 +14,7 @@ use crate::observe::Observer;
 use crate::planning::{self, Selection};
 use crate::{Fault, Workspace, bundles, clock, recover, revert, run};
 use canon::{Digest, Reason};
-use plan::{Globs, SealContents};
+use evidence::Globs;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
@@ -105,7 +105,7 @@ fn attest(workspace: &Workspace, doomed: &[PrunedRun]) -> Result<Attested, Fault
     let profile = policy.profiles.first().map(|profile| profile.id.clone());
     let selection = Selection { profile, ..Selection::default() };
     let plan = planning::preview(&policy, &selection, &now)?.plan;
-    let like = SealContents::new(&policy, plan, "", "", now.root());
+    let like = policy.seal_contents(plan, "", "", now.root());
     let command: Vec<OsString> = ["probity", "evidence", "gc"].map(OsString::from).into();
     let deed = Deed::seal(workspace, &like, Globs::default(), &now, command)?;
     deed.conclude(workspace, Did::Prune(doomed), [&now, &now], &Verdict::default())

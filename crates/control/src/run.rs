@@ -20,10 +20,10 @@ use crate::state_guard::Guard;
 use crate::workspace::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
 use crate::{Fault, Workspace, before, clock, coverage, git};
 use canon::Reason;
-use evidence::SecretKey;
+use evidence::{Amendment, GateStatus, Globs, Permission, Plan, Seal, SecretKey, SignatureRule};
 use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
 use paths::{PatternError, RepoPath, Scope};
-use plan::{Amendment, GateStatus, Globs, Permission, Plan, Policy, Seal, SealContents, SignatureRule};
+use plan::Policy;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -312,7 +312,7 @@ fn conclude(
     let exemptions = begun.exemptions_at(workspace, &acted.end);
     let touched = guard.touched();
     observer.remember(&acted.end.content);
-    let scope = plan::amended_scope(&seal.contents().plan.scope, &acted.asked.granted)?;
+    let scope = evidence::amended_scope(&seal.contents().plan.scope, &acted.asked.granted)?;
     let mut zone_changes = start.zone_changes(&acted.end);
     zone_changes.extend(observer.state_changes(&touched));
     let ref_movements = start.ref_movements(&acted.end);
@@ -419,7 +419,7 @@ fn seal(
     run_id: &str,
     start: &Observation,
 ) -> Result<Seal, Fault> {
-    let mut contents = SealContents::new(policy, plan, run_id, &clock::now(), start.content.root());
+    let mut contents = policy.seal_contents(plan, run_id, &clock::now(), start.content.root());
     contents.grants = Globs::new(request.grants.iter().cloned());
     contents.grants.to_scope()?;
     // A policy protects itself, at the root and wherever one would make a root: whoever may write it could widen every

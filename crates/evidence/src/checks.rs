@@ -2,10 +2,9 @@
 
 use crate::verify::MANIFEST;
 use crate::wire::{self, ManifestV1, Status};
-use crate::{ByteString, Follows, RefChange, Trust, judge, keys};
+use crate::{ByteString, Follows, RefChange, SignatureRule, Trust, amended_scope, judge, keys};
 use canon::{Digest, Reason, bytes, json};
 use paths::{RepoPath, Scope, reconcile};
-use plan::{SignatureRule, amended_scope};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

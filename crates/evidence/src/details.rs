@@ -1,9 +1,8 @@
 //! What a manifest of ours says beyond the required fields. All of it is covered by the run hash.
 
-use crate::ByteString;
+use crate::{ByteString, Enforcement, Globs, RecognizedOutput};
 use canon::Digest;
 use paths::RepoPath;
-use plan::{Enforcement, Globs, RecognizedOutput};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

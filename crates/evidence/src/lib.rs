@@ -2,6 +2,9 @@
 //!
 //! Everything is pure except [`bundle`], the one module that reads and writes files.
 //!
+//! * [`Plan`]: what a run may touch and what must pass, with a hash over all of it.
+//! * [`Seal`]: the plan and everything else that judges the run, fixed by one hash; [`seal_check`] holds a run to it.
+//! * [`Amendment`]: the one way in which a sealed scope grows (law 2).
 //! * [`Manifest`]: the facts of a run; [`Manifest::assemble`] turns them into the files of a bundle.
 //! * [`verify`]: judges a bundle against what the caller demands ([`Trust`]). It works on any bytes.
 //! * [`SecretKey`], [`PublicKey`]: Ed25519, so that whoever can verify cannot forge.
@@ -10,24 +13,36 @@
 //! * [`bundle`]: bundles on disk: whole or not at all.
 //! * [`vectors`]: the JSON form of the verifier, for `probity conformance`.
 
+mod amend;
 pub mod attest;
 pub mod bundle;
 mod byte_string;
 mod checks;
 mod details;
+mod globs;
 mod judge;
 mod keys;
 mod manifest;
+mod plan;
+mod recognized;
+mod seal;
+mod seal_check;
 pub mod summary;
 mod trust;
 pub mod vectors;
 mod verify;
 mod wire;
 
+pub use amend::{AmendPolicy, Amendment, AmendmentError, Permission, amended_scope};
 pub use byte_string::ByteString;
 pub use details::{Budget, Command, Details, Finding, RefChange, Tool};
+pub use globs::Globs;
 pub use keys::{KeyError, PublicKey, SecretKey};
 pub use manifest::{AssembleError, Bundle, Change, Manifest, ReadError, StoredManifest, log_path};
-pub use trust::{Follows, Trust, TrustError};
+pub use plan::{PackCap, Plan, PlannedGate};
+pub use recognized::{Mark, RecognizedBecause, RecognizedOutput};
+pub use seal::{Enforcement, GateSettings, RefsRule, Seal, SealContents, SealDamaged};
+pub use seal_check::{GateStatus, Observed, SealCheck, seal_check};
+pub use trust::{Follows, SignatureRule, Trust, TrustError};
 pub use verify::{Check, CheckStatus, Verdict, Verification, verify};
 pub use wire::{ChangeKind, GateResult, Status};

@@ -5,10 +5,9 @@
 
 use crate::verify::MANIFEST;
 use crate::wire::{self, Artifact, ChangeKind, ChangeV1, GateResult, ManifestV1, Status};
-use crate::{Details, SecretKey, judge, summary};
+use crate::{Amendment, Details, Plan, SecretKey, amended_scope, judge, summary};
 use canon::{Digest, Reason, json};
 use paths::{PathError, RepoPath, reconcile};
-use plan::{Amendment, Plan, amended_scope};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,9 +1,8 @@
 //! The page for people: what a run did, as Markdown. Every path is on it, and none can pass for markup.
 
 use crate::wire::{ChangeKind, GateResult};
-use crate::{Change, Finding, Manifest};
+use crate::{Amendment, Change, Finding, GateStatus, Manifest};
 use canon::bytes;
-use plan::{Amendment, GateStatus};
 use std::fmt::Display;
 
 /// Renders the page.

@@ -2,8 +2,7 @@
 
 use crate::PublicKey;
 use canon::{Digest, json};
-use plan::SignatureRule;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -25,6 +24,19 @@ pub struct Trust {
     pub signature: SignatureRule,
     /// The keys that count, by name.
     pub keys: BTreeMap<String, PublicKey>,
+}
+
+/// Whether a signature is demanded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignatureRule {
+    /// There must be a good one.
+    Required,
+    /// If there is one, it must be good.
+    #[default]
+    IfPresent,
+    /// Nobody looks.
+    Ignore,
 }
 
 /// What comes before a run in its chain.

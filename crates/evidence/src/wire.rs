@@ -3,9 +3,8 @@
 //! Names, patterns and paths are not judged here: a manifest with a bad path must still be read, so that the
 //! verifier can say what is bad about it.
 
-use crate::ByteString;
+use crate::{Amendment, ByteString, GateStatus, Globs, Plan};
 use canon::{Digest, json};
-use plan::{Amendment, GateStatus, Globs, Plan};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

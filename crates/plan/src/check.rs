@@ -1,8 +1,9 @@
 //! What must hold for a policy, whatever the request: unique names, known gates, good tiers, good patterns.
 
-use crate::plan::PlanError;
+use crate::Policy;
+use crate::error::PlanError;
 use crate::tier::Tier;
-use crate::{Globs, Policy};
+use evidence::Globs;
 use paths::Scope;
 use std::collections::BTreeSet;
 

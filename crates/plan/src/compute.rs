@@ -1,9 +1,10 @@
 //! From policy and request to the plan: a pure function, so that anyone can compute it again.
 
-use crate::plan::{PackCap, Plan, PlanError, PlannedGate};
+use crate::check;
+use crate::error::PlanError;
 use crate::policy::{Gate, Pack, Policy, Profile};
 use crate::tier::Tier;
-use crate::{Globs, check};
+use evidence::{Globs, PackCap, Plan, PlannedGate};
 use paths::RepoPath;
 use std::collections::BTreeSet;
 

@@ -1,8 +1,9 @@
 //! The policy in `probity.toml`. Nothing is ignored: an unknown key is an error with its line and a suggestion.
 
-use crate::policy::{Gate, Pack, Policy, Profile, SignatureRule, Workspace};
-use crate::{AmendPolicy, AnalysisRules, ChangeRules, forms, suggest};
+use crate::policy::{Gate, Pack, Policy, Profile, Workspace};
+use crate::{AnalysisRules, ChangeRules, ContractRules, forms, suggest};
 use canon::Reason;
+use evidence::{AmendPolicy, SignatureRule};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -34,7 +35,7 @@ struct File {
     gate: Vec<Gate>,
     profile: BTreeMap<String, ProfileForm>,
     amend: AmendPolicy,
-    contract: contract::Rules,
+    contract: ContractRules,
     analysis: AnalysisRules,
     change: ChangeRules,
 }
@@ -110,7 +111,7 @@ pub(crate) fn suggestion(message: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Globs, Permission, RefsRule};
+    use evidence::{Globs, Permission, RefsRule};
 
     const WHOLE: &str = r#"
 [versions]

@@ -4,9 +4,10 @@
 //! because a misspelt obligation would be none. Profiles may carry settings that a plan does not need.
 
 use crate::config::suggestion;
-use crate::policy::{Gate, Pack, Policy, Profile, SignatureRule, Workspace};
-use crate::{AmendPolicy, AnalysisRules, ChangeRules, forms};
+use crate::policy::{Gate, Pack, Policy, Profile, Workspace};
+use crate::{AnalysisRules, ChangeRules, ContractRules, forms};
 use canon::Reason;
+use evidence::{AmendPolicy, SignatureRule};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -58,7 +59,7 @@ struct Document {
     profiles: Vec<Value>,
     workspace: Workspace,
     amend: AmendPolicy,
-    contract: contract::Rules,
+    contract: ContractRules,
     analysis: AnalysisRules,
     change: ChangeRules,
 }
@@ -113,7 +114,7 @@ fn read<T: DeserializeOwned>(place: &str, value: &Value) -> Result<T, PolicyForm
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Globs;
+    use evidence::Globs;
     use serde_json::json;
 
     #[test]

@@ -1,7 +1,7 @@
 //! How gates are written in a policy: with defaults, and with a time in words (`"30s"`).
 
-use crate::{Gate, Globs};
-use contract::claims::GateKind;
+use crate::{Gate, GateKind};
+use evidence::Globs;
 use serde::{Deserialize, Deserializer};
 
 /// How long a gate may run when its policy does not say.

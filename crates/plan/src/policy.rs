@@ -4,9 +4,9 @@
 //! says so, and [`compute`](crate::compute) asks it first.
 
 use crate::forms::{GateForm, default_tier};
-use crate::{AmendPolicy, AnalysisRules, ChangeRules, Globs};
+use crate::{AnalysisRules, ChangeRules, ContractRules};
 use canon::Digest;
-use contract::claims::GateKind;
+use evidence::{AmendPolicy, Globs, RefsRule, SignatureRule};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -29,8 +29,8 @@ pub struct Policy {
     /// When a sealed scope may be amended.
     pub amend: AmendPolicy,
     /// How a patch contract is taken.
-    #[serde(skip_serializing_if = "contract::Rules::is_silent")]
-    pub contract: contract::Rules,
+    #[serde(skip_serializing_if = "ContractRules::is_silent")]
+    pub contract: ContractRules,
     /// What structural analysis looks for.
     #[serde(skip_serializing_if = "AnalysisRules::is_silent")]
     pub analysis: AnalysisRules,
@@ -85,6 +85,16 @@ pub struct Gate {
     pub kind: Option<GateKind>,
 }
 
+/// What kind of gate it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateKind {
+    /// It runs tests.
+    Test,
+    /// It checks anything else.
+    Lint,
+}
+
 /// A named set of obligations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Profile {
@@ -96,19 +106,6 @@ pub struct Profile {
     pub pack_cap: Option<u64>,
     /// Whether evidence must be signed.
     pub signature: SignatureRule,
-}
-
-/// Whether a signature is demanded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SignatureRule {
-    /// There must be a good one.
-    Required,
-    /// If there is one, it must be good.
-    #[default]
-    IfPresent,
-    /// Nobody looks.
-    Ignore,
 }
 
 /// Rules for the tree.
@@ -126,17 +123,6 @@ pub struct Workspace {
     pub refs: RefsRule,
 }
 
-/// What a git reference that changed during a run means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RefsRule {
-    /// It is recorded in the evidence.
-    #[default]
-    Record,
-    /// It is a violation, as a protected path is.
-    Protect,
-}
-
 /// The policy of a tree without `probity.toml`: nothing but one profile without obligations.
 impl Default for Policy {
     fn default() -> Self {
@@ -147,7 +133,7 @@ impl Default for Policy {
             profiles: vec![Profile::named(DEFAULT_PROFILE)],
             workspace: Workspace::default(),
             amend: AmendPolicy::default(),
-            contract: contract::Rules::default(),
+            contract: ContractRules::default(),
             analysis: AnalysisRules::default(),
             change: ChangeRules::default(),
         }

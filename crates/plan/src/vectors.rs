@@ -1,7 +1,8 @@
 //! The JSON form of this crate's functions: kind `plan`.
 
-use crate::{Amendment, GateStatus, Globs, Observed, Policy, Request, SealCheck, compute, seal_check};
+use crate::{Policy, Request, compute};
 use canon::{Digest, bytes};
+use evidence::{Amendment, GateStatus, Globs, Observed, SealCheck, seal_check};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

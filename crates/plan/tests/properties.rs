@@ -1,7 +1,8 @@
 //! The laws of planning, on random policies: same inputs, same plan; the order of packs does not matter; asking for
 //! less never lowers anything.
 
-use probity_plan::{Globs, Plan, PlanError, Policy, Request, compute};
+use evidence::{Globs, Plan};
+use probity_plan::{PlanError, Policy, Request, compute};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

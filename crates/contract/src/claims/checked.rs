@@ -178,9 +178,10 @@ fn list(names: impl ExactSizeIterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claims::{GateFact, GateKind, GateOutcome, recognise};
+    use crate::claims::{GateFact, GateOutcome, recognise};
     use crate::words::ContractStatus;
     use paths::RepoPath;
+    use plan::GateKind;
 
     fn facts(gates: Vec<GateFact>) -> Facts {
         Facts {

@@ -1,10 +1,11 @@
 //! The judgement of claims: each against the facts, by a fixed table.
 
-use super::{Claim, Facts, GateFact, GateKind, GateOutcome};
+use super::{Claim, Facts, GateFact, GateOutcome};
 use crate::profile::{Check, FileClass, classify};
 use crate::words::ContractStatus;
 use canon::bytes;
 use intent::{Entries, Entry, covered};
+use plan::GateKind;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -15,6 +15,7 @@ use crate::profile::Check;
 use crate::words::ContractStatus;
 use intent::Entry;
 use paths::RepoPath;
+use plan::GateKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -76,16 +77,6 @@ impl Claim {
             Self::Verified => "verified",
         }
     }
-}
-
-/// What kind of gate it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GateKind {
-    /// It runs tests.
-    Test,
-    /// It checks anything else.
-    Lint,
 }
 
 /// What became of a gate.

@@ -3,8 +3,8 @@
 use super::{NewFinding, Review};
 use crate::claims::{GateFact, GateOutcome};
 use crate::markdown::{code, health_change, plain};
-use crate::run::Severity;
 use crate::words::ContractStatus;
+use plan::Severity;
 use std::fmt::Write;
 
 /// The most items that one list shows.

@@ -16,9 +16,9 @@ pub use junit::junit;
 use crate::claims::{CheckedClaim, GateFact};
 use crate::profile::Check;
 use crate::receipt::CheckOutcome;
-use crate::run::Severity;
 use crate::words::ContractStatus;
 use paths::RepoPath;
+use plan::Severity;
 use serde_json::{Value, json};
 
 /// A new finding, where a reader can find it.

@@ -119,7 +119,7 @@ pub struct ConcurrentRun {
     /// The run.
     pub run_id: String,
     /// What it may touch, from its own root.
-    pub scope: plan::Globs,
+    pub scope: evidence::Globs,
     /// The declared entries of which it may touch something.
     pub overlap: Entries,
     /// Its root.

@@ -40,17 +40,17 @@ pub use request::{DetailLevel, Evidence, FinishRequest, PromoteRequest, StartReq
 pub use start::{promote, promote_when_free, start};
 pub use status::{DirtyGroup, DirtySummary, FinishedGroup, IntentLine, RunLine, StatusAnswer, Watch, status};
 
-use contract::{Rules, StrictnessProfile};
+use plan::{ContractRules, StrictnessProfile};
 
 /// The rules of a policy, taken as strictly as somebody asks. Nobody can ask for less than the policy does.
-fn stricter(rules: Rules, asked: Option<StrictnessProfile>) -> Rules {
+fn stricter(rules: ContractRules, asked: Option<StrictnessProfile>) -> ContractRules {
     let rank = |profile| match profile {
         StrictnessProfile::Relaxed => 0,
         StrictnessProfile::Ci => 1,
         StrictnessProfile::Strict => 2,
     };
     match asked {
-        Some(asked) if rank(asked) > rank(rules.strictness) => Rules { strictness: asked, ..rules },
+        Some(asked) if rank(asked) > rank(rules.strictness) => ContractRules { strictness: asked, ..rules },
         _ => rules,
     }
 }

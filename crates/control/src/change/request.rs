@@ -1,8 +1,8 @@
 //! What can be asked for: a start and a finish. Every surface fills these in, and no surface adds to them.
 
-use contract::StrictnessProfile;
 use contract::claims::Claim;
 use intent::start::{DirtyScopePolicy, OnConflict};
+use plan::StrictnessProfile;
 use serde::{Deserialize, Serialize};
 
 /// How much an answer says.

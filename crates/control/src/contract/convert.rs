@@ -6,10 +6,10 @@
 use super::Side;
 use analysis::{ApiItem, Comparison, Finding, Run};
 use canon::Digest;
-use contract::Severity;
 use contract::claims::ApiDelta;
 use contract::receipt::RunRef;
 use paths::RepoPath;
+use plan::Severity;
 use std::collections::BTreeSet;
 
 /// Both runs. What they have in common cancels out and is left out; a finding of the later run is where it was caused.

@@ -25,11 +25,11 @@ use contract::claims::{
 };
 use contract::receipt::RunRef;
 use contract::{
-    Budget, CurrentState, GatePreview, Outcome, Patch, PatchIntent, Rules, Strictness, Verdict,
-    WorsenedSymbol, weigh,
+    Budget, CurrentState, GatePreview, Outcome, Patch, PatchIntent, Verdict, WorsenedSymbol, weigh,
 };
 use intent::{Entries, Entry, ScopeCheck};
 use paths::RepoPath;
+use plan::{ContractRules, Strictness};
 use std::collections::BTreeSet;
 
 /// A run of one side of a change.
@@ -83,7 +83,7 @@ pub struct Request<'a> {
     /// What the author writes.
     pub text: Option<&'a str>,
     /// What the policy says. It must not come from the tree under judgement (law 8).
-    pub rules: Rules,
+    pub rules: ContractRules,
     /// The structural gates of the policy, from the same place.
     pub limits: GateRules,
 }
@@ -168,7 +168,7 @@ pub(crate) fn needs_whole_runs(claims: &[Claim], text: Option<&str>, limits: &Ga
 }
 
 /// What a change that starts from `side` may cost.
-pub fn budget(side: &Side, rules: &Rules, limits: &GateRules) -> Budget {
+pub fn budget(side: &Side, rules: &ContractRules, limits: &GateRules) -> Budget {
     let gate = side.structural_gates(limits);
     let counts = side.n_findings.iter().map(|(severity, n)| (convert::severity(*severity), *n));
     let current = CurrentState::new(side.run.health.score().map(Into::into), counts);

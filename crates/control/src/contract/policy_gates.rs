@@ -12,9 +12,10 @@ use crate::planning::{Selection, plan_of};
 use crate::{Fault, Workspace, clock};
 use analysis::RunId;
 use contract::claims::{GateFact, GateOutcome};
+use evidence::{GateStatus, Plan, Seal};
 use exec::Supervisor;
 use paths::{RepoPath, Scope};
-use plan::{GateStatus, Plan, Policy, Seal, SealContents};
+use plan::Policy;
 use std::collections::BTreeSet;
 
 /// The most bytes of a gate's last words.
@@ -65,8 +66,7 @@ pub fn run(
             ..Selection::default()
         },
     )?;
-    let seal =
-        Seal::new(SealContents::new(policy, plan, &clock::run_id(), &clock::now(), look.snapshot.root()));
+    let seal = Seal::new(policy.seal_contents(plan, &clock::run_id(), &clock::now(), look.snapshot.root()));
     let results = if choice.skip {
         gates::skip_all(&seal, "it was left out")
     } else {
@@ -111,8 +111,8 @@ fn run_sealed(
 }
 
 fn facts(policy: &Policy, plan: &Plan, results: &[GateResult], left_out: bool) -> Vec<GateFact> {
-    let kind = |id: &str| policy.gate(id).map_or(contract::claims::GateKind::Lint, plan::Gate::kind);
-    let of_result = |(gate, result): (&plan::PlannedGate, &GateResult)| GateFact {
+    let kind = |id: &str| policy.gate(id).map_or(plan::GateKind::Lint, plan::Gate::kind);
+    let of_result = |(gate, result): (&evidence::PlannedGate, &GateResult)| GateFact {
         id: gate.id.clone(),
         kind: kind(&gate.id),
         result: match result.status {
@@ -149,5 +149,5 @@ fn last_words(result: &GateResult) -> Option<(String, String)> {
 fn exempt(policy: &Policy, plan: &Plan) -> Result<Vec<Scope>, Fault> {
     let declared = plan.gates.iter().filter_map(|gate| policy.gate(&gate.id)).map(|gate| &gate.outputs);
     let all = declared.chain([&policy.workspace.build_outputs]);
-    Ok(all.map(plan::Globs::to_scope).collect::<Result<_, _>>()?)
+    Ok(all.map(evidence::Globs::to_scope).collect::<Result<_, _>>()?)
 }

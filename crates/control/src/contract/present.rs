@@ -12,10 +12,10 @@ use crate::{Fault, Workspace, git, workspace};
 use canon::{Digest, Reason};
 use contract::claims::Claim;
 use contract::receipt::DeltaEntry;
-use contract::{IntentState, PatchIntent, Rules, Severity, StrictnessProfile};
+use contract::{IntentState, PatchIntent};
 use intent::{Entries, Entry, IntentId, IntentScope};
 use paths::RepoPath;
-use plan::Policy;
+use plan::{ContractRules, Policy, Severity, StrictnessProfile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use tree::git::{GITLINK_MODE, HeadTree};
@@ -324,7 +324,7 @@ impl<'a> Ground<'a> {
 }
 
 /// The rules of the policy, with what the caller decides.
-fn rules(policy: &Policy, options: &Options) -> Rules {
+fn rules(policy: &Policy, options: &Options) -> ContractRules {
     let mut rules = policy.contract.clone();
     rules.strictness = options.strictness.unwrap_or(rules.strictness);
     rules.severity_floor = options.severity_floor.or(rules.severity_floor);

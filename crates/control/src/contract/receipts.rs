@@ -12,9 +12,8 @@
 use crate::{Fault, Workspace, attest};
 use canon::{Digest, Reason, json};
 use contract::receipt::{self, ReceiptError};
-use evidence::{CheckStatus, Trust};
+use evidence::{CheckStatus, SignatureRule, Trust};
 use paths::RepoPath;
-use plan::SignatureRule;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -4,8 +4,9 @@
 use super::*;
 use crate::runs::Runs;
 use analysis::{Input, Settings, Source, analyse};
-use contract::{BaselineTrigger, ContractReason, ContractStatus, IntentState, StrictnessProfile};
+use contract::{BaselineTrigger, ContractReason, ContractStatus, IntentState};
 use intent::{IntentId, IntentScope};
+use plan::StrictnessProfile;
 use std::collections::BTreeMap;
 
 /// A function with more parameters than anybody wants: one finding.
@@ -127,7 +128,7 @@ fn runs_that_do_not_fit_say_why() {
 #[test]
 fn what_is_let_through_is_named() {
     let (before, after) = (side(&[("a.py", FINE)]), side(&[("a.py", &[FINE, &long("f")].concat())]));
-    let rules = Rules { strictness: StrictnessProfile::Relaxed, ..Rules::default() };
+    let rules = ContractRules { strictness: StrictnessProfile::Relaxed, ..ContractRules::default() };
     let answer = verify(&Request { rules, ..declared(&before, &after, &["a.py"], &["a.py"]) });
     assert_eq!(answer.outcome.status, ContractStatus::Accepted);
     let regressions = ContractReason::StructuralRegressions;

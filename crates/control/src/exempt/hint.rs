@@ -1,7 +1,8 @@
 //! Whether a violation is mostly the work of build tools: then a policy helps more than a wider scope.
 
+use evidence::Seal;
 use paths::{RepoPath, Scope};
-use plan::{OutputLook, Policy, Seal};
+use plan::{OutputLook, Policy};
 use std::collections::BTreeMap;
 
 /// So many outputs are named.

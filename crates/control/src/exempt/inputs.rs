@@ -1,8 +1,8 @@
 //! What a gate executes: its program, found as the system will find it, with every link and interpreter on the way, and the
 //! files that its command names. Looked up once, when the run is sealed.
 
+use evidence::{Globs, PlannedGate};
 use paths::RepoPath;
-use plan::{Globs, PlannedGate};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};

@@ -3,8 +3,9 @@
 use super::Exemptions;
 use crate::Workspace;
 use canon::Digest;
+use evidence::{Mark, RecognizedOutput};
 use paths::RepoPath;
-use plan::{Mark, MarkedDirectory, RecognizedOutput};
+use plan::MarkedDirectory;
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -94,7 +95,7 @@ fn marked(root: &Path, snapshot: &Snapshot) -> Vec<MarkedDirectory> {
     let of_entry = |entry: Entry<'_>| {
         let mark = Mark::of_file_name(entry.path().file_name())?;
         let path = entry.path().parent()?;
-        mark.is_valid(&content(root, &entry)?).then_some(MarkedDirectory { path, mark })
+        plan::is_valid_mark(mark, &content(root, &entry)?).then_some(MarkedDirectory { path, mark })
     };
     snapshot.entries().filter_map(of_entry).collect()
 }

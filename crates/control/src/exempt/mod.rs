@@ -13,8 +13,8 @@ pub(crate) mod tracked;
 pub use hint::{OutputHint, judged_outputs, output_hint, sources_among};
 pub use tracked::TrackedPaths;
 
+use evidence::{RecognizedOutput, Seal};
 use paths::{RepoPath, Scope};
-use plan::{RecognizedOutput, Seal};
 use std::collections::{BTreeMap, BTreeSet};
 use tree::{Change, Kind, Snapshot};
 

@@ -111,8 +111,8 @@ fn in_an_imported_directory_only_new_packages_are_exempt() {
 fn a_recognized_directory_is_exempt_whole() {
     let recognized = vec![RecognizedOutput {
         path: path("env"),
-        mark: plan::Mark::VirtualEnvironment,
-        because: plan::RecognizedBecause::ToolName,
+        mark: evidence::Mark::VirtualEnvironment,
+        because: evidence::RecognizedBecause::ToolName,
     }];
     let exemptions = Exemptions { recognized, ..Exemptions::default() };
     assert!(exemptions.exempts(&change(ChangeKind::Added, "env/bin/python"), true));

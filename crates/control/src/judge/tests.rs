@@ -1,8 +1,8 @@
 //! Properties of the verdict over arbitrary cases, and one test for each rule that is easy to lose.
 
 use super::*;
+use evidence::GateStatus;
 use paths::Scope;
-use plan::GateStatus;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use tree::Kind;
@@ -92,7 +92,9 @@ impl World {
 }
 
 fn scope(patterns: &[&str]) -> Scope {
-    plan::Globs::new(patterns.iter().map(|pattern| pattern.as_bytes().to_vec())).to_scope().expect("patterns")
+    evidence::Globs::new(patterns.iter().map(|pattern| pattern.as_bytes().to_vec()))
+        .to_scope()
+        .expect("patterns")
 }
 
 fn exemptions(build_outputs: &[&str]) -> Exemptions {

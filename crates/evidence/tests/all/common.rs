@@ -2,36 +2,38 @@
 
 use canon::Digest;
 use paths::RepoPath;
-use plan::{Amendment, GateStatus, Globs, Plan, Policy, Request, compute};
 use probity_evidence::{
-    Budget, Change, ChangeKind, Command, Details, Finding, GateResult, Manifest, RefChange, SecretKey, Tool,
-    Trust,
+    Amendment, Budget, Change, ChangeKind, Command, Details, Finding, GateResult, GateStatus, Globs,
+    Manifest, PackCap, Plan, PlannedGate, RefChange, SecretKey, Tool, Trust,
 };
 use std::collections::BTreeMap;
-
-const POLICY: &str = r#"
-[versions]
-policy = "3"
-[[gate]]
-id = "lint"
-run = ["ruff", "check", "src/"]
-timeout = "30s"
-[[gate]]
-id = "size"
-run = ["sizecheck"]
-required = false
-[profile.team]
-signature = "required"
-"#;
 
 pub(crate) fn path(name: &[u8]) -> RepoPath {
     RepoPath::parse(name).expect("a path")
 }
 
 pub(crate) fn plan() -> Plan {
-    let policy = Policy::from_toml(POLICY).expect("a policy");
-    let scope = Globs::new(["src/**", "!src/gen/**"]);
-    compute(&policy, &Request { profile: "team".into(), scope, ..Request::default() }).expect("a plan")
+    let gate = |id: &str, run: &[&str], timeout_ms, required| PlannedGate {
+        id: id.into(),
+        tier: "T0".into(),
+        run: run.iter().map(|&word| word.into()).collect(),
+        timeout_ms,
+        required,
+    };
+    Plan {
+        version: Plan::VERSION.into(),
+        profile: "team".into(),
+        policy_versions: [("policy".into(), "3".into())].into_iter().collect(),
+        packs: Vec::new(),
+        tier: "T0".into(),
+        gates: vec![
+            gate("lint", &["ruff", "check", "src/"], 30_000, true),
+            gate("size", &["sizecheck"], 120_000, false),
+        ],
+        skipped_gates: Vec::new(),
+        scope: Globs::new(["src/**", "!src/gen/**"]),
+        pack_cap: PackCap { cap: None, selected: 0 },
+    }
 }
 
 pub(crate) fn key() -> SecretKey {
@@ -117,7 +119,7 @@ pub(crate) fn trust() -> Trust {
         plan_hash: Some(plan().hash()),
         follows: Some(probity_evidence::Follows::Nothing),
         required_gates: vec!["lint".into()],
-        signature: plan::SignatureRule::Required,
+        signature: probity_evidence::SignatureRule::Required,
         keys: BTreeMap::from([(key().key_id(), key().public())]),
     }
 }

@@ -1,9 +1,8 @@
 //! Evidence of past versions, which must verify forever. Never change these files; add new ones.
 
 use canon::json;
-use plan::Seal;
 use probity_evidence::bundle::read_bundle;
-use probity_evidence::{PublicKey, StoredManifest, Trust, Verdict, attest, verify};
+use probity_evidence::{PublicKey, Seal, StoredManifest, Trust, Verdict, attest, verify};
 use std::path::PathBuf;
 
 fn data(name: &str) -> PathBuf {

@@ -2,8 +2,7 @@
 
 use crate::common::{artifacts, change, gate, key, manifest, path, trust};
 use canon::{Digest, Reason, json};
-use plan::GateStatus;
-use probity_evidence::{Manifest, Status, StoredManifest, Trust, Verdict, Verification, verify};
+use probity_evidence::{GateStatus, Manifest, Status, StoredManifest, Trust, Verdict, Verification, verify};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -152,7 +151,7 @@ fn an_unknown_recorded_reason_is_still_a_failure() {
     let mut value = manifest_json(&files(&manifest()));
     value["status"] = "fail".into();
     value["reason"] = "FUTURE.REASON".into();
-    let trust = Trust { signature: plan::SignatureRule::Ignore, ..trust() };
+    let trust = Trust { signature: probity_evidence::SignatureRule::Ignore, ..trust() };
     assert_eq!(codes(&verify(&rehashed(value), &trust)), ["FUTURE.REASON"]);
 }
 

@@ -2,8 +2,7 @@
 
 use crate::common::{artifacts, key, manifest, trust};
 use canon::{Digest, json};
-use plan::SignatureRule;
-use probity_evidence::{Follows, Trust, log_path, verify};
+use probity_evidence::{Follows, SignatureRule, Trust, log_path, verify};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Whether changed paths look like build outputs, judged by their names alone: for hints and suggestions, never for a
 //! verdict.
 
-use super::recognize::Mark;
 use super::table::ECOSYSTEMS;
+use evidence::Mark;
 use paths::RepoPath;
 use std::collections::BTreeSet;
 

@@ -9,7 +9,7 @@ mod recognize;
 mod table;
 
 pub use look::{OutputLook, is_source_in_cache, output_root};
-pub use recognize::{Mark, MarkedDirectory, RecognizedBecause, RecognizedOutput, recognize};
+pub use recognize::{MarkedDirectory, is_valid_mark, recognize};
 
 use paths::RepoPath;
 use std::collections::BTreeSet;

@@ -5,23 +5,12 @@
 //! tool uses by itself. A mark that a command drops into a source directory hides nothing.
 
 use super::table::{ECOSYSTEMS, VIRTUAL_ENVIRONMENTS};
+use evidence::{Mark, RecognizedBecause, RecognizedOutput};
 use paths::RepoPath;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The first line of every cache directory tag (<https://bford.info/cachedir/>).
 const CACHEDIR_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
-
-/// The file that says what its directory is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Mark {
-    /// A cache directory.
-    #[serde(rename = "CACHEDIR.TAG")]
-    CacheDirectory,
-    /// A virtual environment of Python.
-    #[serde(rename = "pyvenv.cfg")]
-    VirtualEnvironment,
-}
 
 /// A directory with a valid mark, not yet judged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,64 +21,22 @@ pub struct MarkedDirectory {
     pub mark: Mark,
 }
 
-/// Why a mark was believed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RecognizedBecause {
-    /// The directory had its mark before the run.
-    MarkedAtStart,
-    /// The ignore rules of the start name the directory.
-    Ignored,
-    /// The directory has the name that the tool uses by itself.
-    ToolName,
+/// Whether a file with this content is the mark and no file that happens to have its name.
+pub fn is_valid_mark(mark: Mark, content: &[u8]) -> bool {
+    match mark {
+        Mark::CacheDirectory => content.starts_with(CACHEDIR_SIGNATURE),
+        Mark::VirtualEnvironment => content.split(|&byte| byte == b'\n').any(is_home_line),
+    }
 }
 
-/// A directory that was recognized as a build output.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RecognizedOutput {
-    /// The directory.
-    pub path: RepoPath,
-    /// Its mark.
-    pub mark: Mark,
-    /// Why the mark was believed.
-    pub because: RecognizedBecause,
-}
-
-impl Mark {
-    /// The mark that a file of this name would be.
-    pub fn of_file_name(name: &[u8]) -> Option<Self> {
-        match name {
-            b"CACHEDIR.TAG" => Some(Self::CacheDirectory),
-            b"pyvenv.cfg" => Some(Self::VirtualEnvironment),
-            _ => None,
+/// Whether the tools that write this mark use the directory's name by themselves.
+fn is_tool_name(mark: Mark, directory: &RepoPath) -> bool {
+    let is = |name: &&str| name.as_bytes() == directory.file_name();
+    match mark {
+        Mark::CacheDirectory => {
+            is(&"target") || ECOSYSTEMS.iter().any(|it| it.writes_directory(directory.as_bytes()))
         }
-    }
-
-    /// The name of the file.
-    pub const fn file_name(self) -> &'static str {
-        match self {
-            Self::CacheDirectory => "CACHEDIR.TAG",
-            Self::VirtualEnvironment => "pyvenv.cfg",
-        }
-    }
-
-    /// Whether a file with this content is the mark and no file that happens to have its name.
-    pub fn is_valid(self, content: &[u8]) -> bool {
-        match self {
-            Self::CacheDirectory => content.starts_with(CACHEDIR_SIGNATURE),
-            Self::VirtualEnvironment => content.split(|&byte| byte == b'\n').any(is_home_line),
-        }
-    }
-
-    /// Whether the tools that write this mark use the directory's name by themselves.
-    fn is_tool_name(self, directory: &RepoPath) -> bool {
-        let is = |name: &&str| name.as_bytes() == directory.file_name();
-        match self {
-            Self::CacheDirectory => {
-                is(&"target") || ECOSYSTEMS.iter().any(|it| it.writes_directory(directory.as_bytes()))
-            }
-            Self::VirtualEnvironment => VIRTUAL_ENVIRONMENTS.iter().any(is),
-        }
+        Mark::VirtualEnvironment => VIRTUAL_ENVIRONMENTS.iter().any(is),
     }
 }
 
@@ -119,7 +66,7 @@ pub fn recognize(
         add(marked, RecognizedBecause::MarkedAtStart);
     }
     for marked in at_end.iter().filter(|marked| !is_kept(&marked.path)) {
-        if marked.mark.is_tool_name(&marked.path) && is_project(&marked.path) {
+        if is_tool_name(marked.mark, &marked.path) && is_project(&marked.path) {
             add(marked, RecognizedBecause::ToolName);
         } else if is_ignored(&marked.path) {
             add(marked, RecognizedBecause::Ignored);
@@ -164,13 +111,17 @@ mod tests {
 
     #[test]
     fn a_mark_must_be_one() {
-        assert!(Mark::CacheDirectory.is_valid(b"Signature: 8a477f597d28d172789f06886806bc55\n# by cargo\n"));
+        assert!(is_valid_mark(
+            Mark::CacheDirectory,
+            b"Signature: 8a477f597d28d172789f06886806bc55\n# by cargo\n"
+        ));
         assert!(
-            !Mark::CacheDirectory.is_valid(b"") && !Mark::CacheDirectory.is_valid(b"Signature: 8a477f59\n")
+            !is_valid_mark(Mark::CacheDirectory, b"")
+                && !is_valid_mark(Mark::CacheDirectory, b"Signature: 8a477f59\n")
         );
-        assert!(Mark::VirtualEnvironment.is_valid(b"version = 3.12\nHome = /usr/bin\n"));
+        assert!(is_valid_mark(Mark::VirtualEnvironment, b"version = 3.12\nHome = /usr/bin\n"));
         for bad in ["", "home\n", "home = \n", "homes = /usr\n", "# home\nversion = 3\n"] {
-            assert!(!Mark::VirtualEnvironment.is_valid(bad.as_bytes()), "{bad:?}");
+            assert!(!is_valid_mark(Mark::VirtualEnvironment, bad.as_bytes()), "{bad:?}");
         }
     }
 

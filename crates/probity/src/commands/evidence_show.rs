@@ -3,9 +3,8 @@
 use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
 use crate::ui;
 use canon::bytes::escape;
-use evidence::{ChangeKind, Finding, Manifest, StoredManifest};
+use evidence::{ChangeKind, Finding, Manifest, RecognizedBecause, RecognizedOutput, StoredManifest};
 use paths::RepoPath;
-use plan::{RecognizedBecause, RecognizedOutput};
 use std::collections::BTreeSet;
 
 /// So many lines of one kind are shown; the bundle has them all.
@@ -109,9 +108,9 @@ fn finding(finding: &Finding) -> String {
 
 fn gate(result: &evidence::GateResult) -> String {
     let status = match result.status {
-        plan::GateStatus::Pass => ui::good("pass"),
-        plan::GateStatus::Fail => ui::bad("fail"),
-        plan::GateStatus::Skip => ui::warn("skip"),
+        evidence::GateStatus::Pass => ui::good("pass"),
+        evidence::GateStatus::Fail => ui::bad("fail"),
+        evidence::GateStatus::Skip => ui::warn("skip"),
     };
     format!("{status} {} {}", result.gate_id, ui::dim(format_args!("{} ms", result.duration_ms)))
 }

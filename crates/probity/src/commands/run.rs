@@ -142,9 +142,9 @@ fn show_event(workspace: &Workspace, event: &Event<'_>, typed_remark: &str) {
         Event::CommandEnded => {}
         Event::Gate(result) => {
             let status = match result.status {
-                plan::GateStatus::Pass => ui::good("pass"),
-                plan::GateStatus::Fail => ui::bad("fail"),
-                plan::GateStatus::Skip => ui::warn("skip"),
+                evidence::GateStatus::Pass => ui::good("pass"),
+                evidence::GateStatus::Fail => ui::bad("fail"),
+                evidence::GateStatus::Skip => ui::warn("skip"),
             };
             ui::row(
                 "gate",
@@ -260,7 +260,7 @@ fn hint_words(hint: &OutputHint) -> String {
 
 /// Where the words of failed gates are.
 fn show_failed_logs(report: &RunReport) {
-    let failed = report.gate_results.iter().filter(|result| result.status == plan::GateStatus::Fail);
+    let failed = report.gate_results.iter().filter(|result| result.status == evidence::GateStatus::Fail);
     for log in failed.flat_map(control::gates::GateResult::log_paths) {
         let path = report.attested.dir.join(log);
         if std::fs::metadata(&path).is_ok_and(|facts| facts.len() > 0) {

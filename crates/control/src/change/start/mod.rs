@@ -16,12 +16,12 @@ use crate::analyze::Progress;
 use crate::registry::{Caller, Done, Handles, KeptHandle, Shell, TreeFacts};
 use crate::runs::Runs;
 use crate::{Fault, Workspace, clock, ledger};
-use contract::StrictnessProfile;
 use intent::registry::{Action, Change, Circumstances, Command, Declaration, Intent, Refusal};
 use intent::start::{ClaimState, DirtyScopePolicy, OnConflict, StartNextStep, StartStatus};
 use intent::{
     CommandId, IntentId, IntentScope, Owner, Peer, StartDecision, StartState, Status, start_decision,
 };
+use plan::StrictnessProfile;
 
 /// Starts a change.
 pub fn start(

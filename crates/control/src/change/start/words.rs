@@ -1,17 +1,15 @@
 //! A start as an answer says it.
 
 use super::{Ask, Desk};
-use crate::Fault;
-use crate::analyze;
 use crate::change::answer::{self, BlastSummary, ConcurrentRun, Neighbours, StartAnswer};
 use crate::change::view::{LISTED, View};
 use crate::contract::Side;
-use crate::{claims, ledger};
-use contract::StrictnessProfile;
+use crate::{Fault, analyze, claims, ledger};
 use intent::registry::Notice;
 use intent::start::{ClaimState, StartNextStep, StartStatus};
 use intent::{IntentId, IntentScope, StartDecision};
 use paths::RepoPath;
+use plan::StrictnessProfile;
 use serde_json::{Value, json};
 use std::os::unix::ffi::OsStrExt;
 

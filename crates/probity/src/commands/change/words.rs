@@ -3,9 +3,9 @@
 use crate::ui;
 use canon::bytes::escape;
 use clap::ValueEnum;
-use contract::StrictnessProfile;
 use control::change::DetailLevel;
 use intent::Ownership;
+use plan::StrictnessProfile;
 use serde_json::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,8 +1,55 @@
 //! What a policy says about the contract: how strictly a verdict is taken, and what a false claim leads to.
 
-use crate::run::Severity;
-use crate::strictness::{Strictness, StrictnessProfile};
 use serde::{Deserialize, Serialize};
+
+/// How bad a finding is. The verdict counts all alike; only a severity floor tells them apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing.
+    Info,
+    /// Worth fixing.
+    #[default]
+    Warning,
+    /// Wrong.
+    Error,
+    /// Dangerous.
+    Critical,
+}
+
+impl std::fmt::Display for Severity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Critical => "critical",
+        })
+    }
+}
+
+/// A named strictness.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StrictnessProfile {
+    /// What the contract says.
+    #[default]
+    Ci,
+    /// More than the contract says.
+    Strict,
+    /// Quality is reported and does not block.
+    Relaxed,
+}
+
+/// How strict a verdict is taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Strictness {
+    /// The profile.
+    pub profile: StrictnessProfile,
+    /// New findings below this severity do not block. `None`: all do.
+    pub severity_floor: Option<Severity>,
+}
 
 /// What a false claim leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +64,7 @@ pub enum FalseClaims {
 /// The `[contract]` of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Rules {
+pub struct ContractRules {
     /// The profile of strictness.
     pub strictness: StrictnessProfile,
     /// New findings below this severity do not block.
@@ -28,7 +75,7 @@ pub struct Rules {
     pub false_claims: Option<FalseClaims>,
 }
 
-impl Rules {
+impl ContractRules {
     /// Whether nothing is said: then the policy is the same as one that was written before there was a contract.
     pub fn is_silent(&self) -> bool {
         *self == Self::default()
@@ -52,10 +99,10 @@ mod tests {
 
     #[test]
     fn a_false_claim_violates_where_the_policy_says_so_or_is_strict() {
-        let strict = Rules { strictness: StrictnessProfile::Strict, ..Rules::default() };
-        assert_eq!(Rules::default().false_claims(), FalseClaims::Report);
+        let strict = ContractRules { strictness: StrictnessProfile::Strict, ..ContractRules::default() };
+        assert_eq!(ContractRules::default().false_claims(), FalseClaims::Report);
         assert_eq!(strict.false_claims(), FalseClaims::Violate);
-        let said = Rules { false_claims: Some(FalseClaims::Report), ..strict };
+        let said = ContractRules { false_claims: Some(FalseClaims::Report), ..strict };
         assert_eq!(said.false_claims(), FalseClaims::Report);
     }
 }

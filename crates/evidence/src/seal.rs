@@ -3,8 +3,7 @@
 //! A seal is canonical JSON and holds its own hash. [`Seal::parse`] accepts exactly the bytes that
 //! [`Seal::to_bytes`] writes for the same contents, so a seal that was touched is a damaged one.
 
-use crate::policy::{Policy, RefsRule, SignatureRule};
-use crate::{AmendPolicy, Globs, Plan};
+use crate::{AmendPolicy, Globs, Plan, SignatureRule};
 use canon::{Digest, Reason, json};
 use paths::RepoPath;
 use serde::{Deserialize, Serialize};
@@ -63,6 +62,17 @@ pub struct GateSettings {
     pub imports: Globs,
 }
 
+/// What a git reference that changed during a run means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RefsRule {
+    /// It is recorded in the evidence.
+    #[default]
+    Record,
+    /// It is a violation, as a protected path is.
+    Protect,
+}
+
 /// How strongly a scope is enforced while a run goes on (law 13).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -94,37 +104,6 @@ impl SealDamaged {
     /// The stable code.
     pub const fn reason(&self) -> Reason {
         Reason::SealDamaged
-    }
-}
-
-impl SealContents {
-    /// Gathers what `policy` says about a run under `plan`.
-    pub fn new(policy: &Policy, plan: Plan, run_id: &str, sealed_at: &str, root: Digest) -> Self {
-        let settings = |id: &str| {
-            let gate = policy.gate(id)?;
-            let settings = GateSettings {
-                env: gate.env.clone(),
-                outputs: gate.outputs.clone(),
-                ..GateSettings::default()
-            };
-            Some((gate.id.clone(), settings))
-        };
-        Self {
-            run_id: run_id.into(),
-            sealed_at: sealed_at.into(),
-            policy_digest: policy.digest(),
-            root,
-            build_outputs: policy.workspace.build_outputs.clone(),
-            recognize_outputs: policy.workspace.recognize_outputs,
-            protected: policy.workspace.protected.clone(),
-            grants: Globs::default(),
-            refs: policy.workspace.refs,
-            gate_settings: plan.gates.iter().filter_map(|gate| settings(&gate.id)).collect(),
-            signature: policy.profile(&plan.profile).map_or_else(SignatureRule::default, |it| it.signature),
-            amend: policy.amend,
-            enforcement: Enforcement::default(),
-            plan,
-        }
     }
 }
 
@@ -180,40 +159,49 @@ fn unsealed(contents: &SealContents) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Request, compute};
+    use crate::{PackCap, PlannedGate};
     use proptest::prelude::*;
 
-    const POLICY: &str = r#"
-[workspace]
-build_outputs = ["target/**"]
-[[gate]]
-id = "lint"
-run = ["ruff"]
-env = ["CI"]
-outputs = [".ruff_cache/**"]
-[[gate]]
-id = "deep"
-run = ["deep"]
-tier = "T9"
-[profile.team]
-signature = "required"
-"#;
-
     fn seal() -> Seal {
-        let policy = Policy::from_toml(POLICY).expect("a policy");
-        let request = Request { profile: "team".into(), scope: Globs::new(["src/**"]), ..Request::default() };
-        let plan = compute(&policy, &request).expect("a plan");
-        Seal::new(SealContents::new(&policy, plan, "run-1", "2026-03-01T10:00:00Z", Digest::of(b"tree")))
-    }
-
-    #[test]
-    fn takes_what_the_policy_says_about_the_plan() {
-        let seal = seal();
-        let contents = seal.contents();
-        assert_eq!(contents.signature, SignatureRule::Required);
-        assert_eq!(contents.build_outputs, Globs::new(["target/**"]));
-        assert_eq!(contents.gate_settings["lint"].env, ["CI"]);
-        assert!(!contents.gate_settings.contains_key("deep"), "a skipped gate needs no settings");
+        let lint = PlannedGate {
+            id: "lint".into(),
+            tier: "T0".into(),
+            run: vec!["ruff".into()],
+            timeout_ms: 120_000,
+            required: true,
+        };
+        let plan = Plan {
+            version: Plan::VERSION.into(),
+            profile: "team".into(),
+            policy_versions: Map::new(),
+            packs: Vec::new(),
+            tier: "T0".into(),
+            gates: vec![lint],
+            skipped_gates: vec!["deep".into()],
+            scope: Globs::new(["src/**"]),
+            pack_cap: PackCap { cap: None, selected: 0 },
+        };
+        let settings = GateSettings {
+            env: vec!["CI".into()],
+            outputs: Globs::new([".ruff_cache/**"]),
+            ..GateSettings::default()
+        };
+        Seal::new(SealContents {
+            run_id: "run-1".into(),
+            sealed_at: "2026-03-01T10:00:00Z".into(),
+            plan,
+            policy_digest: Digest::of(b"policy"),
+            root: Digest::of(b"tree"),
+            build_outputs: Globs::new(["target/**"]),
+            recognize_outputs: false,
+            protected: Globs::default(),
+            grants: Globs::default(),
+            refs: RefsRule::default(),
+            gate_settings: BTreeMap::from([("lint".into(), settings)]),
+            signature: SignatureRule::Required,
+            amend: AmendPolicy::default(),
+            enforcement: Enforcement::default(),
+        })
     }
 
     #[test]

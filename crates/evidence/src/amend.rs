@@ -1,0 +1,111 @@
+//! Amendments: the one way in which a sealed scope changes, appended and never rewritten (law 2).
+
+use crate::Globs;
+use canon::Reason;
+use paths::{PatternError, Scope};
+use serde::{Deserialize, Serialize};
+
+/// Patterns that were added to a sealed scope: by whom, why and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Amendment {
+    /// The patterns; they speak after those of the seal and of earlier amendments.
+    pub add: Globs,
+    /// Who amended.
+    pub by: String,
+    /// Why.
+    pub why: String,
+    /// When, as RFC 3339.
+    pub at: String,
+}
+
+/// Why an amendment is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AmendmentError {
+    /// A part of it is empty.
+    #[error("an amendment needs `{0}`")]
+    Empty(&'static str),
+    /// A pattern is not valid.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+}
+
+impl AmendmentError {
+    /// The stable code.
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::Empty(_) => Reason::AmendIncomplete,
+            Self::Pattern(error) => error.reason,
+        }
+    }
+}
+
+impl Amendment {
+    /// Makes an amendment that says everything it must and whose patterns are valid.
+    pub fn new(add: Globs, by: &str, why: &str, at: &str) -> Result<Self, AmendmentError> {
+        // Blanks say nothing.
+        let amendment = Self { add, by: by.trim().into(), why: why.trim().into(), at: at.into() };
+        if let Some(field) = amendment.empty_field() {
+            return Err(AmendmentError::Empty(field));
+        }
+        amendment.add.to_scope()?;
+        Ok(amendment)
+    }
+
+    /// The first part that is empty although it must not be.
+    pub fn empty_field(&self) -> Option<&'static str> {
+        let parts = [
+            ("add", self.add.is_empty()),
+            ("by", self.by.is_empty()),
+            ("why", self.why.is_empty()),
+            ("at", self.at.is_empty()),
+        ];
+        parts.into_iter().find(|(_, empty)| *empty).map(|(field, _)| field)
+    }
+}
+
+/// The scope that counts: the sealed patterns, then those of each amendment, which match last.
+pub fn amended_scope(sealed: &Globs, amendments: &[Amendment]) -> Result<Scope, PatternError> {
+    let mut globs = sealed.clone();
+    for amendment in amendments {
+        globs.extend(&amendment.add);
+    }
+    globs.to_scope()
+}
+
+/// When a sealed scope may be amended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AmendPolicy {
+    /// While the run goes on.
+    pub during: Permission,
+    /// When it has ended.
+    pub after: Permission,
+}
+
+/// Whether something may be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Permission {
+    /// It may.
+    #[default]
+    Allow,
+    /// It may not.
+    Deny,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amendment_says_who_why_and_when() {
+        let docs = || Globs::new(["docs/**"]);
+        assert!(Amendment::new(docs(), "ada", "the page names the option", "2026-03-01T10:00:00Z").is_ok());
+        assert_eq!(Amendment::new(docs(), "ada", "", "now"), Err(AmendmentError::Empty("why")));
+        assert_eq!(Amendment::new(Globs::default(), "ada", "x", "now"), Err(AmendmentError::Empty("add")));
+        assert!(matches!(
+            Amendment::new(Globs::new(["/etc/**"]), "ada", "x", "now"),
+            Err(AmendmentError::Pattern(_))
+        ));
+    }
+}
