@@ -1,7 +1,7 @@
 //! The receipt of a finished change: what was declared, what happened, what was checked, and what was not.
 //!
-//! A document `probity/receipt/v1`. Its digest covers everything else in it, so that it can be checked offline and
-//! named by others. It holds facts; only the decision points are for people to judge.
+//! A document `probity/receipt/v1`, which [`evidence::receipt`] checks offline. It holds facts; only the decision points
+//! are for people to judge.
 
 use crate::claims::{ApiDelta, CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome, Judgement};
 use crate::outputs::NewFinding;
@@ -10,29 +10,14 @@ use crate::strictness::Outcome;
 use crate::verify::{Evaluated, Verdict};
 use crate::words::ContractReason;
 use canon::Digest;
+use evidence::Enforcement;
+use evidence::receipt::SCHEMA;
 use intent::registry::Amendment;
 use intent::{FinishHygiene, IntentId, IntentScope, ScopeCheck, ScopeCheckStatus, Timestamp};
 use paths::RepoPath;
 use plan::Strictness;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
-
-/// The schema that every receipt names.
-pub const SCHEMA: &str = "probity/receipt/v1";
-
-/// How strongly the rules were enforced while the change was made (law 13).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Enforcement {
-    /// Nothing was prevented; the tree was looked at afterwards.
-    Observe,
-    /// Hooks of the agent asked before each edit.
-    Hook,
-    /// The agent ran in a sandbox.
-    Sandbox,
-    /// The agent wrote to a copy.
-    Overlay,
-}
 
 /// A run, as a receipt names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -160,28 +145,6 @@ pub enum DecisionKind {
     ApiBroken,
 }
 
-/// Why a document is no valid receipt.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReceiptError {
-    /// It is another document.
-    #[error("the document is no {SCHEMA}")]
-    Schema,
-    /// It has no digest, or one that cannot be read.
-    #[error("the receipt has no digest")]
-    NoDigest,
-    /// It says something else than its receipt.
-    #[error("the statement's subjects are not those of its receipt")]
-    Statement,
-    /// It was changed after it was made.
-    #[error("the receipt names {stated}, but its content is {found}")]
-    Digest {
-        /// What it says.
-        stated: Digest,
-        /// What it is.
-        found: Digest,
-    },
-}
-
 /// Makes a receipt.
 pub fn receipt(input: &ReceiptInput<'_>) -> Value {
     let hygiene = input.hygiene.map(|hygiene| {
@@ -267,46 +230,6 @@ fn intent_json(intent: &ReceiptIntent) -> Value {
         "scope": intent.scope,
         "amendments": intent.amendments.iter().map(amendment).collect::<Vec<_>>(),
     })
-}
-
-/// Checks a receipt offline: that it is one, and that nobody changed it. Answers its digest.
-pub fn verify_receipt(document: &Value) -> Result<Digest, ReceiptError> {
-    if document.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
-        return Err(ReceiptError::Schema);
-    }
-    let mut body = document.clone();
-    let stated = body.as_object_mut().and_then(|members| members.remove("digest"));
-    let stated = stated.and_then(|digest| digest.as_str()?.parse().ok()).ok_or(ReceiptError::NoDigest)?;
-    let found = Digest::of_json(&body);
-    if stated == found { Ok(found) } else { Err(ReceiptError::Digest { stated, found }) }
-}
-
-/// The type of the predicate when a receipt is an attestation.
-pub const PREDICATE_TYPE: &str = "https://probity.dev/attestation/receipt/v1";
-
-/// The receipt as an in-toto statement: its subjects are the receipt itself and every file that the change left.
-pub fn statement(receipt: &Value) -> Result<Value, ReceiptError> {
-    let digest = verify_receipt(receipt)?;
-    let subject =
-        |name: String, digest: Digest| json!({ "name": name, "digest": { "sha256": digest.to_hex() } });
-    let mut subjects = vec![subject("probity-receipt".into(), digest)];
-    for entry in receipt["delta"].as_array().into_iter().flatten() {
-        let after = entry["after"].as_str().and_then(|digest| digest.parse().ok());
-        let name = canon::bytes::from_json(&entry["path"]).map(|path| canon::bytes::escape(&path));
-        subjects.extend(name.zip(after).map(|(name, after)| subject(name, after)));
-    }
-    Ok(json!({
-        "_type": "https://in-toto.io/Statement/v1",
-        "subject": subjects,
-        "predicateType": PREDICATE_TYPE,
-        "predicate": receipt,
-    }))
-}
-
-/// The receipt that a statement attests, if the statement is what that receipt gives.
-pub fn attested(statement: &Value) -> Result<Value, ReceiptError> {
-    let receipt = &statement["predicate"];
-    if self::statement(receipt)? == *statement { Ok(receipt.clone()) } else { Err(ReceiptError::Statement) }
 }
 
 /// Every check with what became of it.

@@ -1,14 +1,13 @@
 //! Strictness, budgets and receipts.
 
+use evidence::Enforcement;
+use evidence::receipt::{ReceiptError, attested, statement, verify as verify_receipt};
 use intent::{Entry, IntentScope, ScopeCheckStatus, Timestamp, scope_check};
 use paths::RepoPath;
 use plan::{FalseClaims, GateKind, Severity, Strictness, StrictnessProfile};
 use probity_contract::claims::{Claim, Facts, GateFact, GateOutcome, Judgement, check_each, judge};
 use probity_contract::outputs::NewFinding;
-use probity_contract::receipt::{
-    DeltaEntry, Enforcement, ReceiptError, ReceiptInput, ReceiptIntent, RunRef, attested, receipt, statement,
-    verify_receipt,
-};
+use probity_contract::receipt::{DeltaEntry, ReceiptInput, ReceiptIntent, RunRef, receipt};
 use probity_contract::{
     ContractReason, ContractStatus, CurrentState, Finding, GatePreview, IntentState, Patch,
     PatchIntent, Run, Verdict, budget, markdown, verify, weigh,

@@ -9,6 +9,7 @@
 //! * [`verify`]: judges a bundle against what the caller demands ([`Trust`]). It works on any bytes.
 //! * [`SecretKey`], [`PublicKey`]: Ed25519, so that whoever can verify cannot forge.
 //! * [`attest`]: a run as in-toto statement in a DSSE envelope, for other tools.
+//! * [`receipt`]: checks the receipt of a finished change offline.
 //! * [`summary`]: the page for people.
 //! * [`bundle`]: bundles on disk: whole or not at all.
 //! * [`vectors`]: the JSON form of the verifier, for `probity conformance`.
@@ -24,6 +25,7 @@ mod judge;
 mod keys;
 mod manifest;
 mod plan;
+pub mod receipt;
 mod recognized;
 mod seal;
 mod seal_check;

@@ -3,7 +3,8 @@
 use super::{Answer, Verified, receipts::Kept, receipts::Receipts};
 use crate::{Fault, Workspace, clock};
 use canon::Digest;
-use contract::receipt::{DeltaEntry, Enforcement, ReceiptInput, ReceiptIntent, receipt};
+use contract::receipt::{DeltaEntry, ReceiptInput, ReceiptIntent, receipt};
+use evidence::Enforcement;
 use intent::{FinishHygiene, IntentId, Timestamp};
 use serde_json::Value;
 

@@ -11,17 +11,14 @@
 
 use crate::{Fault, Workspace, attest};
 use canon::{Digest, Reason, json};
-use contract::receipt::{self, ReceiptError};
-use evidence::{CheckStatus, SignatureRule, Trust};
+use evidence::Trust;
+use evidence::receipt::{self, Checked, ReceiptCheck, ReceiptError};
 use paths::RepoPath;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use store::{Chain, Link, State, durable};
-
-/// A receipt is a document for people; one that is larger than this is no receipt.
-const MAX_RECEIPT_BYTES: usize = 64 << 20;
 
 /// The receipts of a repository.
 #[derive(Debug, Clone)]
@@ -79,7 +76,7 @@ impl Receipts {
         let last = self.numbers()?.last().copied();
         let previous = last.map(|number| self.read(number)).transpose()?;
         let document = make(previous.as_ref().map(|kept| kept.digest));
-        let digest = receipt::verify_receipt(&document).map_err(|error| unfit(&error))?;
+        let digest = receipt::verify(&document).map_err(|error| unfit(&error))?;
         let number = last.unwrap_or(0) + 1;
         if let Some(key) = &key {
             let statement = receipt::statement(&document).map_err(|error| unfit(&error))?;
@@ -147,8 +144,8 @@ impl Receipts {
         let bytes = durable::read(&path)?.ok_or_else(|| missing(&format!("receipt {number} is gone")))?;
         let document = json::parse(&bytes)
             .map_err(|error| Fault::refused(error.reason, format!("{}: {error}", path.display())))?;
-        let digest = receipt::verify_receipt(&document)
-            .map_err(|error| Fault::refused(reason(&error), format!("{}: {error}", path.display())))?;
+        let digest = receipt::verify(&document)
+            .map_err(|error| Fault::refused(error.reason(), format!("{}: {error}", path.display())))?;
         let envelope = Some(self.envelope_path(number)).filter(|path| path.exists());
         Ok(Kept { number, digest, document, path, envelope })
     }
@@ -197,158 +194,26 @@ pub fn bytes(kept: &Kept) -> Result<Vec<u8>, Fault> {
 pub fn chain_check(receipts: &Receipts) -> Result<ReceiptCheck, Fault> {
     let broken = receipts.broken_links()?;
     Ok(match broken.as_slice() {
-        [] => passed("chain", "every receipt names the one before it".into()),
-        _ => failed("chain", Reason::EvidenceChainBroken, broken.join("; ")),
+        [] => ReceiptCheck::passed("chain", "every receipt names the one before it".into()),
+        _ => ReceiptCheck::failed("chain", Reason::EvidenceChainBroken, broken.join("; ")),
     })
-}
-
-/// One question that was put to a receipt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReceiptCheck {
-    /// What was asked.
-    pub name: &'static str,
-    /// What came of it.
-    pub status: CheckStatus,
-    /// The code, if it failed.
-    pub code: Option<Reason>,
-    /// In words.
-    pub detail: String,
-}
-
-/// What an offline check of a receipt says.
-#[derive(Debug, Clone)]
-pub struct Checked {
-    /// The receipt, if it is one.
-    pub document: Option<Value>,
-    /// Every question, also those that nobody could answer.
-    pub checks: Vec<ReceiptCheck>,
-}
-
-impl Checked {
-    /// Whether nothing speaks against the receipt.
-    pub fn passed(&self) -> bool {
-        self.checks.iter().all(|check| check.status != CheckStatus::Failed)
-    }
 }
 
 /// Checks a receipt or its envelope by its bytes alone, and against a tree if one is given.
 pub fn check(bytes: &[u8], trust: &Trust, tree: Option<&Path>) -> Checked {
-    let (content, signature) = open(bytes, trust);
-    let (document, integrity) = match content.and_then(|document| {
-        receipt::verify_receipt(&document)
-            .map(|digest| (document, digest))
-            .map_err(|error| (reason(&error), error.to_string()))
-    }) {
-        Ok((document, digest)) => (Some(document), passed("integrity", digest.to_string())),
-        Err((code, detail)) => (None, failed("integrity", code, detail)),
-    };
-    let tree = match (tree, &document) {
-        (Some(tree), Some(document)) => tree_check(document, tree),
-        _ => skipped("tree", "no tree was given"),
-    };
-    Checked { document, checks: vec![integrity, signature, tree] }
+    let digest = tree.map(|tree| |path: &RepoPath| digest_of_file(tree, path));
+    receipt::check(bytes, trust, digest.as_ref().map(|digest| digest as receipt::DigestOfFile<'_>))
 }
 
-type Content = Result<Value, (Reason, String)>;
-
-/// The receipt that the bytes hold, and what its signature is worth.
-fn open(bytes: &[u8], trust: &Trust) -> (Content, ReceiptCheck) {
-    let unreadable = |why: String| {
-        let check = skipped("signature", "there is nothing to look at");
-        (Err((Reason::EvidenceSchemaInvalid, why)), check)
-    };
-    if bytes.len() > MAX_RECEIPT_BYTES {
-        return unreadable(format!("it is larger than {MAX_RECEIPT_BYTES} bytes"));
-    }
-    let value = match json::parse(bytes) {
-        Ok(value) => value,
-        Err(error) => return unreadable(error.to_string()),
-    };
-    if value.get("payloadType").is_none() {
-        let check = match trust.signature {
-            SignatureRule::Required => {
-                failed("signature", Reason::EvidenceSignatureRequired, "it is not signed".into())
-            }
-            _ => skipped("signature", "this is the receipt alone; its envelope carries the signature"),
-        };
-        return (Ok(value), check);
-    }
-    let of_receipt =
-        |statement: &Value| receipt::attested(statement).map_err(|error| (reason(&error), error.to_string()));
-    match evidence::attest::open_statement(bytes, &trust.keys) {
-        Ok((key_id, statement)) => (of_receipt(&statement), passed("signature", format!("by key {key_id}"))),
-        Err(error) if trust.signature == SignatureRule::Ignore || trust.keys.is_empty() => {
-            let check = match trust.signature {
-                SignatureRule::Required => failed("signature", Reason::EvidenceKeyUnknown, error.to_string()),
-                _ => skipped("signature", "no trusted key was given"),
-            };
-            (payload(&value).and_then(|statement| of_receipt(&statement)), check)
-        }
-        Err(error) => {
-            let content = payload(&value).and_then(|statement| of_receipt(&statement));
-            (content, failed("signature", Reason::EvidenceSignatureInvalid, error.to_string()))
-        }
-    }
-}
-
-/// The statement of an envelope that nobody vouches for.
-fn payload(envelope: &Value) -> Content {
-    let unfit = |why: String| (Reason::EvidenceSchemaInvalid, why);
-    let bytes = evidence::attest::payload(envelope).map_err(|error| unfit(error.to_string()))?;
-    json::parse(&bytes).map_err(|error| unfit(error.to_string()))
-}
-
-/// Whether the files of a tree are still those that the change left.
-fn tree_check(document: &Value, tree: &Path) -> ReceiptCheck {
-    let mut wrong = Vec::new();
-    let entries = document["delta"].as_array().map_or(&[][..], Vec::as_slice);
-    for entry in entries {
-        let Some(path) = canon::bytes::from_json(&entry["path"]).and_then(|it| RepoPath::parse(&it).ok())
-        else {
-            return failed("tree", Reason::EvidenceSchemaInvalid, "a path of the delta is none".into());
-        };
-        let stated: Option<Digest> = entry["after"].as_str().and_then(|digest| digest.parse().ok());
-        let file = tree.join(OsStr::from_bytes(path.as_bytes()));
-        let found = std::fs::symlink_metadata(&file).ok().filter(std::fs::Metadata::is_file);
-        let found = found.and_then(|_| std::fs::read(&file).ok()).map(|bytes| Digest::of(&bytes));
-        if found != stated {
-            wrong.push(path.to_string());
-        }
-    }
-    if wrong.is_empty() {
-        return passed("tree", format!("{} files are as the change left them", entries.len()));
-    }
-    let shown = wrong.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
-    failed(
-        "tree",
-        Reason::EvidenceTreeMismatch,
-        format!("{} of {} differ: {shown}", wrong.len(), entries.len()),
-    )
-}
-
-fn passed(name: &'static str, detail: String) -> ReceiptCheck {
-    ReceiptCheck { name, status: CheckStatus::Passed, code: None, detail }
-}
-
-fn failed(name: &'static str, code: Reason, detail: String) -> ReceiptCheck {
-    ReceiptCheck { name, status: CheckStatus::Failed, code: Some(code), detail }
-}
-
-fn skipped(name: &'static str, why: &str) -> ReceiptCheck {
-    ReceiptCheck { name, status: CheckStatus::Skipped, code: None, detail: why.into() }
-}
-
-const fn reason(error: &ReceiptError) -> Reason {
-    match error {
-        ReceiptError::Schema | ReceiptError::NoDigest | ReceiptError::Statement => {
-            Reason::EvidenceSchemaInvalid
-        }
-        ReceiptError::Digest { .. } => Reason::EvidenceRunHashMismatch,
-    }
+/// The content of a file of a tree; `None` where there is no file. A link is not followed.
+fn digest_of_file(tree: &Path, path: &RepoPath) -> Option<Digest> {
+    let file = tree.join(OsStr::from_bytes(path.as_bytes()));
+    std::fs::symlink_metadata(&file).ok().filter(std::fs::Metadata::is_file)?;
+    std::fs::read(&file).ok().map(|bytes| Digest::of(&bytes))
 }
 
 fn unfit(error: &ReceiptError) -> Fault {
-    Fault::refused(reason(error), error.to_string())
+    Fault::refused(error.reason(), error.to_string())
 }
 
 fn missing(what: &str) -> Fault {

@@ -1,0 +1,291 @@
+//! The receipt of a finished change, as far as it can be checked offline: its form, its digest, its signature.
+//!
+//! A receipt is a document `probity/receipt/v1`. Its digest covers everything else in it, so that anyone can check it and
+//! name it. Signed, it is the predicate of an in-toto statement in a DSSE envelope.
+
+use crate::{CheckStatus, SignatureRule, Trust, attest};
+use canon::{Digest, Reason, bytes, json};
+use paths::RepoPath;
+use serde_json::{Value, json};
+
+/// The schema that every receipt names.
+pub const SCHEMA: &str = "probity/receipt/v1";
+
+/// A receipt is a document for people; one that is larger than this is no receipt.
+const MAX_RECEIPT_BYTES: usize = 64 << 20;
+
+/// Why a document is no valid receipt.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReceiptError {
+    /// It is another document.
+    #[error("the document is no {SCHEMA}")]
+    Schema,
+    /// It has no digest, or one that cannot be read.
+    #[error("the receipt has no digest")]
+    NoDigest,
+    /// It says something else than its receipt.
+    #[error("the statement's subjects are not those of its receipt")]
+    Statement,
+    /// It was changed after it was made.
+    #[error("the receipt names {stated}, but its content is {found}")]
+    Digest {
+        /// What it says.
+        stated: Digest,
+        /// What it is.
+        found: Digest,
+    },
+}
+
+impl ReceiptError {
+    /// The stable code.
+    pub const fn reason(&self) -> Reason {
+        match self {
+            Self::Schema | Self::NoDigest | Self::Statement => Reason::EvidenceSchemaInvalid,
+            Self::Digest { .. } => Reason::EvidenceRunHashMismatch,
+        }
+    }
+}
+
+/// Checks a receipt offline: that it is one, and that nobody changed it. Answers its digest.
+pub fn verify(document: &Value) -> Result<Digest, ReceiptError> {
+    if document.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
+        return Err(ReceiptError::Schema);
+    }
+    let mut body = document.clone();
+    let stated = body.as_object_mut().and_then(|members| members.remove("digest"));
+    let stated = stated.and_then(|digest| digest.as_str()?.parse().ok()).ok_or(ReceiptError::NoDigest)?;
+    let found = Digest::of_json(&body);
+    if stated == found { Ok(found) } else { Err(ReceiptError::Digest { stated, found }) }
+}
+
+/// The type of the predicate when a receipt is an attestation.
+pub const PREDICATE_TYPE: &str = "https://probity.dev/attestation/receipt/v1";
+
+/// The receipt as an in-toto statement: its subjects are the receipt itself and every file that the change left.
+pub fn statement(receipt: &Value) -> Result<Value, ReceiptError> {
+    let digest = verify(receipt)?;
+    let subject =
+        |name: String, digest: Digest| json!({ "name": name, "digest": { "sha256": digest.to_hex() } });
+    let mut subjects = vec![subject("probity-receipt".into(), digest)];
+    for entry in receipt["delta"].as_array().into_iter().flatten() {
+        let after = entry["after"].as_str().and_then(|digest| digest.parse().ok());
+        let name = bytes::from_json(&entry["path"]).map(|path| bytes::escape(&path));
+        subjects.extend(name.zip(after).map(|(name, after)| subject(name, after)));
+    }
+    Ok(json!({
+        "_type": attest::STATEMENT_TYPE,
+        "subject": subjects,
+        "predicateType": PREDICATE_TYPE,
+        "predicate": receipt,
+    }))
+}
+
+/// The receipt that a statement attests, if the statement is what that receipt gives.
+pub fn attested(statement: &Value) -> Result<Value, ReceiptError> {
+    let receipt = &statement["predicate"];
+    if self::statement(receipt)? == *statement { Ok(receipt.clone()) } else { Err(ReceiptError::Statement) }
+}
+
+/// One question that was put to a receipt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceiptCheck {
+    /// What was asked.
+    pub name: &'static str,
+    /// What came of it.
+    pub status: CheckStatus,
+    /// The code, if it failed.
+    pub code: Option<Reason>,
+    /// In words.
+    pub detail: String,
+}
+
+impl ReceiptCheck {
+    /// An answer that speaks for the receipt.
+    pub fn passed(name: &'static str, detail: String) -> Self {
+        Self { name, status: CheckStatus::Passed, code: None, detail }
+    }
+
+    /// An answer that speaks against it.
+    pub fn failed(name: &'static str, code: Reason, detail: String) -> Self {
+        Self { name, status: CheckStatus::Failed, code: Some(code), detail }
+    }
+
+    /// A question that could not be answered (law 6).
+    fn skipped(name: &'static str, why: &str) -> Self {
+        Self { name, status: CheckStatus::Skipped, code: None, detail: why.into() }
+    }
+}
+
+/// What an offline check of a receipt says.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// The receipt, if it is one.
+    pub document: Option<Value>,
+    /// Every question, also those that nobody could answer.
+    pub checks: Vec<ReceiptCheck>,
+}
+
+impl Checked {
+    /// Whether nothing speaks against the receipt.
+    pub fn passed(&self) -> bool {
+        self.checks.iter().all(|check| check.status != CheckStatus::Failed)
+    }
+}
+
+/// The content of a file in the tree that a receipt is held against; `None` where there is no file.
+pub type DigestOfFile<'a> = &'a dyn Fn(&RepoPath) -> Option<Digest>;
+
+/// Checks a receipt or its envelope by its bytes alone, and against a tree if one is given.
+pub fn check(bytes: &[u8], trust: &Trust, tree: Option<DigestOfFile<'_>>) -> Checked {
+    let (content, signature) = open(bytes, trust);
+    let (document, integrity) = match content.and_then(|document| {
+        verify(&document)
+            .map(|digest| (document, digest))
+            .map_err(|error| (error.reason(), error.to_string()))
+    }) {
+        Ok((document, digest)) => (Some(document), ReceiptCheck::passed("integrity", digest.to_string())),
+        Err((code, detail)) => (None, ReceiptCheck::failed("integrity", code, detail)),
+    };
+    let tree = match (tree, &document) {
+        (Some(digest_of_file), Some(document)) => tree_check(document, digest_of_file),
+        _ => ReceiptCheck::skipped("tree", "no tree was given"),
+    };
+    Checked { document, checks: vec![integrity, signature, tree] }
+}
+
+type Content = Result<Value, (Reason, String)>;
+
+/// The receipt that the bytes hold, and what its signature is worth.
+fn open(bytes: &[u8], trust: &Trust) -> (Content, ReceiptCheck) {
+    let unreadable = |why: String| {
+        let check = ReceiptCheck::skipped("signature", "there is nothing to look at");
+        (Err((Reason::EvidenceSchemaInvalid, why)), check)
+    };
+    if bytes.len() > MAX_RECEIPT_BYTES {
+        return unreadable(format!("it is larger than {MAX_RECEIPT_BYTES} bytes"));
+    }
+    let value = match json::parse(bytes) {
+        Ok(value) => value,
+        Err(error) => return unreadable(error.to_string()),
+    };
+    if value.get("payloadType").is_none() {
+        let check = match trust.signature {
+            SignatureRule::Required => ReceiptCheck::failed(
+                "signature",
+                Reason::EvidenceSignatureRequired,
+                "it is not signed".into(),
+            ),
+            _ => ReceiptCheck::skipped(
+                "signature",
+                "this is the receipt alone; its envelope carries the signature",
+            ),
+        };
+        return (Ok(value), check);
+    }
+    let of_receipt =
+        |statement: &Value| attested(statement).map_err(|error| (error.reason(), error.to_string()));
+    match attest::open_statement(bytes, &trust.keys) {
+        Ok((key_id, statement)) => {
+            (of_receipt(&statement), ReceiptCheck::passed("signature", format!("by key {key_id}")))
+        }
+        Err(error) if trust.signature == SignatureRule::Ignore || trust.keys.is_empty() => {
+            let check = match trust.signature {
+                SignatureRule::Required => {
+                    ReceiptCheck::failed("signature", Reason::EvidenceKeyUnknown, error.to_string())
+                }
+                _ => ReceiptCheck::skipped("signature", "no trusted key was given"),
+            };
+            (payload(&value).and_then(|statement| of_receipt(&statement)), check)
+        }
+        Err(error) => {
+            let content = payload(&value).and_then(|statement| of_receipt(&statement));
+            (content, ReceiptCheck::failed("signature", Reason::EvidenceSignatureInvalid, error.to_string()))
+        }
+    }
+}
+
+/// The statement of an envelope that nobody vouches for.
+fn payload(envelope: &Value) -> Content {
+    let unfit = |why: String| (Reason::EvidenceSchemaInvalid, why);
+    let bytes = attest::payload(envelope).map_err(|error| unfit(error.to_string()))?;
+    json::parse(&bytes).map_err(|error| unfit(error.to_string()))
+}
+
+/// Whether the files of a tree are still those that the change left.
+fn tree_check(document: &Value, digest_of_file: DigestOfFile<'_>) -> ReceiptCheck {
+    let mut wrong = Vec::new();
+    let entries = document["delta"].as_array().map_or(&[][..], Vec::as_slice);
+    for entry in entries {
+        let Some(path) = bytes::from_json(&entry["path"]).and_then(|it| RepoPath::parse(&it).ok()) else {
+            return ReceiptCheck::failed(
+                "tree",
+                Reason::EvidenceSchemaInvalid,
+                "a path of the delta is none".into(),
+            );
+        };
+        let stated: Option<Digest> = entry["after"].as_str().and_then(|digest| digest.parse().ok());
+        if digest_of_file(&path) != stated {
+            wrong.push(path.to_string());
+        }
+    }
+    if wrong.is_empty() {
+        return ReceiptCheck::passed("tree", format!("{} files are as the change left them", entries.len()));
+    }
+    let shown = wrong.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
+    ReceiptCheck::failed(
+        "tree",
+        Reason::EvidenceTreeMismatch,
+        format!("{} of {} differ: {shown}", wrong.len(), entries.len()),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SecretKey;
+
+    fn receipt() -> Value {
+        let mut document = json!({
+            "schema": SCHEMA,
+            "delta": [{ "path": "a.txt", "before": null, "after": Digest::of(b"a") }],
+        });
+        document["digest"] = json!(Digest::of_json(&document));
+        document
+    }
+
+    fn statuses(bytes: &[u8], trust: &Trust, tree: Option<DigestOfFile<'_>>) -> Vec<CheckStatus> {
+        check(bytes, trust, tree).checks.iter().map(|check| check.status).collect()
+    }
+
+    #[test]
+    fn a_receipt_is_held_against_its_digest_its_key_and_the_tree() {
+        use CheckStatus::{Failed, Passed, Skipped};
+        let key = SecretKey::from_random(&[7; 32]);
+        let trust = Trust { keys: [(key.key_id(), key.public())].into(), ..Trust::default() };
+        let envelope = attest::seal_statement(&statement(&receipt()).expect("a statement"), &key);
+        let same: DigestOfFile<'_> = &|_| Some(Digest::of(b"a"));
+        assert_eq!(statuses(&envelope, &trust, Some(same)), [Passed, Passed, Passed]);
+        assert_eq!(statuses(&envelope, &trust, Some(&|_| None)), [Passed, Passed, Failed]);
+        let stranger = SecretKey::from_random(&[8; 32]);
+        let forged = attest::seal_statement(&statement(&receipt()).expect("a statement"), &stranger);
+        assert_eq!(statuses(&forged, &trust, None), [Passed, Failed, Skipped]);
+    }
+
+    #[test]
+    fn a_receipt_without_a_signature_fails_only_where_one_is_required() {
+        use CheckStatus::{Failed, Passed, Skipped};
+        let bytes = json::canonical(&receipt());
+        assert_eq!(statuses(&bytes, &Trust::default(), None), [Passed, Skipped, Skipped]);
+        let strict = Trust { signature: SignatureRule::Required, ..Trust::default() };
+        assert_eq!(statuses(&bytes, &strict, None), [Passed, Failed, Skipped]);
+    }
+
+    #[test]
+    fn a_changed_receipt_is_none() {
+        let mut changed = receipt();
+        changed["delta"] = json!([]);
+        let checked = check(&json::canonical(&changed), &Trust::default(), None);
+        assert!(checked.document.is_none() && !checked.passed());
+        assert_eq!(checked.checks[0].code, Some(Reason::EvidenceRunHashMismatch));
+    }
+}
