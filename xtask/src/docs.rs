@@ -1,11 +1,13 @@
-//! The parts of the docs that are made, not written: the list of codes, the schemas of typed answers, and the
+//! The parts of the docs that are made, not written: the list of codes, the crate graph in
+//! ARCHITECTURE.md, the schemas of typed answers, and the
 //! tour in the README.
 //!
 //! `write` makes them; `check` fails when what is there is not what would be made. In the tour, whatever differs
 //! from run to run (ids, digests, times) is compared by its form.
 
-use crate::{Chore, build, demo, root};
+
 use api::SchemaEntry;
+use crate::{Chore, build, demo, root, tidy};
 use std::fmt::Write;
 use std::fs;
 
@@ -18,6 +20,7 @@ pub fn write() -> Chore {
     for (name, text) in schemas() {
         put(&name, &text)?;
     }
+    tidy::graph::write()?;
     let readme = get("README.md")?;
     let tour = demo::transcript(&build("dev")?)?;
     put("README.md", &with_tour(&readme, tour.trim_start())?)
@@ -35,6 +38,7 @@ pub fn check() -> Chore {
             return Err(stale(&name));
         }
     }
+    tidy::graph::check()?;
     let readme = get("README.md")?;
     let tour = demo::transcript(&build("dev")?)?;
     let fresh = with_tour(&readme, tour.trim_start())?;

@@ -14,6 +14,7 @@ mod peers;
 mod stress;
 mod test;
 mod test_run;
+mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -21,7 +22,9 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "usage: cargo xtask <chore>
 
   demo    build Probity and let it govern two example agents
-  test    formatting, lints, every test, the conformance vectors, the docs
+  test    formatting, tidy, lints, every test, the conformance vectors, the docs
+  tidy    the rules of the house that no compiler holds: crate graph, cycles, citations, words
+          (`tidy --lower` lowers what `xtask/allowances.txt` still lets through)
   stress [rounds]   run the tests beside two busy loops (3 times), niced, and with slow flushes (long)
   docs    write the generated parts of the docs (`docs --check` only compares)
   bench   measure Probity side by side with what one would use instead
@@ -50,6 +53,8 @@ fn main() -> ExitCode {
     let result = match words.as_slice() {
         ["demo"] => demo::demo(),
         ["test"] => test::test(),
+        ["tidy"] => tidy::tidy(),
+        ["tidy", "--lower"] => tidy::lower(),
         ["stress"] => stress::stress("3"),
         ["stress", rounds] => stress::stress(rounds),
         ["docs"] => docs::write(),

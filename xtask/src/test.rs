@@ -1,7 +1,7 @@
 //! `cargo xtask test`: what the project promises about itself, in one command; and the long modes.
 
 use crate::test_run::TestRun;
-use crate::{Chore, cargo, docs, root};
+use crate::{Chore, cargo, docs, root, tidy};
 use std::path::PathBuf;
 
 /// A step of `cargo xtask test`: its name, and what it does.
@@ -10,8 +10,9 @@ type Step = (&'static str, fn() -> Chore);
 /// Every check, in the order in which they are likely to fail. One that fails does not keep the others from running: all
 /// that failed is named at the end.
 pub fn test() -> Chore {
-    let steps: [Step; 6] = [
+    let steps: [Step; 7] = [
         ("formatting", || cargo("formatting", &["fmt", "--all", "--check"], &[])),
+        ("tidy", tidy::tidy),
         ("lints", || {
             cargo(
                 "lints",

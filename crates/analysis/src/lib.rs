@@ -1,5 +1,9 @@
 //! Structural analysis of code in many languages: from the bytes of a tree to a run. Pure: no file is ever touched here.
 //!
+//! Owns: units, imports, clones, complexity, findings, health and baselines of code, and the reports about them.
+//! May use: canon, paths.
+//! Must not know: a file system, a clock, an intent, a policy file.
+//!
 //! * [`analyse`]: an [`Input`] and [`Settings`] give a [`Run`] and the facts of each file, for a cache.
 //! * [`read`]: the facts of one file; all that is known of its bytes, from one visit of its syntax tree.
 //! * [`Selection`]: which paths are analysed, and why others are not.

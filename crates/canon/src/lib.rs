@@ -1,5 +1,9 @@
 //! What every other crate agrees on: one canonical JSON, one digest, one list of reason codes (law 12).
 //!
+//! Owns: canonical JSON, digests, byte strings, reason codes, the language table.
+//! May use: no other crate of ours.
+//! Must not know: a file, a clock, any other crate of ours.
+//!
 //! * [`index`]: numbers found by hash, where order must not matter.
 //! * [`language`]: the programming languages that are read, by file name.
 //! * [`json`]: a strict parser and the RFC 8785 canonical form.

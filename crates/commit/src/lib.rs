@@ -1,5 +1,9 @@
 //! A versioned store of typed documents, and supervised reconciliation of merges. Pure: no file, clock or database.
 //!
+//! Owns: schemas, typed documents, commits, merge bases, merges and their reconciliation.
+//! May use: canon.
+//! Must not know: where commits are stored, a file, a clock, the ledger.
+//!
 //! * [`Schema`], [`Type`]: what documents look like; [`Mutations`] records opcodes that are checked against it.
 //! * [`Commit`]: a content-addressed value. [`Commits`] is the port to a store; [`MemoryCommits`] is one,
 //!   [`Overlay`] adds commits on top of one without writing.

@@ -1,5 +1,9 @@
 //! Runs conformance vectors: data files that state what a function answers.
 //!
+//! Owns: the form of vector files, and how an answer is compared with the one that is expected.
+//! May use: no other crate of ours.
+//! Must not know: what any kind of vector means.
+//!
 //! This crate knows the form of the files and how answers are compared, and nothing of what the functions do:
 //! each product crate hands in its [`Kind`]s. A kind that nobody hands in is *unsupported* and counts as a failure
 //! (law 6: not applicable is not passed).

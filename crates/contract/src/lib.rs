@@ -1,5 +1,9 @@
 //! The patch contract. Pure: a verdict is a function of recorded inputs (law 7).
 //!
+//! Owns: verification profiles, structural deltas, verdicts on patches, judgment of claims, what receipts say.
+//! May use: canon, evidence, intent, paths, plan.
+//! Must not know: a file, a clock, git, how a receipt is stored or signed.
+//!
 //! * [`profile`]: which checks apply to a patch, derived from its changed files.
 //! * [`structural_delta`]: what changed between two runs.
 //! * [`verify`]: the verdict on a patch, inside its scope.

@@ -123,7 +123,7 @@ impl Verdict {
         (self.status != ContractStatus::Violated && delta < 0).then_some(delta)
     }
 
-    /// The fields of seed 004; what was not evaluated is `null`.
+    /// The verdict as its document states it: every field, and `null` for what was not evaluated.
     pub fn to_json(&self) -> Value {
         let evaluation = self.evaluation();
         let delta = match &self.evaluated {

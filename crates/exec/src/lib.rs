@@ -1,5 +1,9 @@
 //! Runs agents, gates and helper programs: the one place of the house that starts processes (law 12).
 //!
+//! Owns: starting, supervising and ending processes.
+//! May use: canon.
+//! Must not know: what a run, a gate or a policy is.
+//!
 //! * [`Supervisor`] runs a [`Job`] (the agent's command, a gate) and says how it [`Ended`].
 //! * [`Environment`] is what a job sees of the world: all of the user's for the agent, a short list for gates.
 //! * [`capture`] runs a small helper program and returns its whole answer, or none.

@@ -1,6 +1,6 @@
 //! The scope check: are the changed paths those that were declared?
 //!
-//! Literal membership, as seed 001 says: a directory in `allowed_files` names the directory, not what lies below.
+//! Literal membership: a directory in `allowed_files` names the directory, not what lies below.
 
 use crate::scope::{Entries, IntentScope};
 use serde::{Deserialize, Serialize};

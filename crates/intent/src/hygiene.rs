@@ -206,7 +206,7 @@ impl FinishHygiene {
         self.finish_block_reason.is_some()
     }
 
-    /// The fields of seed 001, in full.
+    /// Every field, with all paths.
     pub fn to_json(&self) -> Value {
         json!({
             "unacknowledged_dirty_in_scope": self.of_class(DirtyClass::MissingEvidence),

@@ -1,5 +1,9 @@
 //! Intents: declared changes of several agents in one tree. Pure: the clock and the process table are arguments.
 //!
+//! Owns: scopes of intents, ownership, start and finish decisions, the registry as a fold of its log.
+//! May use: canon, paths.
+//! Must not know: a file, a clock, a process table, how events are stored.
+//!
 //! * [`IntentScope`], [`relations`], [`scope_check`]: what a change may touch, and how two scopes lie to each other.
 //! * [`Owner`], [`ownership`]: who holds an intent, and what a reader may conclude about it.
 //! * [`start_decision`]: whether a start is granted. [`RunClaim`]: where governed runs and intents meet.

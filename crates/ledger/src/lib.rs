@@ -1,4 +1,8 @@
-//! The ledger: what agents know and decided, reconciled under invariants (seed 002). Pure: no file, no clock.
+//! The ledger: what agents know and decided, reconciled under invariants. Pure: no file, no clock.
+//!
+//! Owns: candidates, items, transitions, identity of statements, extraction from transcripts.
+//! May use: canon, commit, paths.
+//! Must not know: a file, a clock, a network, how batches are stored.
 //!
 //! Agents propose [`Candidate`]s; the reconciler decides; nothing false or untraceable becomes state, and nothing is
 //! dropped in silence. A [`Ledger`] is a pure function of the batches it was given, in their order: replaying them

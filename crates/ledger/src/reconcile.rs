@@ -1,4 +1,4 @@
-//! The reconciler: the one authority that turns candidates into state (seed 002).
+//! The reconciler: the one authority that turns candidates into state.
 //!
 //! Each candidate is decided (see `decide`) and then applied. The outcome is a pure function of the state, the author
 //! and the candidates in their order: no clock, no randomness, and no input that panics.

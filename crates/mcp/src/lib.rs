@@ -1,6 +1,10 @@
 //! The MCP server: what the command line can do, for agents. A surface: it holds no rule, keeps no state between two
 //! calls, and answers with the documents of `control`.
 //!
+//! Owns: the tools and resources that agents see, and the two transports.
+//! May use: analysis, canon, commit, contract, control, intent, ledger, paths.
+//! Must not know: any rule: an answer is a function of `control`.
+//!
 //! * [`serve_stdio`]: one agent starts the server and speaks to it through its pipes.
 //! * [`serve_http`]: several agents share a server on this machine, each with the token.
 //!

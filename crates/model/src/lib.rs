@@ -1,5 +1,9 @@
 //! Asks a language model for a structured answer, and never waits, spends or believes without bounds.
 //!
+//! Owns: asking a language model within bounds of time, calls and tokens.
+//! May use: exec.
+//! Must not know: what the question or the answer is about.
+//!
 //! * [`Provider`]: something that answers a [`Question`]. [`Http`] is an OpenAI-compatible or Ollama endpoint,
 //!   [`Command`] a program that reads JSON and writes JSON.
 //! * [`Client`]: a provider with patience (timeout, retries with pauses) and a budget of calls and tokens.

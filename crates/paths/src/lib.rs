@@ -1,5 +1,9 @@
 //! Paths of a tree and what a scope says about them. Pure: no file is ever touched here.
 //!
+//! Owns: paths of a tree, patterns and their matching, scopes and their overlap.
+//! May use: canon.
+//! Must not know: a file system, a policy, an intent.
+//!
 //! * [`RepoPath`]: a path relative to the sealed root, as bytes.
 //! * [`Rule`]: the four matching rules; a [`Matcher`] is a list of patterns compiled under one of them.
 //! * [`Scope`]: an ordered list of globs with exclusions: R.

@@ -1,5 +1,9 @@
 //! What a change is allowed to touch and what must pass, decided before the first edit. Pure.
 //!
+//! Owns: policies and their files, the plan that they give, what they have sealed, build outputs and gate imports.
+//! May use: canon, evidence, paths.
+//! Must not know: a file system, a clock, a verdict, an intent.
+//!
 //! * [`Policy`]: packs, gates and profiles, read from `probity.toml` or from JSON.
 //! * [`compute`]: policy and request in, [`evidence::Plan`] out: the scope R, the gates, the tier.
 //! * [`Policy::seal_contents`]: what the policy has sealed for a run under that plan.

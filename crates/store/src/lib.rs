@@ -1,5 +1,9 @@
 //! Probity's own files on disk, its store, and what can be relied on about them.
 //!
+//! Owns: the state directory, locks, durable writes, the journal, objects, the database.
+//! May use: canon, commit.
+//! Must not know: what a run, a scope or a bundle proves.
+//!
 //! * [`ports`]: the four things that the rules ask of a database; [`memory`] and [`sqlite`] are its engines, and
 //!   [`conformance`] holds every engine to the same promises.
 //! * [`commits`]: the storage of typed documents and their history, in a file of its own.

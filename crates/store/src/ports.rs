@@ -1,7 +1,6 @@
 //! What the rules ask of a database: four ports, and nothing above them knows which engine is below.
 //!
-//! The promises are those of DESIGN §9, cut so that an embedded engine and a distributed one can both keep them: there
-//! is no transaction across two ports, time is the store's own, and a reply may be lost. Every engine is held to
+//! The promises are few, so that an embedded engine and a distributed one can both keep them: there is no transaction across two ports, time is the store's own, and a reply may be lost. Every engine is held to
 //! [`crate::conformance`].
 
 use crate::StoreError;

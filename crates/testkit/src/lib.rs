@@ -1,7 +1,8 @@
 //! What tests of several crates share.
 //!
-//! Owns: waiting for a condition ([`wait_until`], [`wait_for`]), and the one way for a test to say that it cannot run on
-//! this machine ([`skip!`]). May use: the standard library. Must not know: any other crate of the project.
+//! Owns: waiting for a condition ([`wait_until`], [`wait_for`]); saying that a test cannot run here ([`skip!`]).
+//! May use: no other crate of ours.
+//! Must not know: what any crate that is tested does.
 
 #![expect(clippy::print_stdout, reason = "a test that cannot run says so where its output is read")]
 

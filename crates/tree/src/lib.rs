@@ -1,5 +1,9 @@
 //! Seeing a tree, whatever those who work in it do to hide.
 //!
+//! Owns: snapshots, deltas, facts of git repositories, writing entries back.
+//! May use: canon, paths.
+//! Must not know: what a change was allowed to do.
+//!
 //! * [`Snapshot`]: every entry of the content zone at one time, with a root hash and what was found unsafe.
 //! * [`delta()`]: the paths that differ between two snapshots; [`touched`]: those that were only touched.
 //! * [`cache`]: the last snapshot in a file, so that the next one is cheap.

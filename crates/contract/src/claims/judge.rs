@@ -194,7 +194,7 @@ impl Judge<'_> {
         self.health();
     }
 
-    /// A claim that nothing got worse is false and warned about where the health fell (seed 001).
+    /// A claim that nothing got worse is false and warned about where the health fell.
     fn health(&mut self) {
         if self.facts.health_delta.is_some_and(|delta| delta < 0) {
             self.violation(ObjectionCode::HealthRegressed, BTreeSet::new());

@@ -1,4 +1,4 @@
-//! Hygiene as an answer shows it: the fields of seed 001, with every path for `full` and short lists otherwise.
+//! Hygiene as an answer shows it: all fields of `FinishHygiene`, with every path for `full` and short lists otherwise.
 
 use super::dirt::Look;
 use super::frame::Frame;

@@ -1,4 +1,4 @@
-//! The registry of intents on a store: the one loop of DESIGN §9.
+//! The registry of intents on a store: the one loop that turns commands into events.
 //!
 //! Read what is new, apply it, decide, append. If somebody else appended first, again; if the reply was lost, again too:
 //! the command has an id, so what was written after all is recognised by the rules. Nothing here judges: the rules are

@@ -1,0 +1,88 @@
+//! The generated part of ARCHITECTURE.md: which crate uses which, and what the verifier stands on.
+
+use super::crates::Graph;
+use super::{Complaint, SourceFile, lines, sources};
+use crate::{Chore, root};
+use std::fmt::Write;
+use std::fs;
+
+const PAGE: &str = "ARCHITECTURE.md";
+const BEGIN: &str = "<!-- crate graph: made by `cargo xtask docs` -->\n";
+const END: &str = "<!-- end of crate graph -->";
+
+/// Writes the graph into its page.
+pub(crate) fn write() -> Chore {
+    let (graph, files) = (Graph::read()?, sources()?);
+    let fresh = with_graph(page(&files)?, &text(&graph, &files))?;
+    fs::write(root().join(PAGE), fresh).map_err(|error| format!("{PAGE}: {error}"))
+}
+
+/// Compares the graph in its page with the real one.
+pub(crate) fn check() -> Chore {
+    complaint(&Graph::read()?, &sources()?)?.map_or(Ok(()), Err)
+}
+
+/// Whether the page holds another graph than the real one.
+pub(crate) fn complaint(graph: &Graph, files: &[SourceFile]) -> Result<Option<Complaint>, String> {
+    let page = page(files)?;
+    let is_stale = with_graph(page, &text(graph, files))? != page;
+    Ok(is_stale.then(|| format!("the crate graph in {PAGE} is out of date: run `cargo xtask docs`")))
+}
+
+fn page(files: &[SourceFile]) -> Result<&str, String> {
+    let page = files.iter().find(|file| file.path == PAGE);
+    page.map(|file| file.text.as_str()).ok_or_else(|| format!("there is no {PAGE}"))
+}
+
+fn with_graph(page: &str, graph: &str) -> Result<String, String> {
+    let missing = || format!("{PAGE} has no place for the crate graph");
+    let (before, rest) = page.split_once(BEGIN).ok_or_else(missing)?;
+    let (_, after) = rest.split_once(END).ok_or_else(missing)?;
+    Ok(format!("{before}{BEGIN}{graph}{END}{after}"))
+}
+
+/// The graph as a table, lowest crates first.
+fn text(graph: &Graph, files: &[SourceFile]) -> String {
+    let mut text = String::from("| Crate | Uses |\n|---|---|\n");
+    let mut crates: Vec<_> = graph.iter().collect();
+    crates.sort_by_key(|(name, _)| (graph.closure(name).len(), *name));
+    for (name, uses) in crates {
+        let uses: Vec<String> = uses.iter().map(|used| format!("`{used}`")).collect();
+        let uses = if uses.is_empty() { "none of ours".into() } else { uses.join(", ") };
+        let _ = writeln!(text, "| `{name}` | {uses} |");
+    }
+    let below = graph.closure(lines::VERIFIER);
+    let names: Vec<String> = below.iter().map(|name| format!("`{name}`")).collect();
+    // Rounded, so that not every edit makes the page stale.
+    let hundreds = (lines::of_verifier(graph, files) + 50) / 100;
+    let _ = writeln!(
+        text,
+        "\nAn audit of the verifier reads {}: about {} lines, tests not counted; `cargo xtask tidy` fails above {}.",
+        names.join(", "),
+        thousands(hundreds * 100),
+        thousands(lines::MAX_VERIFIER_LINES),
+    );
+    text
+}
+
+fn thousands(number: usize) -> String {
+    if number < 1_000 { number.to_string() } else { format!("{},{:03}", number / 1_000, number % 1_000) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::tests::file;
+
+    #[test]
+    fn a_page_with_another_graph_is_out_of_date() {
+        let graph = Graph::new(&[("evidence", &["canon"]), ("canon", &[])]);
+        let stale = format!("# A\n{BEGIN}old\n{END}\nmore\n");
+        let files = [file(PAGE, &stale), file("crates/canon/src/lib.rs", &"x\n".repeat(1_010))];
+        assert!(complaint(&graph, &files).expect("a page").is_some());
+        let fresh = with_graph(&stale, &text(&graph, &files)).expect("a place");
+        assert!(fresh.contains("| `evidence` | `canon` |") && fresh.contains("about 1,000 lines"), "{fresh}");
+        let files = [file(PAGE, &fresh), file("crates/canon/src/lib.rs", &"x\n".repeat(1_010))];
+        assert_eq!(complaint(&graph, &files), Ok(None));
+    }
+}
