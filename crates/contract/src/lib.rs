@@ -32,7 +32,7 @@ pub use budget::{Budget, CurrentState, budget};
 pub use delta::{DeltaRefusal, DeltaVerdict, Incomparable, StructuralDelta, structural_delta};
 pub use finish::{FinishStatus, Pipeline, finish_status};
 pub use markdown::{health_change, markdown};
-pub use profile::{BASELINE_FILE, Check, FileClass, Profile, ProfileReport, classify, profile};
+pub use profile::{BASELINE_FILE, Check, CheckOutcome, FileClass, Profile, ProfileReport, classify, profile};
 pub use run::{Finding, GatePreview, Run, WorsenedSymbol};
 pub use strictness::{Outcome, weigh};
 pub use verify::{Evaluated, Evaluation, IntentState, Patch, PatchIntent, Verdict, verify};

@@ -5,7 +5,7 @@
 
 use crate::claims::{ApiDelta, CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome, Judgement};
 use crate::outputs::NewFinding;
-use crate::profile::Check;
+use crate::profile::{Check, CheckOutcome};
 use crate::strictness::Outcome;
 use crate::verify::{Evaluated, Verdict};
 use crate::words::ContractReason;
@@ -97,24 +97,6 @@ pub struct ReceiptInput<'a> {
     pub new_findings: &'a [NewFinding],
     /// The receipt before this one, in this repository.
     pub previous: Option<Digest>,
-}
-
-canon::word_enum! {
-    /// What became of a check.
-    pub enum CheckOutcome {
-        /// It found nothing.
-        Passed = "passed",
-        /// It found something that the contract forbids.
-        Failed = "failed",
-        /// It found something that the contract only reports.
-        Reported = "reported",
-        /// It does not apply to this patch. That is not passed (law 6).
-        NotApplicable = "not_applicable",
-        /// The verdict was reached before it.
-        NotReached = "not_reached",
-        /// It was left out, or something before it failed. That is not passed either.
-        Skipped = "skipped",
-    }
 }
 
 /// Something that a person should look at.

@@ -4,8 +4,7 @@ use paths::RepoPath;
 use plan::{GateKind, Severity};
 use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
 use probity_contract::outputs::{NewFinding, Review, github_annotations, github_summary, gitlab, junit};
-use probity_contract::receipt::CheckOutcome;
-use probity_contract::{Check, ContractStatus};
+use probity_contract::{Check, CheckOutcome, ContractStatus};
 use serde_json::Value;
 
 fn path(bytes: &[u8]) -> RepoPath {

@@ -4,8 +4,7 @@
 //! whole manifest. An envelope is verified before its payload is parsed, and parsed before a field is believed.
 //! [`seal_statement`] and [`open_statement`] do the same for statements of any kind.
 
-use crate::verify::MANIFEST;
-use crate::wire::{self, ManifestV1};
+use crate::wire::{self, MANIFEST, ManifestV1};
 use crate::{PublicKey, SecretKey};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};

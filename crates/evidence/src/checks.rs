@@ -1,7 +1,6 @@
 //! The checks of the verifier, one function each. The numbers are those of the conformance README, section 7.
 
-use crate::verify::MANIFEST;
-use crate::wire::{self, ManifestV1, Status};
+use crate::wire::{self, MANIFEST, ManifestV1, Status};
 use crate::{ByteString, Follows, RefChange, SignatureRule, Trust, amended_scope, judge, keys};
 use canon::{Digest, Reason, bytes, json};
 use paths::{RepoPath, Scope, reconcile};

@@ -19,6 +19,7 @@
 //! * [`vectors`]: the JSON form of the verifier, for `probity conformance`.
 
 mod amend;
+mod assemble;
 pub mod attest;
 pub mod bundle;
 mod byte_string;
@@ -40,11 +41,12 @@ mod verify;
 mod wire;
 
 pub use amend::{AmendPolicy, Amendment, AmendmentError, Permission, amended_scope};
+pub use assemble::{AssembleError, Bundle};
 pub use byte_string::ByteString;
 pub use details::{Budget, Command, Details, Finding, RefChange, Tool};
 pub use globs::Globs;
 pub use keys::{KeyError, PublicKey, SecretKey};
-pub use manifest::{AssembleError, Bundle, Change, Manifest, ReadError, StoredManifest, log_path};
+pub use manifest::{Change, Manifest, ReadError, StoredManifest, log_path};
 pub use plan::{PackCap, Plan, PlannedGate};
 pub use recognized::{Mark, RecognizedBecause, RecognizedOutput};
 pub use seal::{Enforcement, GateSettings, RefsRule, Seal, SealContents, SealDamaged};

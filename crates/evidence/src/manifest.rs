@@ -1,22 +1,13 @@
-//! The facts of a run, and the bundle that they become.
+//! The facts of a run.
 //!
 //! What follows from the facts is computed here and cannot be said otherwise: the hash and scope of the plan, the
 //! lists of paths, U, and the status. A manifest of ours never says pass against its own facts.
 
-use crate::verify::MANIFEST;
-use crate::wire::{self, Artifact, ChangeKind, ChangeV1, GateResult, ManifestV1, Status};
-use crate::{Amendment, Details, Plan, SecretKey, amended_scope, judge, summary};
+use crate::wire::{ChangeKind, ChangeV1, GateResult, ManifestV1, Status};
+use crate::{Amendment, Details, Plan, amended_scope, judge};
 use canon::{Digest, Reason, json};
 use paths::{PathError, RepoPath, reconcile};
 use serde::Deserialize;
-use serde_json::Value;
-use std::collections::BTreeMap;
-
-/// The form of the document, for those who look at `schema` first.
-const SCHEMA: &str = "probity/manifest/v1";
-
-/// The page for people, part of every bundle.
-const SUMMARY: &str = "summary.md";
 
 /// The facts of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,29 +47,6 @@ pub struct Change {
     pub before: Option<Digest>,
     /// The hash of the entry afterwards, if there is one.
     pub after: Option<Digest>,
-}
-
-/// The files of a bundle, by name, and its hash.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bundle {
-    /// Every file, `manifest.json` and `summary.md` included.
-    pub files: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// The hash that the next run of the chain refers to.
-    pub run_hash: Digest,
-}
-
-/// Facts that make no bundle.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AssembleError {
-    /// A field must not be empty.
-    #[error("a manifest needs `{0}`")]
-    Empty(&'static str),
-    /// A file cannot have this name in a bundle.
-    #[error("`{0}` cannot be the name of a file in a bundle")]
-    BadName(String),
-    /// A log is named that was not handed in.
-    #[error("the log `{0}` is not among the files")]
-    MissingLog(String),
 }
 
 impl Manifest {
@@ -121,119 +89,6 @@ impl Manifest {
             Ok(scope) => reconcile(&scope, &delta).untracked,
             Err(_) => delta,
         })
-    }
-
-    /// Makes the bundle: these facts, the summary, and `artifacts` (logs and the like, by name).
-    pub fn assemble(
-        &self,
-        mut artifacts: BTreeMap<String, Vec<u8>>,
-        prev_run_hash: Option<Digest>,
-        key: Option<&SecretKey>,
-    ) -> Result<Bundle, AssembleError> {
-        self.check(&artifacts)?;
-        artifacts.insert(SUMMARY.into(), summary::render(self).into_bytes());
-        let mut manifest = self.to_json(&artifacts, prev_run_hash, key);
-        let run_hash = wire::run_hash(&manifest);
-        manifest["run_hash"] = run_hash.to_string().into();
-        if let Some(key) = key {
-            let signature = key.sign(&wire::signed_message(run_hash));
-            manifest["signature"] = format!("ed25519:{}", hex::encode(signature)).into();
-        }
-        let mut files: BTreeMap<Vec<u8>, Vec<u8>> =
-            artifacts.into_iter().map(|(name, content)| (name.into_bytes(), content)).collect();
-        files.insert(MANIFEST.into(), [json::canonical(&manifest), b"\n".to_vec()].concat());
-        Ok(Bundle { files, run_hash })
-    }
-
-    fn check(&self, artifacts: &BTreeMap<String, Vec<u8>>) -> Result<(), AssembleError> {
-        for (field, value) in [("run_id", &self.run_id), ("created_at", &self.created_at)] {
-            if value.is_empty() {
-                return Err(AssembleError::Empty(field));
-            }
-        }
-        let is_bad =
-            |name: &str| [MANIFEST, SUMMARY].contains(&name) || RepoPath::parse(name.as_bytes()).is_err();
-        if let Some(name) = artifacts.keys().find(|name| is_bad(name)) {
-            return Err(AssembleError::BadName(name.clone()));
-        }
-        let of_command = self.details.command.iter().flat_map(|command| &command.log_paths);
-        let mut logs = self.gate_results.iter().flat_map(|result| &result.log_paths).chain(of_command);
-        match logs.find(|log| !artifacts.contains_key(*log)) {
-            Some(log) => Err(AssembleError::MissingLog(log.clone())),
-            None => Ok(()),
-        }
-    }
-
-    /// The manifest without its hash and signature.
-    fn to_json(
-        &self,
-        artifacts: &BTreeMap<String, Vec<u8>>,
-        prev_run_hash: Option<Digest>,
-        key: Option<&SecretKey>,
-    ) -> Value {
-        let required = self.required_fields(artifacts, prev_run_hash, key);
-        let mut manifest = object(serde_json::to_value(required));
-        manifest.extend(object(serde_json::to_value(&self.details)));
-        manifest.insert("schema".into(), SCHEMA.into());
-        let codes: Vec<&str> = self.reasons().into_iter().map(Reason::as_str).collect();
-        manifest.insert("reasons".into(), codes.into());
-        Value::Object(manifest)
-    }
-
-    fn required_fields(
-        &self,
-        artifacts: &BTreeMap<String, Vec<u8>>,
-        prev_run_hash: Option<Digest>,
-        key: Option<&SecretKey>,
-    ) -> ManifestV1 {
-        let raw = |paths: Vec<RepoPath>| paths.iter().map(|path| path.as_bytes().into()).collect();
-        let artifact = |(path, content): (&String, &Vec<u8>)| Artifact {
-            path: path.clone(),
-            sha256: Digest::of(content),
-        };
-        ManifestV1 {
-            version: wire::VERSION.into(),
-            run_id: self.run_id.clone(),
-            created_at: self.created_at.clone(),
-            status: self.status(),
-            reason: self.reasons().first().map(ToString::to_string),
-            policy_versions: self.plan.policy_versions.clone(),
-            plan: self.plan.clone(),
-            plan_hash: self.plan.hash(),
-            scope: self.plan.scope.clone(),
-            amendments: self.amendments.clone(),
-            before_root: self.before_root,
-            after_root: self.after_root,
-            delta: self.delta.as_ref().map(|delta| delta.iter().map(ChangeV1::from).collect()),
-            workspace_delta_paths: self.delta_paths().map(raw),
-            untracked_delta_paths: self.untracked().map(raw),
-            exempt_delta_paths: raw(self.exempt_delta_paths.clone()),
-            gate_results: self.gate_results.clone(),
-            artifact_hashes: artifacts.iter().map(artifact).collect(),
-            prev_run_hash,
-            // Neither is known yet: the hash is over everything else.
-            run_hash: Digest::of(&[]),
-            key_id: key.map(SecretKey::key_id),
-            signature: None,
-        }
-    }
-}
-
-impl From<&Change> for ChangeV1 {
-    fn from(change: &Change) -> Self {
-        Self {
-            path: change.path.as_bytes().into(),
-            change: change.change,
-            before: change.before,
-            after: change.after,
-        }
-    }
-}
-
-fn object(value: Result<Value, serde_json::Error>) -> serde_json::Map<String, Value> {
-    match value {
-        Ok(Value::Object(members)) => members,
-        _ => unreachable!("structs with text keys and whole numbers are written as objects"),
     }
 }
 

@@ -5,13 +5,10 @@
 
 use crate::Trust;
 use crate::checks::{Fault, Subject};
-use crate::wire::ManifestV1;
+use crate::wire::{MANIFEST, ManifestV1};
 use canon::{Reason, json};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The file that makes a folder a bundle.
-pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// Whether a bundle proves what it must.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

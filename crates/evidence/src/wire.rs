@@ -8,6 +8,9 @@ use canon::{Digest, json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+/// The file that makes a directory a bundle.
+pub(crate) const MANIFEST: &str = "manifest.json";
+
 /// The form of the manifests that this code writes and reads.
 pub(crate) const VERSION: &str = "1";
 

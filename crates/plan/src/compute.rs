@@ -2,7 +2,8 @@
 
 use crate::check;
 use crate::error::PlanError;
-use crate::policy::{Gate, Pack, Policy, Profile};
+use crate::gate::Gate;
+use crate::policy::{Pack, Policy, Profile};
 use crate::tier::Tier;
 use evidence::{Globs, PackCap, Plan, PlannedGate};
 use paths::RepoPath;

@@ -1,7 +1,8 @@
 //! The policy in `probity.toml`. Nothing is ignored: an unknown key is an error with its line and a suggestion.
 
-use crate::policy::{Gate, Pack, Policy, Profile, Workspace};
-use crate::{AnalysisRules, ChangeRules, ContractRules, forms, suggest};
+use crate::gate::Gate;
+use crate::policy::{Pack, Policy, Profile, Workspace};
+use crate::{AnalysisRules, ChangeRules, ContractRules, gate, suggest};
 use canon::Reason;
 use evidence::{AmendPolicy, SignatureRule};
 use serde::Deserialize;
@@ -43,7 +44,7 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ProfileForm {
-    #[serde(default = "forms::default_tier")]
+    #[serde(default = "gate::default_tier")]
     tier: String,
     pack_cap: Option<u64>,
     #[serde(default)]

@@ -4,8 +4,9 @@
 //! because a misspelt obligation would be none. Profiles may carry settings that a plan does not need.
 
 use crate::config::suggestion;
-use crate::policy::{Gate, Pack, Policy, Profile, Workspace};
-use crate::{AnalysisRules, ChangeRules, ContractRules, forms};
+use crate::gate::Gate;
+use crate::policy::{Pack, Policy, Profile, Workspace};
+use crate::{AnalysisRules, ChangeRules, ContractRules, gate};
 use canon::Reason;
 use evidence::{AmendPolicy, SignatureRule};
 use serde::Deserialize;
@@ -67,7 +68,7 @@ struct Document {
 #[derive(Deserialize)]
 struct ProfileForm {
     id: String,
-    #[serde(default = "forms::default_tier")]
+    #[serde(default = "gate::default_tier")]
     tier: String,
     pack_cap: Option<u64>,
     #[serde(default)]

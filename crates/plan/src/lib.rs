@@ -21,7 +21,7 @@ mod config;
 mod contract_rules;
 mod document;
 mod error;
-mod forms;
+mod gate;
 mod imports;
 mod outputs;
 mod policy;
@@ -38,11 +38,11 @@ pub use config::{ConfigError, line_and_column};
 pub use contract_rules::{ContractRules, FalseClaims, Severity, Strictness, StrictnessProfile};
 pub use document::PolicyFormError;
 pub use error::PlanError;
-pub use forms::duration_ms;
+pub use gate::{Gate, GateKind, duration_ms};
 pub use imports::{is_never_imported, program_imports, takes_packages};
 pub use outputs::{
     MarkedDirectory, OutputLook, Proposal, ReadText, is_source_in_cache, is_valid_mark, output_root,
     propose_build_outputs, recognize,
 };
-pub use policy::{Gate, GateKind, Pack, Policy, Profile, Workspace};
+pub use policy::{Pack, Policy, Profile, Workspace};
 pub use suggest::{did_you_mean, nearest};

@@ -3,7 +3,7 @@
 //! A policy is plain data. It may still be wrong (two packs of one name, a tier that is none): [`Policy::check`]
 //! says so, and [`compute`](crate::compute) asks it first.
 
-use crate::forms::{GateForm, default_tier};
+use crate::gate::{Gate, default_tier};
 use crate::{AnalysisRules, ChangeRules, ContractRules};
 use canon::Digest;
 use evidence::{AmendPolicy, Globs, RefsRule, SignatureRule};
@@ -62,39 +62,6 @@ pub struct Pack {
     pub precedence: i64,
 }
 
-/// A command that must pass.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "GateForm")]
-pub struct Gate {
-    /// The name of the gate.
-    pub id: String,
-    /// The tier from which on it runs.
-    pub tier: String,
-    /// Program and arguments; no shell.
-    pub run: Vec<String>,
-    /// How long it may run.
-    pub timeout_ms: u64,
-    /// Whether its failure fails the run.
-    pub required: bool,
-    /// Names of variables that it gets from the caller's environment, beyond the usual few.
-    pub env: Vec<String>,
-    /// What it may write in the tree.
-    pub outputs: Globs,
-    /// What it checks, if the policy says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<GateKind>,
-}
-
-/// What kind of gate it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GateKind {
-    /// It runs tests.
-    Test,
-    /// It checks anything else.
-    Lint,
-}
-
 /// A named set of obligations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Profile {
@@ -137,22 +104,6 @@ impl Default for Policy {
             analysis: AnalysisRules::default(),
             change: ChangeRules::default(),
         }
-    }
-}
-
-/// Words in the name or the command of a gate that runs tests.
-const TEST_WORDS: [&str; 13] = [
-    "test", "tests", "testing", "pytest", "unittest", "nextest", "ctest", "tox", "jest", "vitest", "mocha",
-    "rspec", "phpunit",
-];
-
-impl Gate {
-    /// What it checks: what the policy says, else tests if its name or its command says so.
-    pub fn kind(&self) -> GateKind {
-        let words = std::iter::once(&self.id).chain(&self.run);
-        let mut words = words.flat_map(|text| text.split(|letter: char| !letter.is_ascii_alphanumeric()));
-        let runs_tests = words.any(|word| TEST_WORDS.contains(&word.to_ascii_lowercase().as_str()));
-        self.kind.unwrap_or(if runs_tests { GateKind::Test } else { GateKind::Lint })
     }
 }
 

@@ -2,8 +2,7 @@
 
 use super::{NewFinding, Review};
 use crate::claims::{CheckedClaim, ClaimVerdict, GateFact, GateOutcome};
-use crate::profile::Check;
-use crate::receipt::CheckOutcome;
+use crate::profile::{Check, CheckOutcome};
 use std::fmt::Write;
 
 /// The report. What does not apply is skipped, never passed (law 6).

@@ -14,8 +14,7 @@ pub use gitlab::gitlab;
 pub use junit::junit;
 
 use crate::claims::{CheckedClaim, GateFact};
-use crate::profile::Check;
-use crate::receipt::CheckOutcome;
+use crate::profile::{Check, CheckOutcome};
 use crate::words::ContractStatus;
 use paths::RepoPath;
 use plan::Severity;

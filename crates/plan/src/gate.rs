@@ -1,8 +1,56 @@
-//! How gates are written in a policy: with defaults, and with a time in words (`"30s"`).
+//! Gates, and how they are written in a policy: with defaults, and with a time in words (`"30s"`).
 
-use crate::{Gate, GateKind};
 use evidence::Globs;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// A command that must pass.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "GateForm")]
+pub struct Gate {
+    /// The name of the gate.
+    pub id: String,
+    /// The tier from which on it runs.
+    pub tier: String,
+    /// Program and arguments; no shell.
+    pub run: Vec<String>,
+    /// How long it may run.
+    pub timeout_ms: u64,
+    /// Whether its failure fails the run.
+    pub required: bool,
+    /// Names of variables that it gets from the caller's environment, beyond the usual few.
+    pub env: Vec<String>,
+    /// What it may write in the tree.
+    pub outputs: Globs,
+    /// What it checks, if the policy says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<GateKind>,
+}
+
+/// What kind of gate it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateKind {
+    /// It runs tests.
+    Test,
+    /// It checks anything else.
+    Lint,
+}
+
+/// Words in the name or the command of a gate that runs tests.
+const TEST_WORDS: [&str; 13] = [
+    "test", "tests", "testing", "pytest", "unittest", "nextest", "ctest", "tox", "jest", "vitest", "mocha",
+    "rspec", "phpunit",
+];
+
+impl Gate {
+    /// What it checks: what the policy says, else tests if its name or its command says so.
+    pub fn kind(&self) -> GateKind {
+        let words = std::iter::once(&self.id).chain(&self.run);
+        let mut words = words.flat_map(|text| text.split(|letter: char| !letter.is_ascii_alphanumeric()));
+        let runs_tests = words.any(|word| TEST_WORDS.contains(&word.to_ascii_lowercase().as_str()));
+        self.kind.unwrap_or(if runs_tests { GateKind::Test } else { GateKind::Lint })
+    }
+}
 
 /// How long a gate may run when its policy does not say.
 const DEFAULT_TIMEOUT_MS: u64 = 120_000;
