@@ -5,9 +5,8 @@
 //! `write` makes them; `check` fails when what is there is not what would be made. In the tour, whatever differs
 //! from run to run (ids, digests, times) is compared by its form.
 
-
-use api::SchemaEntry;
 use crate::{Chore, build, demo, root, tidy};
+use api::SchemaEntry;
 use std::fmt::Write;
 use std::fs;
 

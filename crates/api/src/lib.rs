@@ -1,8 +1,8 @@
 //! What every surface says: requests and answers as types, the registry of codes, and the exit codes.
 //!
-//! * Owns: the wire form of every answer, its schema, the one list of stable codes, the exit codes.
-//! * May use: the pure crates, whose values answers carry.
-//! * Must not know: files, clocks, processes, databases, or how a surface renders an answer.
+//! Owns: the wire form of every answer, its schema, the one list of stable codes, the exit codes.
+//! May use: canon, commit, contract, intent, ledger.
+//! Must not know: files, clocks, processes, databases, or how a surface renders an answer.
 
 pub mod codes;
 pub mod document;

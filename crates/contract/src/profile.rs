@@ -281,35 +281,21 @@ fn choose(classes: &[FileClass], languages: &BTreeSet<Language>) -> Profile {
     }
 }
 
-/// What became of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckOutcome {
-    /// It found nothing.
-    Passed,
-    /// It found something that the contract forbids.
-    Failed,
-    /// It found something that the contract only reports.
-    Reported,
-    /// It does not apply to this patch. That is not passed (law 6).
-    NotApplicable,
-    /// The verdict was reached before it.
-    NotReached,
-    /// It was left out, or something before it failed. That is not passed either.
-    Skipped,
-}
-
-impl CheckOutcome {
-    /// The stable word.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Reported => "reported",
-            Self::NotApplicable => "not_applicable",
-            Self::NotReached => "not_reached",
-            Self::Skipped => "skipped",
-        }
+canon::word_enum! {
+    /// What became of a check.
+    pub enum CheckOutcome {
+        /// It found nothing.
+        Passed = "passed",
+        /// It found something that the contract forbids.
+        Failed = "failed",
+        /// It found something that the contract only reports.
+        Reported = "reported",
+        /// It does not apply to this patch. That is not passed (law 6).
+        NotApplicable = "not_applicable",
+        /// The verdict was reached before it.
+        NotReached = "not_reached",
+        /// It was left out, or something before it failed. That is not passed either.
+        Skipped = "skipped",
     }
 }
 

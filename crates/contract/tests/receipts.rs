@@ -9,8 +9,8 @@ use probity_contract::claims::{Claim, Facts, GateFact, GateOutcome, Judgement, c
 use probity_contract::outputs::NewFinding;
 use probity_contract::receipt::{DeltaEntry, ReceiptInput, ReceiptIntent, RunRef, receipt};
 use probity_contract::{
-    ContractReason, ContractStatus, CurrentState, Finding, GatePreview, IntentState, Patch,
-    PatchIntent, Run, Verdict, budget, markdown, verify, weigh,
+    ContractReason, ContractStatus, CurrentState, Finding, GatePreview, IntentState, Patch, PatchIntent, Run,
+    Verdict, budget, markdown, verify, weigh,
 };
 use serde_json::{Value, json};
 

@@ -89,7 +89,7 @@ impl Manifest {
         let mut manifest = object(serde_json::to_value(required));
         manifest.extend(object(serde_json::to_value(&self.details)));
         manifest.insert("schema".into(), SCHEMA.into());
-        let codes: Vec<&str> = self.reasons().into_iter().map(Reason::code).collect();
+        let codes: Vec<&str> = self.reasons().into_iter().map(Reason::as_str).collect();
         manifest.insert("reasons".into(), codes.into());
         Value::Object(manifest)
     }

@@ -10,6 +10,7 @@ use std::process::Command;
 /// Every crate with the crates of the project that it may use. Tests and benchmarks may use more.
 pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("analysis", &["canon", "paths"]),
+    ("api", &["canon", "commit", "contract", "intent", "ledger"]),
     ("canon", &[]),
     ("commit", &["canon"]),
     ("conformance", &[]),
@@ -17,8 +18,8 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     (
         "control",
         &[
-            "analysis", "canon", "commit", "contract", "evidence", "exec", "intent", "ledger", "model",
-            "paths", "plan", "store", "tree",
+            "analysis", "api", "canon", "commit", "contract", "evidence", "exec", "intent", "ledger",
+            "model", "paths", "plan", "store", "tree",
         ],
     ),
     // The verifier: an audit reads these three crates and nothing else of ours.
@@ -34,6 +35,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
         "probity",
         &[
             "analysis",
+            "api",
             "canon",
             "commit",
             "conformance",
@@ -51,7 +53,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("store", &["canon", "commit"]),
     ("testkit", &[]),
     ("tree", &["canon", "paths"]),
-    ("xtask", &["canon"]),
+    ("xtask", &["api"]),
 ];
 
 /// The crates of the project, each with those that it uses. A crate goes by the name of its directory.
