@@ -36,6 +36,12 @@ impl FileAttributes {
         self.states.get(name).filter(|state| **state != State::Unspecified)
     }
 
+    /// Adds a state, for tests of what it does.
+    #[cfg(test)]
+    pub(super) fn set(&mut self, name: &str, state: State) {
+        self.states.insert(name.to_owned(), state);
+    }
+
     fn value(&self, name: &str) -> Option<&str> {
         match self.get(name) {
             Some(State::Value(value)) => Some(value),

@@ -6,8 +6,9 @@ use super::config::AutoCrlf;
 use crate::object::{GitId, ObjectFormat};
 use std::borrow::Cow;
 
-/// The id of the blob that git would store for `content`; `None` if nothing would be converted, or if that cannot be
-/// computed here: an unknown encoding.
+/// The id of the blob that git would store for `content`; `None` if nothing would be converted, if that cannot be
+/// computed here (an unknown encoding), or if git would drop words that it never wrote: whatever stands in `$Id: … $` is
+/// not stored, so an edit there would be no change for git, but it is one.
 pub fn stored_id(
     content: &[u8],
     attributes: &FileAttributes,
@@ -21,10 +22,14 @@ pub fn stored_id(
     if line_ends_are_converted(&stored, attributes, auto_crlf) {
         stored = Cow::Owned(without_cr(&stored));
     }
-    if attributes.get("ident") == Some(&State::Set) {
-        stored = Cow::Owned(without_ident(&stored));
+    let expanded = (attributes.get("ident") == Some(&State::Set)).then(|| stored.clone());
+    if expanded.is_some() {
+        stored = Cow::Owned(without_ident(&stored).stored);
     }
-    (*stored != *content).then(|| GitId::of_blob(format, &stored))
+    let id = (*stored != *content).then(|| GitId::of_blob(format, &stored))?;
+    let own_words = format!(" {id} ");
+    let is_own = |words: &&[u8]| *words == own_words.as_bytes();
+    expanded.is_none_or(|expanded| without_ident(&expanded).words.iter().all(is_own)).then_some(id)
 }
 
 fn line_ends_are_converted(content: &[u8], attributes: &FileAttributes, auto_crlf: AutoCrlf) -> bool {
@@ -71,24 +76,32 @@ fn without_cr(content: &[u8]) -> Vec<u8> {
     stored
 }
 
+/// A text with every `$Id: … $` collapsed to `$Id$`.
+struct Collapsed<'a> {
+    stored: Vec<u8>,
+    /// What stood between `$Id:` and `$`, each time.
+    words: Vec<&'a [u8]>,
+}
+
 /// Makes `$Id$` of `$Id: … $`, within one line.
-fn without_ident(content: &[u8]) -> Vec<u8> {
-    let mut stored = Vec::with_capacity(content.len());
+fn without_ident(content: &[u8]) -> Collapsed<'_> {
+    let mut collapsed = Collapsed { stored: Vec::with_capacity(content.len()), words: Vec::new() };
     let mut rest = content;
     while let Some(at) = rest.iter().position(|&byte| byte == b'$') {
         let (before, after) = rest.split_at(at + 1);
-        stored.extend_from_slice(before);
+        collapsed.stored.extend_from_slice(before);
         rest = after;
         if let Some(keyword) = rest.strip_prefix(b"Id:")
             && let Some(end) = keyword.iter().position(|&byte| byte == b'$' || byte == b'\n')
             && keyword[end] == b'$'
         {
-            stored.extend_from_slice(b"Id$");
+            collapsed.stored.extend_from_slice(b"Id$");
+            collapsed.words.push(&keyword[..end]);
             rest = &keyword[end + 1..];
         }
     }
-    stored.extend_from_slice(rest);
-    stored
+    collapsed.stored.extend_from_slice(rest);
+    collapsed
 }
 
 /// Reads UTF-16; other encodings are not known here.
@@ -159,7 +172,24 @@ mod tests {
 
     #[test]
     fn an_ident_is_collapsed_within_its_line() {
-        assert_eq!(without_ident(b"x $Id: 12ab $ y $Id$ $Id: z\n$ $Id: q$"), b"x $Id$ y $Id$ $Id: z\n$ $Id$");
+        let collapsed = without_ident(b"x $Id: 12ab $ y $Id$ $Id: z\n$ $Id: q$");
+        assert_eq!(collapsed.stored, b"x $Id$ y $Id$ $Id: z\n$ $Id$");
+        assert_eq!(collapsed.words, [&b" 12ab "[..], b" q"]);
+    }
+
+    #[test]
+    fn only_the_id_that_git_writes_is_no_edit() {
+        let mut attributes = FileAttributes::default();
+        attributes.set("ident", State::Set);
+        let stored = |content: &str| {
+            stored_id(content.as_bytes(), &attributes, AutoCrlf::Off, ObjectFormat::Sha1)
+        };
+        let id = GitId::of_blob(ObjectFormat::Sha1, b"a $Id$ b $Id$\n");
+        assert_eq!(stored(&format!("a $Id: {id} $ b $Id: {id} $\n")), Some(id.clone()));
+        assert_eq!(stored(&format!("a $Id: {id} $ b $Id$\n")), Some(id.clone()));
+        for forged in [" evil() ", "", " 1234 ", &format!(" {id}"), &format!("{id} "), &format!(" {id}  ")] {
+            assert_eq!(stored(&format!("a $Id:{forged}$ b $Id: {id} $\n")), None, "{forged:?}");
+        }
     }
 
     #[test]

@@ -276,16 +276,28 @@ fn line_ends_and_idents_that_git_converts_are_no_change() {
     repo.sh("printf '*.txt text\\n*.dat -text\\n*.auto text=auto\\n*.id ident\\n*.bin binary\\n' > .gitattributes; \
              for f in a.txt a.auto a.dat a.bin; do printf 'one\\ntwo\\n' > $f; done; printf 'x $Id$\\n' > a.id; \
              printf 'a\\000\\n' > z.auto; git add .; git commit -q -m text");
-    repo.sh("for f in a.txt a.auto a.dat a.bin; do printf 'one\\r\\ntwo\\r\\n' > $f; done; printf 'x $Id: 1234 $\\n' > a.id; \
+    repo.sh("for f in a.txt a.auto a.dat a.bin; do printf 'one\\r\\ntwo\\r\\n' > $f; done; rm a.id; git checkout -q a.id; \
              printf 'a\\000\\r\\n' > z.auto");
     // Git's status calls everything changed whose size is; its diff looks at what would be stored.
     assert_eq!(repo.sh("git diff --name-only"), b"a.bin\na.dat\nz.auto\n", "what git itself says");
     assert_eq!(repo.dirty(), ["modified a.bin", "modified a.dat", "modified z.auto"]);
-    repo.sh("printf 'one\\r\\nTWO\\r\\n' > a.txt; printf 'y $Id: 1234 $\\n' > a.id");
+    assert!(repo.sh("cat a.id").starts_with(b"x $Id: "), "git expands it");
+    repo.sh("printf 'one\\r\\nTWO\\r\\n' > a.txt; sed -i 's/^x/y/' a.id");
     assert_eq!(
         repo.dirty(),
         ["modified a.bin", "modified a.dat", "modified a.id", "modified a.txt", "modified z.auto"]
     );
+}
+
+#[test]
+fn words_in_an_ident_that_git_did_not_write_are_a_change() {
+    let repo = Repo::new();
+    repo.sh("echo '*.id ident' > .gitattributes; printf 'x $Id$\\n' > a.id; git add .; git commit -q -m ident; \
+             rm a.id; git checkout -q a.id");
+    assert_eq!(repo.dirty(), [""; 0]);
+    repo.sh("printf 'x $Id: evil() $\\n' > a.id");
+    assert_eq!(repo.sh("git diff --name-only"), b"", "git itself sees no change");
+    assert_eq!(repo.dirty(), ["modified a.id"]);
 }
 
 #[test]
