@@ -181,9 +181,8 @@ mod tests {
     fn only_the_id_that_git_writes_is_no_edit() {
         let mut attributes = FileAttributes::default();
         attributes.set("ident", State::Set);
-        let stored = |content: &str| {
-            stored_id(content.as_bytes(), &attributes, AutoCrlf::Off, ObjectFormat::Sha1)
-        };
+        let stored =
+            |content: &str| stored_id(content.as_bytes(), &attributes, AutoCrlf::Off, ObjectFormat::Sha1);
         let id = GitId::of_blob(ObjectFormat::Sha1, b"a $Id$ b $Id$\n");
         assert_eq!(stored(&format!("a $Id: {id} $ b $Id: {id} $\n")), Some(id.clone()));
         assert_eq!(stored(&format!("a $Id: {id} $ b $Id$\n")), Some(id.clone()));

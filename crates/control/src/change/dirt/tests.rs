@@ -292,8 +292,10 @@ fn line_ends_and_idents_that_git_converts_are_no_change() {
 #[test]
 fn words_in_an_ident_that_git_did_not_write_are_a_change() {
     let repo = Repo::new();
-    repo.sh("echo '*.id ident' > .gitattributes; printf 'x $Id$\\n' > a.id; git add .; git commit -q -m ident; \
-             rm a.id; git checkout -q a.id");
+    repo.sh(
+        "echo '*.id ident' > .gitattributes; printf 'x $Id$\\n' > a.id; git add .; git commit -q -m ident; \
+             rm a.id; git checkout -q a.id",
+    );
     assert_eq!(repo.dirty(), [""; 0]);
     repo.sh("printf 'x $Id: evil() $\\n' > a.id");
     assert_eq!(repo.sh("git diff --name-only"), b"", "git itself sees no change");
