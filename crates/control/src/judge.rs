@@ -371,7 +371,8 @@ fn gate_imports(case: &Case<'_>, verdict: &Verdict, gate: &PlannedGate, say: &mu
     }
     for (root, count) in counts {
         let paths = if count == 1 { "path" } else { "paths" };
-        let detail = format!("gate `{}` imports it, and the command added {count} {paths} there", gate.id);
+        let detail =
+            format!("gate `{}` may import from it, and the command added {count} {paths} there", gate.id);
         say.note(Reason::GateInputChanged, Some(&root), detail);
     }
 }

@@ -9,7 +9,7 @@ use crate::attest::{self, Attested, Record};
 use crate::channel::Channel;
 use crate::claims::{self, PathClaim};
 use crate::exempt::marks::Recognition;
-use crate::exempt::{Exemptions, TrackedPaths, inputs};
+use crate::exempt::{Exemptions, TrackedPaths, inputs, plugins};
 use crate::gates::{self, GateResult};
 use crate::judge::{Case, GateWrites, RefMovement, Verdict, is_blind, judge};
 use crate::observe::{Observation, Observer};
@@ -153,15 +153,23 @@ struct Begun {
 }
 
 impl Begun {
-    /// What is exempt at the end: directories may have come that are build outputs.
+    /// What is exempt at the end: directories may have come that are build outputs, and plugins that are none.
     fn exemptions_at(&self, workspace: &Workspace, end: &Observation) -> Cow<'_, Exemptions> {
-        let Some(recognition) = &self.recognition else { return Cow::Borrowed(&self.exemptions) };
-        let recognized =
-            recognition.borrow_mut().of_run(workspace, &self.exemptions, [&self.start.content, &end.content]);
-        if recognized == self.exemptions.recognized {
-            return Cow::Borrowed(&self.exemptions);
+        let own = &self.exemptions;
+        let recognized = self.recognition.as_ref().map_or_else(
+            || own.recognized.clone(),
+            |recognition| {
+                recognition.borrow_mut().of_run(workspace, own, [&self.start.content, &end.content])
+            },
+        );
+        let mut plugin_lists = own.plugin_lists.clone();
+        if Exemptions::are_possible(&self.seal) {
+            plugin_lists.extend(plugins::plugin_lists(&workspace.root, &end.content));
         }
-        Cow::Owned(Exemptions { recognized, ..self.exemptions.clone() })
+        if recognized == own.recognized && plugin_lists == own.plugin_lists {
+            return Cow::Borrowed(own);
+        }
+        Cow::Owned(Exemptions { recognized, plugin_lists, ..own.clone() })
     }
 }
 
@@ -200,6 +208,9 @@ fn begin(
         TrackedPaths::default()
     };
     let mut exemptions = Exemptions::of_seal(&seal, tracked, &start.content)?;
+    if Exemptions::are_possible(&seal) {
+        exemptions.plugin_lists = plugins::plugin_lists(&workspace.root, &start.content);
+    }
     let recognition =
         seal.contents().recognize_outputs.then(|| Recognition::at_start(workspace, &start.content));
     if let Some(recognition) = &recognition {
@@ -426,12 +437,17 @@ fn seal(
     // later run.
     let roots = [POLICY_FILE.to_owned(), JSON_POLICY_FILE.to_owned(), format!("{OWN_STATE}/**")];
     contents.protected.extend(&Globs::new(roots.map(|name| format!("**/{name}"))));
+    let environments = inputs::virtual_environments(&start.content);
     for gate in &contents.plan.gates {
         let settings = contents.gate_settings.entry(gate.id.clone()).or_default();
         let environment = Environment::allow_listed(&settings.env);
-        let found = inputs::look_up(&workspace.root, gate, environment.get("PATH").unwrap_or_default());
+        let search_path = environment.get("PATH").unwrap_or_default();
+        let found = inputs::look_up(&workspace.root, gate, search_path, &environments);
         settings.inputs = found.inputs.into_iter().collect();
-        settings.imports = found.imports;
+        // Where nothing can be exempt, everything is judged whoever imports it.
+        if contents.recognize_outputs || !contents.build_outputs.is_empty() {
+            settings.imports = found.imports;
+        }
     }
     Ok(Seal::new(contents))
 }

@@ -9,7 +9,8 @@
 //! * [`Policy::seal_contents`]: what the policy has sealed for a run under that plan.
 //! * [`may_amend`]: whether a sealed scope may grow at a given moment (law 2).
 //! * [`propose_build_outputs`]: what `init` suggests to exempt from the delta; [`recognize`]: build outputs that say so
-//!   themselves; [`program_imports`]: what the program of a gate imports from the tree.
+//!   themselves; [`program_imports`]: what the program of a gate imports from the tree;
+//!   [`started_commands`]: which programs its command line starts.
 //! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
 
 mod amend;
@@ -29,6 +30,7 @@ mod sealing;
 mod suggest;
 mod tier;
 pub mod vectors;
+mod wrappers;
 
 pub use amend::{Moment, may_amend};
 pub use analysis::{AnalysisGates, AnalysisRules};
@@ -39,10 +41,13 @@ pub use contract_rules::{ContractRules, FalseClaims, Severity, Strictness, Stric
 pub use document::PolicyFormError;
 pub use error::PlanError;
 pub use gate::{Gate, GateKind, duration_ms};
-pub use imports::{is_never_imported, program_imports, takes_packages};
+pub use globs::Globs;
+pub use imports::{any_imports, is_never_imported, program_imports, takes_packages};
 pub use outputs::{
-    MarkedDirectory, OutputLook, Proposal, ReadText, is_source_in_cache, is_valid_mark, output_root,
+    MarkedDirectory, OutputLook, Proposal, ReadText, code_in_output, declares_plugins, is_entry_points_file,
+    is_module_of_environment, is_valid_mark, output_root,
     propose_build_outputs, recognize,
 };
 pub use policy::{Pack, Policy, Profile, Workspace};
 pub use suggest::{did_you_mean, nearest};
+pub use wrappers::{StartedCommands, is_shell, started_commands};

@@ -10,6 +10,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
+use tree::Snapshot;
 
 /// More links than this lead nowhere.
 const MAX_LINKS: usize = 40;
@@ -17,6 +18,8 @@ const MAX_LINKS: usize = 40;
 const MAX_INTERPRETERS: usize = 4;
 /// The first line of a script is not longer.
 const MAX_SHEBANG_BYTES: u64 = 512;
+/// The file that every virtual environment of Python has.
+const VIRTUAL_ENVIRONMENT_MARK: &[u8] = b"pyvenv.cfg";
 
 /// What a gate relies on in the tree.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -27,22 +30,44 @@ pub(crate) struct GateInputs {
     pub(crate) imports: Globs,
 }
 
+/// The virtual environments of a tree.
+pub(crate) fn virtual_environments(start: &Snapshot) -> BTreeSet<RepoPath> {
+    let marks = start.entries().filter(|entry| entry.path().file_name() == VIRTUAL_ENVIRONMENT_MARK);
+    marks.filter_map(|entry| entry.path().parent()).collect()
+}
+
 /// Looks up what `gate` relies on in the tree at `root`, which must be a real path, with `search_path` as its `PATH`.
-pub(crate) fn look_up(root: &Path, gate: &PlannedGate, search_path: &OsStr) -> GateInputs {
+/// `environments` are the virtual environments of the tree.
+pub(crate) fn look_up(
+    root: &Path,
+    gate: &PlannedGate,
+    search_path: &OsStr,
+    environments: &BTreeSet<RepoPath>,
+) -> GateInputs {
     let mut lookup = LookUp {
         root,
         search: std::env::split_paths(search_path).collect(),
         inputs: BTreeSet::new(),
-        programs: BTreeSet::new(),
+        imports: BTreeSet::new(),
+        imports_anything: false,
     };
-    let mut words = gate.run.iter().map(OsStr::new);
-    if let Some(program) = words.next() {
-        lookup.program(program, 0);
+    let started = plan::started_commands(&gate.run);
+    for command in started.commands {
+        lookup.command(OsStr::new(&command[0]));
     }
-    words.for_each(|word| lookup.argument(word));
-    let mut imports: BTreeSet<Vec<u8>> =
-        lookup.programs.iter().flat_map(|name| plan::program_imports(name.as_bytes())).collect();
-    imports.extend(lookup.virtual_environments());
+    for word in started.script_words {
+        lookup.argument(OsStr::new(word));
+        if !word.contains('/') {
+            lookup.program(OsStr::new(word), 0);
+        }
+    }
+    gate.run.iter().skip(1).for_each(|word| lookup.argument(OsStr::new(word)));
+    let mut imports = lookup.virtual_environments();
+    if lookup.imports_anything {
+        imports.extend(plan::any_imports());
+        imports.extend(environments.iter().map(|directory| pattern_of(directory.as_bytes())));
+    }
+    imports.append(&mut lookup.imports);
     GateInputs { inputs: lookup.inputs, imports: Globs::new(imports) }
 }
 
@@ -50,40 +75,56 @@ struct LookUp<'a> {
     root: &'a Path,
     search: Vec<PathBuf>,
     inputs: BTreeSet<RepoPath>,
-    /// The names of the programs on the way.
-    programs: BTreeSet<OsString>,
+    /// The patterns of directories from which the programs import.
+    imports: BTreeSet<Vec<u8>>,
+    /// Whether one of the programs may import from anywhere, because what it starts is not known.
+    imports_anything: bool,
 }
 
 impl LookUp<'_> {
-    /// Finds a program as the system does. A place of the tree that is asked first and holds none is noted too: what
-    /// appears there would run instead.
-    fn program(&mut self, name: &OsStr, depth: usize) {
-        self.programs.extend(Path::new(name).file_name().map(OsStr::to_owned));
+    /// Notes what a program executes and imports. A script is as well known as its interpreter; what a shell starts is not
+    /// known.
+    fn command(&mut self, program: &OsStr) {
+        let names = self.program(program, 0);
+        let known: Vec<_> = names.iter().filter_map(|name| plan::program_imports(name.as_bytes())).collect();
+        self.imports_anything |= known.is_empty() || names.iter().any(|name| plan::is_shell(name.as_bytes()));
+        self.imports.extend(known.into_iter().flatten());
+    }
+
+    /// Finds a program as the system does, and returns the names that it and its interpreters have. A place of the tree
+    /// that is asked first and holds none is noted too: what appears there would run instead.
+    fn program(&mut self, name: &OsStr, depth: usize) -> BTreeSet<OsString> {
+        let mut names: BTreeSet<OsString> =
+            Path::new(name).file_name().map(OsStr::to_owned).into_iter().collect();
         if name.as_bytes().contains(&b'/') {
             let path = self.follow(&self.root.join(name));
-            return self.interpreter(&path, depth);
+            names.append(&mut self.interpreter(&path, depth));
+            return names;
         }
         for directory in self.search.clone() {
             let path = self.follow(&directory.join(name));
             if is_executable(&path) {
-                return self.interpreter(&path, depth);
+                names.append(&mut self.interpreter(&path, depth));
+                break;
             }
         }
+        names
     }
 
     /// Notes the program behind a script.
-    fn interpreter(&mut self, script: &Path, depth: usize) {
-        self.programs.extend(script.file_name().map(OsStr::to_owned));
-        let Some(words) = shebang(script).filter(|_| depth < MAX_INTERPRETERS) else { return };
+    fn interpreter(&mut self, script: &Path, depth: usize) -> BTreeSet<OsString> {
+        let mut names: BTreeSet<OsString> = script.file_name().map(OsStr::to_owned).into_iter().collect();
+        let Some(words) = shebang(script).filter(|_| depth < MAX_INTERPRETERS) else { return names };
         let mut words = words.iter().map(OsString::as_os_str);
-        let Some(program) = words.next() else { return };
-        self.program(program, depth + 1);
+        let Some(program) = words.next() else { return names };
+        names.append(&mut self.program(program, depth + 1));
         if Path::new(program).file_name() == Some(OsStr::new("env"))
             && let Some(word) =
                 words.find(|word| !word.as_bytes().starts_with(b"-") && !word.as_bytes().contains(&b'='))
         {
-            self.program(word, depth + 1);
+            names.append(&mut self.program(word, depth + 1));
         }
+        names
     }
 
     /// Notes the file of the tree that a word of the command names, also behind a `=`.
@@ -135,7 +176,10 @@ impl LookUp<'_> {
         let environment = |input: &RepoPath| {
             let programs = input.parent()?;
             let directory = (programs.file_name() == b"bin").then(|| programs.parent())??;
-            let mark = self.root.join(OsStr::from_bytes(directory.as_bytes())).join("pyvenv.cfg");
+            let mark = self
+                .root
+                .join(OsStr::from_bytes(directory.as_bytes()))
+                .join(OsStr::from_bytes(VIRTUAL_ENVIRONMENT_MARK));
             // A name with special characters is told by classes of one letter.
             mark.exists().then(|| pattern_of(directory.as_bytes()))
         };
@@ -215,7 +259,8 @@ mod tests {
                 required: true,
             };
             let search = std::env::join_paths(search).expect("a path");
-            let found = look_up(&self.root(), &gate, &search);
+            let environments = [RepoPath::parse(b"odd").expect("a path")].into();
+            let found = look_up(&self.root(), &gate, &search, &environments);
             let imports = found.imports.as_slice().iter().map(|it| String::from_utf8_lossy(it).into_owned());
             (found.inputs.iter().map(ToString::to_string).collect(), imports.collect())
         }
@@ -243,7 +288,7 @@ mod tests {
         symlink("/usr/bin/true", bin.join("python3")).expect("links");
         let (inputs, imports) = tree.inputs(&["pytest", "-q"], &[bin, "/usr/bin".into()]);
         assert_eq!(inputs, [".venv/bin/pytest", ".venv/bin/python", ".venv/bin/python3"]);
-        assert_eq!(imports, [".venv"]);
+        assert_eq!(imports, ["**/.eggs", "**/__pypackages__", ".venv"]);
     }
 
     #[test]
@@ -254,14 +299,67 @@ mod tests {
         assert_eq!(tree.inputs(&["node_modules/.bin/mocha"], &[]).0, ["node_modules/.bin/mocha"]);
     }
 
+    /// What a gate imports of which nothing is known.
+    fn anything() -> Vec<String> {
+        let patterns = plan::any_imports().into_iter().map(|it| String::from_utf8(it).expect("text"));
+        patterns.chain(["odd".to_owned()]).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     #[test]
     fn node_programs_import_packages_by_name_or_by_their_interpreter() {
         let tree = Tree::new();
         tree.program("check.js", "#!/usr/bin/env -S node --test\n");
-        assert_eq!(tree.inputs(&["npm", "test"], &[]).1, ["**/node_modules"]);
         let (inputs, imports) = tree.inputs(&["./check.js"], &[]);
-        assert_eq!((inputs, imports), (vec!["check.js".into()], vec!["**/node_modules".to_owned()]));
-        assert_eq!(tree.inputs(&["make", "test"], &[]).1, Vec::<String>::new());
+        assert_eq!(inputs, ["check.js"]);
+        assert!(
+            imports.contains(&"**/node_modules".to_owned()) && !imports.contains(&"**/vendor".to_owned())
+        );
+        assert_eq!(tree.inputs(&["mocha"], &[]).1, imports);
+    }
+
+    #[test]
+    fn a_wrapper_hides_no_program() {
+        let tree = Tree::new();
+        tree.program("vendor/bin/phpunit", "#!/usr/bin/env php\n");
+        let bare = tree.inputs(&["vendor/bin/phpunit"], &[]);
+        assert_eq!(bare, (vec!["vendor/bin/phpunit".into()], vec!["**/vendor".into()]));
+        for wrapper in ["env A=1", "timeout 60", "nice -n 5", "nohup", "stdbuf -oL", "setsid", "xargs -n 1"] {
+            let run: Vec<&str> = wrapper.split(' ').chain(["vendor/bin/phpunit"]).collect();
+            assert_eq!(tree.inputs(&run, &[]), bare, "{wrapper}");
+        }
+        assert!(tree.inputs(&["uv", "run", "mocha"], &[]).1.contains(&"**/node_modules".to_owned()));
+    }
+
+    #[test]
+    fn what_starts_anything_may_import_from_everywhere() {
+        let tree = Tree::new();
+        tree.program("check.sh", "#!/bin/sh\n");
+        tree.program("pytest", "#!/usr/bin/env bash\n");
+        for run in [
+            &["make", "test"][..],
+            &["npm", "test"],
+            &["sh", "-c", "true"],
+            &["env", "A=1", "bash", "-lc", "true"],
+            &["./check.sh"],
+            &["./pytest"],
+            &["./program-of-nobody"],
+            &["timeout", "60", "tox"],
+        ] {
+            assert_eq!(tree.inputs(run, &[]).1, anything(), "{run:?}");
+        }
+        for run in [&["cargo", "test"][..], &["true"], &["timeout", "9", "go", "test", "./..."]] {
+            assert_eq!(tree.inputs(run, &[]).1, Vec::<String>::new(), "{run:?}");
+        }
+    }
+
+    #[test]
+    fn the_files_that_a_shell_script_names_are_inputs() {
+        let tree = Tree::new();
+        tree.program("tools/check.sh", "");
+        assert_eq!(
+            tree.inputs(&["sh", "-c", "cd . && ./tools/check.sh --fast;true"], &[]).0,
+            ["tools/check.sh"]
+        );
     }
 
     #[test]

@@ -101,7 +101,7 @@ fn marked(root: &Path, snapshot: &Snapshot) -> Vec<MarkedDirectory> {
 }
 
 /// The content of a small file as the snapshot saw it; `None` if it is another by now.
-fn content(root: &Path, entry: &Entry<'_>) -> Option<Vec<u8>> {
+pub(super) fn content(root: &Path, entry: &Entry<'_>) -> Option<Vec<u8>> {
     if entry.kind() != Kind::File || entry.size() > MAX_MARK_BYTES {
         return None;
     }

@@ -1,19 +1,20 @@
 //! What is no part of D: the sealed build outputs and the directories that were recognized as such, without what must be
 //! judged all the same.
 //!
-//! Never exempt, whatever the patterns say: what git tracked at the start, what a gate executes, and what a gate imports
-//! and a package manager would not have done. [`Exemptions`] is plain data and decides; the look-ups on disk are in
-//! `marks`, `inputs` and `tracked`.
+//! Never exempt, whatever the patterns say: what git tracked at the start, what a gate executes, what a gate imports and a
+//! package manager would not have done, and code that programs load by its name. [`Exemptions`] is plain data and decides;
+//! the look-ups on disk are in `marks`, `inputs`, `plugins` and `tracked`.
 
 mod hint;
 pub(crate) mod inputs;
 pub(crate) mod marks;
+pub(crate) mod plugins;
 pub(crate) mod tracked;
 
 pub use hint::{OutputHint, judged_outputs, output_hint, sources_among};
 pub use tracked::TrackedPaths;
 
-use evidence::{RecognizedOutput, Seal};
+use evidence::{Mark, RecognizedOutput, Seal};
 use paths::{RepoPath, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use tree::{Change, Kind, Snapshot};
@@ -33,6 +34,8 @@ pub struct Exemptions {
     pub gate_imports: BTreeMap<String, Scope>,
     /// The directories at or below an imported one, as they were at the start.
     pub imported_directories: BTreeSet<RepoPath>,
+    /// Entry points of packages in the tree that name plugins, at the start or at the end.
+    pub plugin_lists: BTreeSet<RepoPath>,
 }
 
 impl Exemptions {
@@ -54,9 +57,7 @@ impl Exemptions {
             }
         }
         if !exemptions.gate_imports.is_empty() {
-            let directories = start.entries().filter(|entry| entry.kind() == Kind::Directory);
-            let imported = directories.map(|entry| entry.path().clone());
-            exemptions.imported_directories = imported.filter(|path| exemptions.is_imported(path)).collect();
+            exemptions.imported_directories = exemptions.find_imported_directories(start);
         }
         Ok(exemptions)
     }
@@ -75,7 +76,10 @@ impl Exemptions {
 
     /// Whether a path lies where builds write and nobody relies on it: its content of before is not kept.
     pub(crate) fn spares(&self, path: &RepoPath) -> bool {
-        self.covers(path) && !self.tracked.may_contain(path) && !self.is_gate_input(path)
+        self.covers(path)
+            && !self.tracked.may_contain(path)
+            && !self.is_gate_input(path)
+            && !plan::is_entry_points_file(path)
     }
 
     /// Whether a change is no part of D. `by_command` says that it was there before any gate ran: what a gate itself
@@ -86,7 +90,9 @@ impl Exemptions {
             && !self.tracked.contains(path, change.before.is_some())
             && !self.is_gate_input(path)
             && !self.is_altered_import(change, by_command)
-            && !plan::is_source_in_cache(path)
+            && !self.plugin_lists.contains(path)
+            && !self.is_module_of_environment(path)
+            && plan::code_in_output(path).is_none()
     }
 
     /// Why a change that lies where builds write is judged all the same.
@@ -98,10 +104,22 @@ impl Exemptions {
             "a build output that git tracks"
         } else if self.is_gate_input(&change.path) {
             "a build output that a gate executes"
-        } else if plan::is_source_in_cache(&change.path) {
-            "source code in a cache, where no tool writes any"
+        } else if let Some(why) = plan::code_in_output(&change.path) {
+            why
+        } else if self.is_module_of_environment(&change.path) {
+            "source code in a virtual environment, where no tool writes any"
+        } else if self.plugin_lists.contains(&change.path) {
+            "entry points that name plugins, which programs load by themselves"
         } else {
             "a build output that a gate imports"
+        })
+    }
+
+    fn is_module_of_environment(&self, path: &RepoPath) -> bool {
+        let mut environments =
+            self.recognized.iter().filter(|output| output.mark == Mark::VirtualEnvironment);
+        environments.any(|output| {
+            path.is_covered_by(output.path.as_bytes()) && plan::is_module_of_environment(&output.path, path)
         })
     }
 
@@ -113,11 +131,31 @@ impl Exemptions {
 
     /// The directory above a path from which the gate `id` imports.
     pub fn import_root(&self, id: &str, path: &RepoPath) -> Option<RepoPath> {
-        import_root(self.gate_imports.get(id)?, path)
+        self.root_among(self.gate_imports.get(id)?, path)
     }
 
-    fn is_imported(&self, path: &RepoPath) -> bool {
-        self.gate_imports.values().any(|scope| import_root(scope, path).is_some())
+    /// The topmost build output at or above `path` that the patterns of `imports` name. A directory of sources that happens
+    /// to have such a name (`deps`) is none.
+    fn root_among(&self, imports: &Scope, path: &RepoPath) -> Option<RepoPath> {
+        let lineage: Vec<RepoPath> = path.lineage().filter_map(|above| RepoPath::parse(above).ok()).collect();
+        let mut steps = lineage.iter().zip(lineage.iter().skip(1).chain([path]));
+        steps
+            .find(|(above, next)| imports.lets_in(above) && self.covers(next))
+            .map(|(above, _)| above.clone())
+    }
+
+    /// The directories of the start that a pattern of the imports names, and all below them.
+    fn find_imported_directories(&self, start: &Snapshot) -> BTreeSet<RepoPath> {
+        let mut found = BTreeSet::new();
+        // Whatever lies above a path comes before it.
+        for entry in start.entries().filter(|entry| entry.kind() == Kind::Directory) {
+            let path = entry.path();
+            let is_below = || path.parent().is_some_and(|parent| found.contains(&parent));
+            if is_below() || self.gate_imports.values().any(|imports| imports.lets_in(path)) {
+                found.insert(path.clone());
+            }
+        }
+        found
     }
 
     fn is_altered_import(&self, change: &Change, by_command: bool) -> bool {
@@ -126,7 +164,7 @@ impl Exemptions {
 
     /// Whether a change in an imported directory is none that a package manager makes when it adds a package.
     fn alters_import(&self, imports: &Scope, change: &Change) -> bool {
-        let Some(root) = import_root(imports, &change.path) else { return false };
+        let Some(root) = self.root_among(imports, &change.path) else { return false };
         if plan::is_never_imported(&root, &change.path) {
             return false;
         }
@@ -134,7 +172,7 @@ impl Exemptions {
             return true;
         }
         let mut above = change.path.parent();
-        while let Some(directory) = above {
+        while let Some(directory) = above.filter(|directory| directory.is_covered_by(root.as_bytes())) {
             if self.imported_directories.contains(&directory) {
                 return !plan::takes_packages(&root, &directory);
             }
@@ -143,11 +181,6 @@ impl Exemptions {
         // The imported directory itself is new.
         false
     }
-}
-
-/// The topmost directory of `path` (or `path` itself) that the patterns of `imports` name.
-fn import_root(imports: &Scope, path: &RepoPath) -> Option<RepoPath> {
-    path.lineage().filter_map(|above| RepoPath::parse(above).ok()).find(|above| imports.lets_in(above))
 }
 
 #[cfg(test)]

@@ -8,12 +8,15 @@ mod look;
 mod recognize;
 mod table;
 
-pub use look::{OutputLook, is_source_in_cache, output_root};
+pub use look::{
+    OutputLook, code_in_output, declares_plugins, is_entry_points_file, is_module_of_environment, output_root,
+};
 pub use recognize::{MarkedDirectory, is_valid_mark, recognize};
 
 use paths::RepoPath;
 use std::collections::BTreeSet;
-use table::{Beside, ECOSYSTEMS, Ecosystem, GO_MODULE, Place, name_matches};
+pub(crate) use table::Ecosystem;
+use table::{Beside, ECOSYSTEMS, GO_MODULE, Output, Place, name_matches};
 
 /// More kept directories than this under one name mean that the name is no output here.
 const MAX_EXCLUSIONS: usize = 10;
@@ -45,12 +48,12 @@ pub fn propose_build_outputs(files: &[RepoPath], read: ReadText<'_>) -> Vec<Prop
         let ranked = files.iter().filter_map(|file| Some((rank(file)?, file)));
         let marker = ranked.min_by_key(|(rank, _)| *rank).map(|(_, file)| file);
         let Some(marker) = marker else { continue };
-        for directory in ecosystem.directories {
+        for Output { name: directory, .. } in ecosystem.directories {
             let kept = kept_below(files, |above| Ecosystem::is_named(above, directory));
             let pattern = format!("**/{directory}/**");
             proposals.add_anywhere(ecosystem, pattern, marker, "/**", &kept);
         }
-        for name in ecosystem.files {
+        for Output { name, .. } in ecosystem.files {
             let kept = files.iter().filter(|file| Ecosystem::is_named(file.as_bytes(), name));
             let kept: Kept = kept.map(|file| (file.as_bytes().to_vec(), file.clone())).collect();
             proposals.add_anywhere(ecosystem, format!("**/{name}"), marker, "", &kept);
@@ -127,7 +130,7 @@ fn propose_beside(
 ) {
     for (directory, file) in directories_with(beside, files, read) {
         for output in beside.directories {
-            let output = join(&directory, output.as_bytes());
+            let output = join(&directory, output.name.as_bytes());
             if let Some(name) = exactly(&output).filter(|_| !is_kept(&output, files)) {
                 let pattern = format!("{name}/**");
                 found.push(Proposal { pattern, ecosystem: ecosystem.name, because: file.clone() });

@@ -1,4 +1,4 @@
-//! What the tools of each ecosystem write into a tree, as one table.
+//! What the tools of each ecosystem write into a tree, as one table, and what programs load from there.
 //!
 //! Only names that a tool uses by itself stand here. A name that people use for sources too (`dist`, `build`, `coverage`)
 //! is an output only beside the file that makes the tool write there.
@@ -11,9 +11,9 @@ pub(crate) struct Ecosystem {
     /// Files that show that a tree uses it, the plainest first. A `*` stands for any letters.
     pub(crate) markers: &'static [&'static str],
     /// Directories that its tools write wherever they run.
-    pub(crate) directories: &'static [&'static str],
+    pub(crate) directories: &'static [Output],
     /// Files that its tools write wherever they run.
-    pub(crate) files: &'static [&'static str],
+    pub(crate) files: &'static [Output],
     /// Directories whose names alone say too little.
     pub(crate) beside: &'static [Beside],
 }
@@ -26,7 +26,43 @@ pub(crate) struct Beside {
     /// Beside which of them.
     pub(crate) place: Place,
     /// The directories.
-    pub(crate) directories: &'static [&'static str],
+    pub(crate) directories: &'static [Output],
+}
+
+/// A directory or file that a tool writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Output {
+    /// Its last names.
+    pub(crate) name: &'static str,
+    /// What programs load from it. Every row has an answer: what is loaded must not be exempt as a whole.
+    pub(crate) loaded: Loaded,
+}
+
+/// What programs load from an output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loaded {
+    /// Nothing: reports, logs and records, which no program takes for code or for an answer.
+    Nothing,
+    /// Only what the tool that wrote it made of the sources: compiled code, results of checks. The tool itself decides
+    /// whether that is up to date, and believes it.
+    OwnResults,
+    /// Packages that were installed, or what says where they are: these directories and files of
+    /// [`crate::imports::IMPORT_DIRECTORIES`], at it or below it.
+    Packages(&'static [&'static str]),
+    /// The entry points of packages, which name code that other programs load; nothing else.
+    EntryPoints,
+}
+
+const fn reports(name: &'static str) -> Output {
+    Output { name, loaded: Loaded::Nothing }
+}
+
+const fn results(name: &'static str) -> Output {
+    Output { name, loaded: Loaded::OwnResults }
+}
+
+const fn packages(name: &'static str, below: &'static [&'static str]) -> Output {
+    Output { name, loaded: Loaded::Packages(below) }
 }
 
 /// Where a tool writes: beside each of its files, or beside the topmost only.
@@ -37,7 +73,7 @@ pub(crate) enum Place {
     CargoWorkspace,
 }
 
-const fn each(markers: &'static [&'static str], directories: &'static [&'static str]) -> Beside {
+const fn each(markers: &'static [&'static str], directories: &'static [Output]) -> Beside {
     Beside { markers, place: Place::Each, directories }
 }
 
@@ -60,90 +96,108 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
             "*.py",
         ],
         directories: &[
-            "__pycache__",
-            "__pypackages__",
-            ".venv",
-            "*.egg-info",
-            ".eggs",
-            ".pytest_cache",
-            ".mypy_cache",
-            ".ruff_cache",
-            ".pytype",
-            ".hypothesis",
-            ".tox",
-            ".nox",
-            ".benchmarks",
-            ".ipynb_checkpoints",
-            ".pdm-build",
-            "htmlcov",
-            "pip-wheel-metadata",
+            results("__pycache__"),
+            packages("__pypackages__", &["__pypackages__"]),
+            packages(".venv", &[".venv"]),
+            Output { name: "*.egg-info", loaded: Loaded::EntryPoints },
+            packages(".eggs", &[".eggs"]),
+            results(".pytest_cache"),
+            results(".mypy_cache"),
+            results(".ruff_cache"),
+            results(".pytype"),
+            results(".hypothesis"),
+            packages(".tox", &[".tox"]),
+            packages(".nox", &[".nox"]),
+            reports(".benchmarks"),
+            reports(".ipynb_checkpoints"),
+            results(".pdm-build"),
+            reports("htmlcov"),
+            reports("pip-wheel-metadata"),
         ],
-        files: &[".coverage", ".coverage.*", "coverage.xml", "coverage.lcov", ".dmypy.json", ".pdm-python"],
+        files: &[
+            results(".coverage"),
+            results(".coverage.*"),
+            results("coverage.xml"),
+            results("coverage.lcov"),
+            results(".dmypy.json"),
+            packages(".pdm-python", &[".pdm-python"]),
+        ],
         beside: &[
-            each(&["pyproject.toml", "setup.py"], &["dist", "build"]),
-            each(&["mkdocs.yml", "mkdocs.yaml"], &["site"]),
+            each(&["pyproject.toml", "setup.py"], &[results("dist"), results("build")]),
+            each(&["mkdocs.yml", "mkdocs.yaml"], &[reports("site")]),
             // Sphinx, as its own Makefile and guides call it.
-            each(&["conf.py"], &["_build"]),
+            each(&["conf.py"], &[reports("_build")]),
         ],
     },
     Ecosystem {
         name: "JavaScript",
         markers: &["package.json"],
         directories: &[
-            "node_modules",
-            ".nyc_output",
-            ".turbo",
-            ".parcel-cache",
-            ".next",
-            ".nuxt",
-            ".svelte-kit",
-            ".angular/cache",
-            ".docusaurus",
-            ".expo",
-            ".swc",
-            ".pnpm-store",
-            ".yarn/unplugged",
+            packages("node_modules", &["node_modules"]),
+            results(".nyc_output"),
+            results(".turbo"),
+            results(".parcel-cache"),
+            results(".next"),
+            results(".nuxt"),
+            results(".svelte-kit"),
+            results(".angular/cache"),
+            results(".docusaurus"),
+            results(".expo"),
+            results(".swc"),
+            results(".pnpm-store"),
+            packages(".yarn/unplugged", &[".yarn/unplugged"]),
         ],
         files: &[
-            ".eslintcache",
-            ".stylelintcache",
-            "*.tsbuildinfo",
-            ".yarn/install-state.gz",
-            "npm-debug.log*",
-            "yarn-error.log",
+            results(".eslintcache"),
+            results(".stylelintcache"),
+            results("*.tsbuildinfo"),
+            results(".yarn/install-state.gz"),
+            reports("npm-debug.log*"),
+            reports("yarn-error.log"),
         ],
         beside: &[
             // Where nyc, c8, Jest and Vitest put their reports.
-            each(&["package.json"], &["coverage"]),
-            each(&["vite.config.*", "webpack.config.*", "angular.json", "tsup.config.*"], &["dist"]),
-            each(&["nuxt.config.*"], &[".output"]),
-            each(&["playwright.config.*"], &["playwright-report", "test-results"]),
-            each(&["cypress.config.*"], &["cypress/screenshots", "cypress/videos"]),
+            each(&["package.json"], &[reports("coverage")]),
+            each(&["vite.config.*", "webpack.config.*", "angular.json", "tsup.config.*"], &[results("dist")]),
+            each(&["nuxt.config.*"], &[results(".output")]),
+            each(&["playwright.config.*"], &[reports("playwright-report"), reports("test-results")]),
+            each(&["cypress.config.*"], &[reports("cypress/screenshots"), reports("cypress/videos")]),
         ],
     },
     Ecosystem {
         name: "Rust",
         markers: &[CARGO],
-        directories: &["mutants.out"],
-        files: &["*.profraw", "cargo-timing*.html"],
-        beside: &[Beside { markers: &[CARGO], place: Place::CargoWorkspace, directories: &["target"] }],
+        directories: &[reports("mutants.out")],
+        files: &[results("*.profraw"), reports("cargo-timing*.html")],
+        beside: &[Beside {
+            markers: &[CARGO],
+            place: Place::CargoWorkspace,
+            directories: &[results("target")],
+        }],
     },
     Ecosystem {
         name: "Go",
         markers: &[GO_MODULE],
         directories: &[],
         // `go test -c`, the profiles of `go test` as its own documentation names them, and the debugger.
-        files: &["*.test", "coverage.out", "cover.out", "cpu.out", "mem.out", "__debug_bin*"],
+        files: &[
+            results("*.test"),
+            results("coverage.out"),
+            results("cover.out"),
+            reports("cpu.out"),
+            reports("mem.out"),
+            results("__debug_bin*"),
+        ],
         beside: &[],
     },
     Ecosystem {
         name: "Java",
         markers: &["pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"],
-        directories: &[".gradle"],
+        directories: &[results(".gradle")],
         files: &[],
         beside: &[
-            each(&["pom.xml"], &["target"]),
-            each(&["build.gradle", "build.gradle.kts"], &["build", ".kotlin"]),
+            each(&["pom.xml"], &[results("target")]),
+            each(&["build.gradle", "build.gradle.kts"], &[results("build"), results(".kotlin")]),
         ],
     },
     Ecosystem {
@@ -151,68 +205,77 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
         markers: &["*.csproj", "*.fsproj", "*.vbproj"],
         directories: &[],
         files: &[],
-        beside: &[each(&["*.csproj", "*.fsproj", "*.vbproj"], &["bin", "obj", "TestResults"])],
+        beside: &[each(
+            &["*.csproj", "*.fsproj", "*.vbproj"],
+            &[results("bin"), packages("obj", &["obj"]), reports("TestResults")],
+        )],
     },
     Ecosystem {
         name: "Ruby",
         markers: &["Gemfile", "*.gemspec"],
-        directories: &[".yardoc"],
-        files: &[".rspec_status"],
-        beside: &[each(&["Gemfile"], &["vendor/bundle", "coverage"]), each(&["*.gemspec"], &["pkg"])],
+        directories: &[reports(".yardoc")],
+        files: &[results(".rspec_status")],
+        beside: &[
+            each(&["Gemfile"], &[packages("vendor/bundle", &["vendor/bundle"]), reports("coverage")]),
+            each(&["*.gemspec"], &[reports("pkg")]),
+        ],
     },
     Ecosystem {
         name: "PHP",
         markers: &["composer.json"],
-        directories: &[".phpunit.cache"],
-        files: &[".phpunit.result.cache", ".php-cs-fixer.cache"],
-        beside: &[each(&["composer.json"], &["vendor"])],
+        directories: &[results(".phpunit.cache")],
+        files: &[results(".phpunit.result.cache"), results(".php-cs-fixer.cache")],
+        beside: &[each(&["composer.json"], &[packages("vendor", &["vendor"])])],
     },
     Ecosystem {
         name: "Elixir",
         markers: &["mix.exs"],
-        directories: &[".elixir_ls"],
-        files: &["erl_crash.dump"],
-        beside: &[each(&["mix.exs"], &["_build", "deps", "cover"])],
+        directories: &[results(".elixir_ls")],
+        files: &[reports("erl_crash.dump")],
+        beside: &[each(&["mix.exs"], &[results("_build"), packages("deps", &["deps"]), reports("cover")])],
     },
     Ecosystem {
         name: "Swift",
         markers: &["Package.swift"],
         directories: &[],
         files: &[],
-        beside: &[each(&["Package.swift"], &[".build"])],
+        beside: &[each(&["Package.swift"], &[packages(".build", &[".build/checkouts"])])],
     },
     Ecosystem {
         name: "Zig",
         markers: &["build.zig"],
-        directories: &[".zig-cache"],
+        directories: &[results(".zig-cache")],
         files: &[],
-        beside: &[each(&["build.zig"], &["zig-out", "zig-cache"])],
+        beside: &[each(&["build.zig"], &[results("zig-out"), results("zig-cache")])],
     },
     Ecosystem {
         name: "Haskell",
         markers: &["*.cabal", "stack.yaml", "cabal.project"],
-        directories: &["dist-newstyle", ".stack-work"],
+        directories: &[packages("dist-newstyle", &["dist-newstyle/src"]), results(".stack-work")],
         files: &[],
         beside: &[],
     },
     Ecosystem {
         name: "Dart",
         markers: &["pubspec.yaml"],
-        directories: &[".dart_tool"],
+        directories: &[packages(".dart_tool", &[".dart_tool"])],
         files: &[],
-        beside: &[each(&["pubspec.yaml"], &["build"])],
+        beside: &[each(&["pubspec.yaml"], &[results("build")])],
     },
     Ecosystem {
         name: "Terraform",
         markers: &["*.tf"],
-        directories: &[".terraform"],
+        directories: &[packages(".terraform", &[".terraform"])],
         files: &[],
         beside: &[],
     },
     Ecosystem {
         name: "C and C++",
         markers: &["CMakeLists.txt"],
-        directories: &["cmake-build-debug", "cmake-build-release"],
+        directories: &[
+            packages("cmake-build-debug", &["cmake-build-debug/_deps"]),
+            packages("cmake-build-release", &["cmake-build-release/_deps"]),
+        ],
         files: &[],
         beside: &[],
     },
@@ -221,12 +284,18 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
 impl Ecosystem {
     /// Whether a directory is one that its tools write wherever they run.
     pub(crate) fn writes_directory(&self, directory: &[u8]) -> bool {
-        self.directories.iter().any(|name| Self::is_named(directory, name))
+        self.directories.iter().any(|output| Self::is_named(directory, output.name))
     }
 
     /// Whether a file is one that its tools write wherever they run.
     pub(crate) fn writes_file(&self, path: &[u8]) -> bool {
-        self.files.iter().any(|name| Self::is_named(path, name))
+        self.files.iter().any(|output| Self::is_named(path, output.name))
+    }
+
+    /// Everything that its tools write.
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = &Output> {
+        let beside = self.beside.iter().flat_map(|beside| beside.directories);
+        self.directories.iter().chain(self.files).chain(beside)
     }
 
     /// Whether the last names of a path are those of a row, as `.yarn/unplugged` or `*.egg-info`.
@@ -262,10 +331,40 @@ mod tests {
         assert!(!Ecosystem::is_named(b"unplugged", ".yarn/unplugged"));
     }
 
+    /// Packages are protected by name: a row that says `Packages` must name directories that the imports know, and
+    /// each of these must lie at the row or below it.
+    #[test]
+    fn every_row_that_holds_packages_is_known_to_the_imports() {
+        use crate::imports::{IMPORT_DIRECTORIES, any_imports};
+        for output in ECOSYSTEMS.iter().flat_map(Ecosystem::outputs) {
+            let Loaded::Packages(places) = output.loaded else { continue };
+            assert!(!places.is_empty(), "{}", output.name);
+            for place in places {
+                let rest = place.strip_prefix(output.name);
+                assert!(rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')), "{place}");
+                assert!(IMPORT_DIRECTORIES.iter().any(|known| known.name == *place), "{place}");
+                assert!(any_imports().contains(&format!("**/{place}").into_bytes()), "{place}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_import_directory_is_a_row_or_below_one_or_is_never_proposed() {
+        const NEVER_PROPOSED: [&str; 6] =
+            [".yarn/cache", ".yarn/releases", ".yarn/plugins", ".pnp.cjs", ".pnp.loader.mjs", ".pnp.js"];
+        for known in crate::imports::IMPORT_DIRECTORIES {
+            let is_row = ECOSYSTEMS.iter().flat_map(Ecosystem::outputs).any(
+                |output| matches!(output.loaded, Loaded::Packages(places) if places.contains(&known.name)),
+            );
+            assert!(is_row != NEVER_PROPOSED.contains(&known.name), "{}", known.name);
+        }
+    }
+
     #[test]
     fn no_name_of_the_table_stands_there_twice_in_an_ecosystem() {
         for ecosystem in ECOSYSTEMS {
-            let mut names: Vec<&str> = ecosystem.directories.iter().chain(ecosystem.files).copied().collect();
+            let anywhere = ecosystem.directories.iter().chain(ecosystem.files);
+            let mut names: Vec<&str> = anywhere.map(|output| output.name).collect();
             names.sort_unstable();
             let all = names.len();
             names.dedup();

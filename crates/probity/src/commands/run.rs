@@ -186,7 +186,7 @@ fn show(report: &RunReport) {
     let judged = judged_outputs(&report.seal, &verdict.untracked);
     if judged > 0 {
         let paths = ui::count(judged, "path");
-        let why = "judged all the same: git tracks them, or a gate executes or imports them";
+        let why = "judged all the same: git tracks them, or programs execute or load them";
         ui::row("note", format_args!("{paths} out of scope in build outputs, {why}"));
     }
     if let Some(line) = exempt_line(&verdict.exempt) {

@@ -190,7 +190,10 @@ fn packages_may_be_added_where_a_gate_imports_but_not_edited() {
     first.passes();
     assert_eq!(
         notes(&first, "GATE.INPUT_CHANGED"),
-        [(json!("node_modules"), "gate `test` imports it, and the command added 2 paths there".to_owned())]
+        [(
+            json!("node_modules"),
+            "gate `test` may import from it, and the command added 2 paths there".to_owned()
+        )]
     );
     repo.run(&install("chai")).passes();
     let edited =

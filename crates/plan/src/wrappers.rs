@@ -1,0 +1,348 @@
+//! Which programs a command line starts, as far as its words tell: `timeout 60 uv run pytest` starts three.
+//!
+//! Where words leave open which of them is the program, all that may be are told: what is told too much costs an exemption,
+//! what is missed costs a verdict.
+
+use std::collections::BTreeSet;
+
+/// What the words of a command line start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartedCommands<'a> {
+    /// The command lines: the whole one, and those inside it.
+    pub commands: Vec<&'a [String]>,
+    /// Words of shell scripts that stand in the command line itself, which may name programs and files.
+    pub script_words: BTreeSet<&'a str>,
+}
+
+/// A program that starts the one that its later words name.
+struct Wrapper {
+    names: &'static [&'static str],
+    /// The words that must follow first, one of them; none if it starts programs in any case.
+    subcommands: &'static [&'static str],
+    /// Options whose value is the next word.
+    value_options: &'static [&'static str],
+    /// Options without a value.
+    flags: &'static [&'static str],
+    /// How many words stand before the program.
+    n_operands: usize,
+}
+
+impl Wrapper {
+    const fn new(names: &'static [&'static str], value_options: &'static [&'static str]) -> Self {
+        Self { names, subcommands: &[], value_options, flags: &[], n_operands: 0 }
+    }
+
+    const fn flags(self, flags: &'static [&'static str]) -> Self {
+        Self { flags, ..self }
+    }
+
+    const fn operands(self, n_operands: usize) -> Self {
+        Self { n_operands, ..self }
+    }
+
+    const fn behind(self, subcommands: &'static [&'static str]) -> Self {
+        Self { subcommands, ..self }
+    }
+}
+
+const WRAPPERS: &[Wrapper] = &[
+    Wrapper::new(&["env"], &["-u", "--unset", "-C", "--chdir"]).flags(&[
+        "-i",
+        "-",
+        "-0",
+        "-v",
+        "--ignore-environment",
+    ]),
+    Wrapper::new(&["timeout", "gtimeout"], &["-k", "--kill-after", "-s", "--signal"])
+        .flags(&["-v", "--foreground", "--preserve-status", "--verbose"])
+        .operands(1),
+    Wrapper::new(&["nice"], &["-n", "--adjustment"]),
+    Wrapper::new(
+        &["nohup", "setsid", "catchsegv", "tini", "dumb-init", "dbus-run-session", "command", "exec"],
+        &[],
+    )
+    .flags(&["-c", "-f", "-w", "--ctty", "--fork", "--wait"]),
+    Wrapper::new(&["stdbuf"], &["-i", "-o", "-e", "--input", "--output", "--error"]),
+    Wrapper::new(&["ionice"], &["-c", "-n", "--class", "--classdata"]).flags(&["-t"]),
+    Wrapper::new(&["chrt", "taskset", "flock"], &[]).operands(1),
+    Wrapper::new(&["time", "gtime"], &["-f", "-o", "--format", "--output"]).flags(&["-p", "-v", "-a"]),
+    Wrapper::new(
+        &["xargs", "gxargs"],
+        &[
+            "-n",
+            "-P",
+            "-I",
+            "-L",
+            "-d",
+            "-a",
+            "-s",
+            "-E",
+            "--max-args",
+            "--max-procs",
+            "--delimiter",
+            "--arg-file",
+        ],
+    )
+    .flags(&["-0", "-r", "-t", "-x", "--null", "--no-run-if-empty", "--verbose"]),
+    Wrapper::new(&["sudo", "doas"], &["-u", "-g", "-C", "-h", "-p", "-D"]).flags(&["-E", "-H", "-n"]),
+    Wrapper::new(&["xvfb-run"], &["-e", "-f", "-n", "-p", "-s", "-w"]).flags(&["-a", "--auto-servernum"]),
+    Wrapper::new(&["strace", "ltrace", "perf", "valgrind"], &["-o", "-e"]),
+    Wrapper::new(&["busybox", "coreutils"], &[]),
+    Wrapper::new(&["npx", "pnpx", "bunx", "uvx"], &["-p", "--package", "--from", "--with", "--python"])
+        .flags(&["-y", "--yes", "--no", "-q", "--quiet", "--no-install"]),
+    Wrapper::new(
+        &["npm", "pnpm", "yarn", "bun"],
+        &["-C", "--dir", "--cwd", "--prefix", "--package", "-w", "--filter"],
+    )
+    .behind(&["exec", "x", "run", "dlx"]),
+    Wrapper::new(
+        &["uv", "poetry", "pipenv", "pdm", "hatch", "rye", "pixi"],
+        &[
+            "--with",
+            "--python",
+            "-p",
+            "--extra",
+            "--group",
+            "--package",
+            "--project",
+            "--directory",
+            "--env-file",
+            "-C",
+            "-P",
+            "-e",
+            "--env",
+        ],
+    )
+    .flags(&["--frozen", "--locked", "--no-sync", "--all-extras", "--isolated", "--active", "-q", "-v"])
+    .behind(&["run"]),
+    Wrapper::new(&["conda", "mamba", "micromamba"], &["-n", "-p", "--name", "--prefix", "--cwd"])
+        .flags(&["--no-capture-output", "--live-stream"])
+        .behind(&["run"]),
+    Wrapper::new(&["bundle", "bundler", "rbenv", "pyenv", "asdf", "mise", "nodenv"], &["--gemfile"])
+        .flags(&["--keep-file-descriptors"])
+        .behind(&["exec", "x"]),
+    Wrapper::new(&["coverage"], &["--source", "--rcfile", "--omit", "--include", "--data-file"])
+        .flags(&["--branch", "-a", "--append", "-p"])
+        .behind(&["run"]),
+];
+
+/// Shells, whose scripts may start anything.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "tcsh", "csh", "rbash"];
+
+/// Whether a program of this name runs shell scripts.
+pub fn is_shell(program: &[u8]) -> bool {
+    SHELLS.iter().any(|shell| shell.as_bytes() == program)
+}
+
+/// What a command line starts.
+pub fn started_commands(argv: &[String]) -> StartedCommands<'_> {
+    let mut starts = vec![0];
+    let mut script_words = BTreeSet::new();
+    let mut next = 0;
+    while let Some(&start) = starts.get(next) {
+        next += 1;
+        let Some(program) = argv.get(start) else { continue };
+        let words = &argv[start + 1..];
+        let name = program.rsplit('/').next().unwrap_or(program);
+        let takes_script =
+            SHELLS.contains(&name) || matches!(name, "env" | "xargs" | "flock" | "watch" | "su");
+        if takes_script {
+            // The script of `sh -c`, and what `env -S` splits. Other words with spaces do no harm.
+            script_words.extend(words.iter().flat_map(|word| words_of_script(word)));
+        }
+        for wrapper in WRAPPERS.iter().filter(|wrapper| wrapper.names.contains(&name)) {
+            for inner in wrapper.programs(words) {
+                let inner = start + 1 + inner;
+                if !starts.contains(&inner) {
+                    starts.push(inner);
+                }
+            }
+        }
+    }
+    let commands = starts.into_iter().map(|start| &argv[start..]).filter(|command| !command.is_empty());
+    StartedCommands { commands: commands.collect(), script_words }
+}
+
+/// The words of a shell script, without regard to what they mean; none if it is a single word, which no script is.
+fn words_of_script(script: &str) -> impl Iterator<Item = &str> {
+    let ends_word = |letter: char| letter.is_whitespace() || ";|&()<>{}`\"'$=".contains(letter);
+    script.split(ends_word).filter(|word| !word.is_empty() && !word.starts_with('-'))
+}
+
+impl Wrapper {
+    /// Where in the words behind the wrapper the program may stand.
+    fn programs(&self, words: &[String]) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let mut open =
+            vec![State { at: 0, is_behind: self.subcommands.is_empty(), n_operands: self.n_operands }];
+        while let Some(state) = open.pop() {
+            let Some(word) = words.get(state.at).filter(|_| seen.insert(state)) else { continue };
+            let after = |n: usize| State { at: state.at + n, ..state };
+            if word == "--" {
+                if state.is_behind {
+                    found.insert(state.at + 1 + state.n_operands);
+                } else {
+                    open.push(after(1));
+                }
+            } else if self.value_options.contains(&word.as_str()) {
+                open.push(after(2));
+            } else if self.flags.contains(&word.as_str()) || has_value(self.value_options, word) {
+                open.push(after(1));
+            } else if word.starts_with('-') {
+                // Whether the next word is its value is not known.
+                open.extend([after(1), after(2)]);
+            } else if !state.is_behind {
+                let is_behind = self.subcommands.contains(&word.as_str());
+                if is_behind {
+                    open.push(State { is_behind, ..after(1) });
+                }
+            } else if is_assignment(word) {
+                open.push(after(1));
+            } else if let Some(n_operands) = state.n_operands.checked_sub(1) {
+                open.push(State { n_operands, ..after(1) });
+            } else {
+                found.insert(state.at);
+            }
+        }
+        found.retain(|&at| at < words.len());
+        found
+    }
+}
+
+/// How far a command line was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct State {
+    at: usize,
+    is_behind: bool,
+    n_operands: usize,
+}
+
+/// Whether an option carries its value itself: `--signal=9`, `-n10`.
+fn has_value(value_options: &[&str], word: &str) -> bool {
+    let is_long = word.starts_with("--");
+    if is_long {
+        word.contains('=')
+    } else {
+        value_options.iter().any(|it| it.len() == 2 && word.starts_with(it))
+    }
+}
+
+fn is_assignment(word: &str) -> bool {
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && !name.starts_with(|first: char| first.is_ascii_digit())
+            && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
+    };
+    word.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(ToOwned::to_owned).collect()
+    }
+
+    /// The first words of the commands inside a command line.
+    fn programs(line: &str) -> Vec<String> {
+        let argv = words(line);
+        started_commands(&argv).commands[1..].iter().map(|command| command[0].clone()).collect()
+    }
+
+    #[test]
+    fn a_wrapper_starts_what_its_words_name() {
+        for (line, inner) in [
+            ("env npm test", &["npm"][..]),
+            ("/usr/bin/env -u HOME A=1 B= npm test", &["npm"]),
+            ("timeout 60 npm test", &["npm"]),
+            ("timeout -k 5 --signal=9 60s mocha", &["mocha"]),
+            ("nice -n 19 php vendor/bin/phpunit", &["php"]),
+            ("nice -n19 php x", &["php"]),
+            ("nohup setsid stdbuf -oL mocha", &["setsid", "stdbuf", "mocha"]),
+            ("timeout 9 env A=1 uv run --with x pytest -q", &["env", "uv", "pytest"]),
+            ("poetry run pytest", &["pytest"]),
+            ("poetry check", &[]),
+            ("pnpm exec mocha", &["mocha"]),
+            ("npm exec -- mocha", &["mocha"]),
+            ("npm test", &[]),
+            ("npx -y mocha", &["mocha"]),
+            ("bundle exec rspec", &["rspec"]),
+            ("xargs -0 -n 1 php -l", &["php"]),
+            ("cargo test", &[]),
+            ("env", &[]),
+            ("timeout 5", &[]),
+        ] {
+            assert_eq!(programs(line), inner, "{line}");
+        }
+    }
+
+    #[test]
+    fn an_option_that_is_not_known_leaves_both_readings() {
+        let mut found = programs("uv run --odd one pytest");
+        found.sort();
+        assert_eq!(found, ["one", "pytest"]);
+    }
+
+    #[test]
+    fn the_words_of_a_shell_script_are_told() {
+        let argv = ["sh", "-ec", "cd web && A=1 ./check.sh;php \"x.php\"|tee log"].map(ToOwned::to_owned);
+        let found: Vec<_> = started_commands(&argv).script_words.into_iter().collect();
+        assert_eq!(found, ["./check.sh", "1", "A", "cd", "log", "php", "tee", "web", "x.php"]);
+    }
+
+    const FORMS: &[&str] = &[
+        "env",
+        "env A=1",
+        "env -i",
+        "timeout 60",
+        "timeout -s KILL 5",
+        "nice",
+        "nice -n 5",
+        "nohup",
+        "stdbuf -o L",
+        "setsid",
+        "xargs -n 1",
+        "npx",
+        "uv run",
+        "poetry run",
+        "pipenv run",
+        "hatch run",
+        "bundle exec",
+        "pnpm exec",
+        "sudo -u x",
+        "time -p",
+        "uv run --frozen",
+        "npx -q --",
+        "conda run -n base",
+    ];
+
+    proptest! {
+        #[test]
+        fn whatever_is_wrapped_is_found(
+            forms in prop::collection::vec(prop::sample::select(FORMS), 0..5),
+            tail in prop::collection::vec("[a-z.=/-]{0,6}", 0..4),
+        ) {
+            let mut argv: Vec<String> = forms.iter().flat_map(|form| words(form)).collect();
+            let inner = argv.len();
+            argv.push("./program".into());
+            argv.extend(tail);
+            let found = started_commands(&argv);
+            prop_assert!(found.commands.contains(&&argv[inner..]), "{found:?}");
+        }
+
+        #[test]
+        fn every_command_is_an_end_of_the_whole_one_and_told_once(
+            argv in prop::collection::vec(prop::sample::select(
+                &["env", "timeout", "uv", "run", "-k", "--", "-", "--x", "A=1", "sh", "-c", "a b", "", "npx", "exec", "bundle"][..]), 0..12),
+        ) {
+            let argv: Vec<String> = argv.into_iter().map(ToOwned::to_owned).collect();
+            let found = started_commands(&argv);
+            let lengths: BTreeSet<usize> = found.commands.iter().map(|command| command.len()).collect();
+            prop_assert_eq!(lengths.len(), found.commands.len());
+            prop_assert!(found.commands.iter().all(|command| argv.ends_with(command)));
+        }
+    }
+}
