@@ -41,12 +41,10 @@ pub use contract_rules::{ContractRules, FalseClaims, Severity, Strictness, Stric
 pub use document::PolicyFormError;
 pub use error::PlanError;
 pub use gate::{Gate, GateKind, duration_ms};
-pub use globs::Globs;
 pub use imports::{any_imports, is_never_imported, program_imports, takes_packages};
 pub use outputs::{
     MarkedDirectory, OutputLook, Proposal, ReadText, code_in_output, declares_plugins, is_entry_points_file,
-    is_module_of_environment, is_valid_mark, output_root,
-    propose_build_outputs, recognize,
+    is_module_of_environment, is_valid_mark, output_root, propose_build_outputs, recognize,
 };
 pub use policy::{Pack, Policy, Profile, Workspace};
 pub use suggest::{did_you_mean, nearest};
