@@ -3,12 +3,14 @@
 use super::{Target, Tree, folder, join};
 use crate::facts::{Import, count};
 use crate::language::Language;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Modules of the tree: their path and their folder; and the files of each folder.
 pub(super) struct Modules {
-    modules: Vec<(String, String)>,
+    paths: Vec<(String, String)>,
     folders: BTreeMap<String, Vec<u32>>,
+    /// Directories with Go files that are not analyzed, for example because a tool generated them.
+    unread: BTreeSet<String>,
 }
 
 impl Modules {
@@ -28,7 +30,9 @@ impl Modules {
                 folders.entry(folder(&file.path)).or_default().push(count(index));
             }
         }
-        Self { modules, folders }
+        let is_unread = |path: &&[u8]| path.ends_with(b".go") && tree.file(path).is_none();
+        let unread = tree.paths.iter().copied().filter(is_unread).map(folder_of_name).collect();
+        Self { paths: modules, folders, unread }
     }
 
     pub(super) fn target(&self, import: &Import) -> Target {
@@ -36,11 +40,18 @@ impl Modules {
             let rest = import.module.strip_prefix(path)?;
             (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_start_matches('/').to_owned())
         };
-        let found = self.modules.iter().find_map(|(path, folder)| Some(join(folder, &below(path)?)));
-        match found.map(|folder| self.folders.get(&folder)) {
-            Some(Some(files)) => Target::Files(files.clone()),
-            Some(None) => Target::Missing,
-            None => Target::External,
+        let found = self.paths.iter().find_map(|(path, folder)| Some(join(folder, &below(path)?)));
+        let Some(folder) = found else { return Target::External };
+        match self.folders.get(&folder) {
+            Some(files) => Target::Files(files.clone()),
+            // The package is there, and what it holds is not known.
+            None if self.unread.contains(&folder) => Target::External,
+            None => Target::Missing,
         }
     }
+}
+
+fn folder_of_name(path: &[u8]) -> String {
+    let end = path.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
+    String::from_utf8_lossy(&path[..end]).into_owned()
 }
