@@ -42,6 +42,25 @@ pub struct Log {
     pub bytes: Vec<u8>,
 }
 
+/// The end of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogTail<'a> {
+    /// The last lines, without their line ends and as they were written: escape them before a terminal sees them.
+    pub lines: Vec<&'a [u8]>,
+    /// How many lines the whole log has.
+    pub n_lines: usize,
+}
+
+impl Log {
+    /// The last `max_lines` lines.
+    pub fn tail(&self, max_lines: usize) -> LogTail<'_> {
+        let text = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
+        let lines = || text.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        let n_lines = if self.bytes.is_empty() { 0 } else { lines().count() };
+        LogTail { lines: lines().take(n_lines).skip(n_lines.saturating_sub(max_lines)).collect(), n_lines }
+    }
+}
+
 impl GateResult {
     /// The files of the bundle that hold what it wrote.
     pub fn log_paths(&self) -> Vec<String> {

@@ -51,8 +51,6 @@ pub struct RunRequest {
 /// What a surface may show while a run goes on.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The run has its id and the tree to itself.
-    Opened(&'a str),
     /// A run that was killed earlier has been closed.
     Closed(&'a ClosedRun),
     /// The scope is sealed and the command is about to start.
@@ -102,7 +100,6 @@ pub fn run(
     let _lock = take_tree(workspace, &format!("run {run_id}"))?;
     // While a run goes on, nobody removes a before-image that it counts on.
     let _images = Lock::share(&workspace.state.before_lock())?;
-    watch(Event::Opened(&run_id));
     for closed in recover::close_interrupted(workspace)? {
         watch(Event::Closed(&closed));
     }

@@ -25,6 +25,12 @@ const MAX_SHOWN_RENAMES: usize = 40;
 /// So many entries that were only touched are shown to a person; the evidence has them all.
 const MAX_TOUCHED_SHOWN: usize = 5;
 
+/// How many of the last lines of a failed gate's log are shown.
+const MAX_LOG_LINES: usize = 10;
+
+/// A longer line of a log is cut.
+const MAX_LOG_LINE_CHARS: usize = 240;
+
 /// Runs a command under a sealed scope.
 pub(crate) fn run(
     workspace: &Workspace,
@@ -44,7 +50,17 @@ pub(crate) fn run(
         cwd,
         stdout_is_data: json,
     };
-    let report = govern(workspace, &request, &mut |event| show_event(workspace, &event, &remark))?;
+    let mut is_sealed = false;
+    let report = govern(workspace, &request, &mut |event| {
+        is_sealed |= matches!(event, Event::Sealed(..));
+        show_event(workspace, &event, &remark);
+    });
+    let report = report.inspect_err(|_| {
+        // Nothing was stored, so there is no id that could be asked about.
+        if !is_sealed {
+            place::announce("run", workspace);
+        }
+    })?;
     show(&report);
     let outcome = if report.verdict.passed() { Outcome::Ok } else { Outcome::Failed };
     Ok(Answer::new("run", outcome, to_json(&report)).about(workspace))
@@ -97,11 +113,6 @@ fn gate_json(result: &control::gates::GateResult) -> Value {
 
 fn show_event(workspace: &Workspace, event: &Event<'_>, typed_remark: &str) {
     match event {
-        Event::Opened(run_id) => ui::say(format_args!(
-            "{} {}",
-            ui::bold("probity run"),
-            ui::dim(format_args!("{run_id}  in {}", workspace.root.display()))
-        )),
         Event::Closed(closed) => ui::say(format_args!(
             "{} run {} was interrupted; it is closed as FAIL, evidence in {}",
             ui::warn("!"),
@@ -110,6 +121,11 @@ fn show_event(workspace: &Workspace, event: &Event<'_>, typed_remark: &str) {
         )),
         Event::Sealed(seal, coverage, warnings) => {
             let contents = seal.contents();
+            ui::say(format_args!(
+                "{} {}",
+                ui::bold("probity run"),
+                ui::dim(format_args!("{}  in {}", contents.run_id, workspace.root.display()))
+            ));
             let scope: Vec<String> =
                 contents.plan.scope.as_slice().iter().map(|pattern| escape(pattern)).collect();
             if scope.is_empty() {
@@ -258,14 +274,30 @@ fn hint_words(hint: &OutputHint) -> String {
     format!("{some} of {all} out-of-scope paths look like build outputs ({}): {advice}", names.join(", "))
 }
 
-/// Where the words of failed gates are.
+/// The last lines of failed gates, and where the whole logs are.
 fn show_failed_logs(report: &RunReport) {
     let failed = report.gate_results.iter().filter(|result| result.status == evidence::GateStatus::Fail);
-    for log in failed.flat_map(control::gates::GateResult::log_paths) {
-        let path = report.attested.dir.join(log);
-        if std::fs::metadata(&path).is_ok_and(|facts| facts.len() > 0) {
-            ui::row("log", crate::shown(&path).display());
+    for log in failed.flat_map(|result| &result.logs).filter(|log| !log.bytes.is_empty()) {
+        let path = report.attested.dir.join(&log.path);
+        let tail = log.tail(MAX_LOG_LINES);
+        let extent = if tail.n_lines > tail.lines.len() {
+            format!("the last {} of {} lines", tail.lines.len(), ui::number(tail.n_lines))
+        } else {
+            ui::count(tail.n_lines, "line")
+        };
+        ui::row("log", format_args!("{}  {}", crate::shown(&path).display(), ui::dim(extent)));
+        for line in &tail.lines {
+            ui::say(format_args!("            {}", ui::dim(shown_line(line))));
         }
+    }
+}
+
+/// A line of a log for the terminal: escaped, because its author is judged, and cut where it is very long.
+fn shown_line(line: &[u8]) -> String {
+    let text = escape(line);
+    match text.char_indices().nth(MAX_LOG_LINE_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 

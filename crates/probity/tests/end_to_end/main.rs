@@ -14,6 +14,7 @@ mod evidence_always;
 mod gate_imports;
 mod gc;
 mod git_material;
+mod govern;
 mod kills;
 mod ledger;
 mod mcp;
