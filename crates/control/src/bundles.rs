@@ -1,5 +1,9 @@
 //! Reading evidence: finding, listing, checking and exporting bundles.
 
+mod reverts;
+
+pub use reverts::{RevertedBy, Reverts};
+
 use crate::observe::content_options;
 use crate::{Fault, Workspace, attest};
 use canon::{Digest, Reason};
@@ -72,8 +76,12 @@ pub(crate) fn seal(files: &Files, run_id: &str) -> Result<Seal, Fault> {
 
 /// The codes that speak against a bundle itself: a run may fail, and its evidence still be sound.
 pub fn flaws(verification: &Verification) -> impl Iterator<Item = &String> {
-    let about_bundle = |code: &&String| ["EVIDENCE.", "JSON.", "SEAL."].iter().any(|it| code.starts_with(it));
-    verification.codes.iter().filter(about_bundle)
+    verification.codes.iter().filter(|code| is_flaw(code))
+}
+
+/// Whether a code speaks against a bundle itself, and not against the run that it tells of.
+pub fn is_flaw(code: &str) -> bool {
+    ["EVIDENCE.", "JSON.", "SEAL."].iter().any(|family| code.starts_with(family))
 }
 
 /// Whether a bundle holds together, whatever it tells.

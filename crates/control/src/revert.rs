@@ -5,8 +5,10 @@
 //! done is evidence of its own.
 
 mod ref_notes;
+mod staged;
 
 pub use ref_notes::RefNote;
+pub use staged::StagedChanges;
 
 use crate::attest::{Attested, DELTA_FILE};
 use crate::deed::{Deed, Did};
@@ -50,6 +52,8 @@ pub struct RevertReport {
     pub left: Vec<RepoPath>,
     /// Git references that the run moved: history is left to a person too.
     pub refs: Vec<RefNote>,
+    /// What git's index still holds of the undone paths.
+    pub staged: StagedChanges,
     /// The evidence of the revert itself, if anything was to be done.
     pub attested: Option<Attested>,
 }
@@ -138,8 +142,9 @@ pub fn revert(
             .map_err(Fault::system("cannot open the tree"))?,
         dry_run,
     };
-    let mut undone: Vec<Undone> = meant.into_iter().map(|change| undoing.undo(change)).collect();
+    let mut undone: Vec<Undone> = meant.iter().map(|change| undoing.undo(change)).collect();
     undone.sort_by(|one, other| one.path.cmp(&other.path));
+    let staged = staged::find(workspace, &meant, &undone);
     let attested = match deed {
         None => None,
         Some(deed) => {
@@ -151,7 +156,7 @@ pub fn revert(
     let protected = manifest.details.protected.into_iter().filter_map(|found| found.path);
     let left = protected.filter(|path| !untracked.contains(path)).collect();
     let refs = ref_notes::notes(workspace, &movements);
-    Ok(RevertReport { run_id, undone, left, refs, attested })
+    Ok(RevertReport { run_id, undone, left, refs, staged, attested })
 }
 
 /// The undoing of `paths` as a deed: sealed to them, under the policy of the run that is undone.

@@ -14,7 +14,7 @@ mod declare;
 mod dirt;
 mod doctor;
 mod evidence;
-mod filters;
+pub(crate) mod filters;
 mod finish;
 mod frame;
 mod ground;
@@ -24,7 +24,7 @@ mod request;
 mod start;
 mod status;
 mod trail;
-mod uncommitted;
+pub(crate) mod uncommitted;
 mod view;
 
 pub use amend::{AmendAnswer, amend};

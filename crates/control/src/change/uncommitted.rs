@@ -98,22 +98,17 @@ fn refs(workspace: &Workspace) -> Result<Box<dyn Refs>, Fault> {
 }
 
 /// What commits these paths and nothing else; `None` if they are none or too many, or there is no repository.
-pub(super) fn commit_command<'p>(
+pub(crate) fn commit_command<'p>(
     workspace: &Workspace,
     paths: impl ExactSizeIterator<Item = &'p RepoPath>,
 ) -> Option<String> {
     if paths.len() == 0 || paths.len() > MAX_COMMAND_PATHS || workspace.git.is_none() {
         return None;
     }
-    let is_here = std::env::current_dir().is_ok_and(|here| here == workspace.root);
-    let git = if is_here {
-        "git".to_owned()
-    } else {
-        format!("git -C {}", word(workspace.root.as_os_str().as_bytes()))
-    };
+    let git = git_program(workspace);
     let (mut added, mut all) = (Vec::new(), Vec::new());
     for path in paths {
-        let words = word(&pathspec(path.as_bytes()));
+        let words = path_word(path);
         // `git add` refuses a path that is neither in the tree nor in the index; `git commit` records its removal.
         if workspace.root.join(OsStr::from_bytes(path.as_bytes())).symlink_metadata().is_ok() {
             added.push(words.clone());
@@ -123,6 +118,17 @@ pub(super) fn commit_command<'p>(
     // The paths once more: whatever else is staged is no part of this commit.
     let commit = format!("{git} commit -- {}", all.join(" "));
     Some(if added.is_empty() { commit } else { format!("{git} add -- {} && {commit}", added.join(" ")) })
+}
+
+/// How a git command on the tree begins where the caller is.
+pub(crate) fn git_program(workspace: &Workspace) -> String {
+    let is_here = std::env::current_dir().is_ok_and(|here| here == workspace.root);
+    if is_here { "git".to_owned() } else { format!("git -C {}", word(workspace.root.as_os_str().as_bytes())) }
+}
+
+/// A path from the root as a word for [`git_program`].
+pub(crate) fn path_word(path: &RepoPath) -> String {
+    word(&pathspec(path.as_bytes()))
 }
 
 /// A path as git takes it literally.

@@ -5,10 +5,10 @@ use crate::cli::{EvidenceCommand, ExportFormat};
 use crate::progress::meter;
 use crate::ui;
 use canon::Reason;
-use control::bundles::{self, TreeCheck};
+use control::bundles::{self, RevertedBy, Reverts, TreeCheck};
 use control::prune::{self, Keep};
 use control::{Fault, Workspace};
-use evidence::{Check, CheckStatus, Details, Status, Trust, Verdict};
+use evidence::{Check, CheckStatus, Details, Status, StoredManifest, Trust, Verdict};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -42,6 +42,7 @@ pub(crate) fn evidence(
 
 fn list(workspace: &Workspace) -> Result<Answer, Fault> {
     let mut runs = Vec::new();
+    let reverts = Reverts::of(workspace)?;
     for run_id in workspace.state.bundles()? {
         let stored = match bundles::manifest(workspace, &run_id) {
             Ok(stored) => stored,
@@ -59,9 +60,12 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
         let reason = manifest.reasons().first().map_or("", |reason| reason.as_str());
         let elsewhere = if bundles::is_of(workspace, &stored) { "" } else { "  (another worktree)" };
         let story = story(&manifest.details, manifest.amendments.is_empty());
+        let reverted_by = reverts.reverted_by(&stored);
+        let reverted =
+            reverted_by.as_ref().map_or_else(String::new, |it| format!("  ({})", reverted_words(it)));
         let changed = manifest.delta.as_ref().map_or_else(|| "?".into(), |delta| delta.len().to_string());
         ui::print(format_args!(
-            "{run_id}  {}  {mark}  {changed:>4} changed  {reason}{story}{elsewhere}",
+            "{run_id}  {}  {mark}  {changed:>4} changed  {reason}{story}{reverted}{elsewhere}",
             manifest.created_at
         ));
         runs.push(json!({
@@ -73,6 +77,7 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
             "prev_run_hash": stored.prev_run_hash,
             "amended_from": manifest.details.amended_from,
             "reverts": manifest.details.reverts,
+            "reverted_by": reverted_by,
             "pruned": manifest.details.pruned,
             "in_this_tree": bundles::is_of(workspace, &stored),
         }));
@@ -81,6 +86,14 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
         ui::say("no run yet; begin with `probity run --scope 'src/**' -- COMMAND`");
     }
     Ok(Answer::new("evidence-list", Outcome::Ok, json!({ "runs": runs })))
+}
+
+/// How a run was reverted, in words.
+pub(crate) fn reverted_words(reverted: &RevertedBy) -> String {
+    match reverted.left.len() {
+        0 => format!("reverted by run {}", reverted.run_id),
+        left => format!("partly reverted by run {}, {} left", reverted.run_id, ui::count(left, "path")),
+    }
 }
 
 /// What a bundle is, if it is not simply that of a run.
@@ -98,13 +111,19 @@ fn show(workspace: &Workspace, run: &str) -> Result<Answer, Fault> {
     let run_id = bundles::find(workspace, run)?;
     let dir = workspace.state.evidence().join(&run_id);
     let stored = bundles::manifest(workspace, &run_id)?;
-    super::evidence_show::show(&stored);
+    let reverted_by = Reverts::of(workspace)?.reverted_by(&stored);
+    super::evidence_show::show(&stored, reverted_by.as_ref());
     let manifest =
         std::fs::read(dir.join("manifest.json")).ok().and_then(|bytes| canon::json::parse(&bytes).ok());
     Ok(Answer::new(
         "evidence",
         Outcome::Ok,
-        json!({ "run_id": run_id, "evidence_dir": path_json(&dir), "manifest": manifest }),
+        json!({
+            "run_id": run_id,
+            "evidence_dir": path_json(&dir),
+            "manifest": manifest,
+            "reverted_by": reverted_by,
+        }),
     ))
 }
 
@@ -115,7 +134,8 @@ fn verify(dir: &Path, trust: &Trust, tree: Option<&Path>) -> Result<Answer, Faul
     drop(phase);
     let mut checks: Vec<Value> = verification.checks.iter().map(check_json).collect();
     ui::print(format_args!("{} {}", ui::bold("bundle"), crate::shown(dir).display()));
-    verification.checks.iter().for_each(show_check);
+    let n_required = n_required_gates(&files, trust);
+    verification.checks.iter().for_each(|check| show_check(check, n_required));
     if let Some(tree) = tree {
         show_tree(tree);
         checks.push(tree_json(tree));
@@ -129,9 +149,25 @@ fn verify(dir: &Path, trust: &Trust, tree: Option<&Path>) -> Result<Answer, Faul
         codes.sort();
     }
     if passed {
-        ui::print(format_args!("{} the bundle is sound, and the run it tells of passed", ui::good("PASS")));
+        ui::print(format_args!("{} the evidence is intact, and the run it records passed", ui::good("PASS")));
+    } else if bundles::is_sound(&verification) && tree.is_none_or(|tree| tree.agrees()) {
+        // Two facts: nobody touched the bundle, and what it tells is a failure.
+        let failed = ui::bad(codes.join(", "));
+        ui::print(format_args!(
+            "{} the evidence is intact; the run it records failed: {failed}",
+            ui::bad("FAIL")
+        ));
     } else {
-        ui::print(format_args!("{} {}", ui::bad("FAIL"), codes.join(", ")));
+        let flaws: Vec<&String> = codes.iter().filter(|code| bundles::is_flaw(code)).collect();
+        let (shown, rest): (Vec<&String>, Vec<&String>) = codes.iter().partition(|code| flaws.contains(code));
+        let join = |codes: &[&String]| codes.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(", ");
+        let run = if rest.is_empty() {
+            String::new()
+        } else {
+            format!("; the run it records failed: {}", join(&rest))
+        };
+        let what = "the evidence does not prove what it must";
+        ui::print(format_args!("{} {what}: {}{run}", ui::bad("FAIL"), ui::bad(join(&shown))));
     }
     show_next(&codes);
     let document = json!({
@@ -143,8 +179,17 @@ fn verify(dir: &Path, trust: &Trust, tree: Option<&Path>) -> Result<Answer, Faul
     Ok(Answer::new("evidence-verify", if passed { Outcome::Ok } else { Outcome::Failed }, document))
 }
 
-fn show_check(check: &Check) {
+/// How many gates the recorded plan and the caller require; `None` where that cannot be read.
+fn n_required_gates(files: &bundles::Files, trust: &Trust) -> Option<usize> {
+    let stored = StoredManifest::parse(files.get(&b"manifest.json"[..])?).ok()?;
+    Some(stored.manifest.plan.required_gates().count() + trust.required_gates.len())
+}
+
+fn show_check(check: &Check, n_required_gates: Option<usize>) {
     let (mark, detail) = match check.status {
+        CheckStatus::Passed if check.name == "gates" && n_required_gates == Some(0) => {
+            (ui::good("ok  "), "no gate was required")
+        }
         CheckStatus::Passed => (ui::good("ok  "), what_passed(check.name)),
         CheckStatus::Failed => (ui::bad("fail"), check.detail.as_str()),
         CheckStatus::Skipped => (ui::dim("skip"), "not demanded: a trust file can demand it"),

@@ -1,8 +1,11 @@
 //! One bundle for a person at a terminal: the same facts as `summary.md`, in rows.
 
 use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
+use crate::commands::evidence::reverted_words;
 use crate::ui;
+use canon::Reason;
 use canon::bytes::escape;
+use control::bundles::RevertedBy;
 use evidence::{ChangeKind, Finding, Manifest, RecognizedBecause, RecognizedOutput, StoredManifest};
 use paths::RepoPath;
 use std::collections::BTreeSet;
@@ -11,12 +14,15 @@ use std::collections::BTreeSet;
 const MAX_SHOWN: usize = 40;
 
 /// Shows a bundle.
-pub(crate) fn show(stored: &StoredManifest) {
+pub(crate) fn show(stored: &StoredManifest, reverted_by: Option<&RevertedBy>) {
     let manifest = &stored.manifest;
     let reasons = manifest.reasons();
     let verdict = if reasons.is_empty() { ui::good("PASS") } else { ui::bad("FAIL") };
     ui::print(format_args!("{verdict} {} {}", ui::bold("run"), manifest.run_id));
     rows("reason", reasons.iter().map(|reason| format!("{} {}", ui::bad(reason), reason.meaning())));
+    if let Some(reverted_by) = reverted_by {
+        ui::print_row("since", reverted_words(reverted_by));
+    }
     facts(stored);
     changes(manifest);
     let details = &manifest.details;
@@ -31,8 +37,13 @@ pub(crate) fn show(stored: &StoredManifest) {
         }),
     );
     rows("git ref", details.refs.iter().map(|it| format!("{} moved", escape(it.name.as_bytes()))));
-    if let Some(reason) = reasons.first() {
+    // What was out of scope needs nothing more once it is undone.
+    let is_undone = reverted_by.is_some_and(|it| it.left.is_empty());
+    let is_open = |reason: &&Reason| !(is_undone && **reason == Reason::ReconUntrackedDelta);
+    if let Some(reason) = reasons.iter().find(is_open) {
         ui::print_row("next", reason.next_step());
+    } else if is_undone {
+        ui::print_row("next", "nothing: what was out of scope is undone");
     }
 }
 

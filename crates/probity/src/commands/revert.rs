@@ -3,7 +3,7 @@
 use crate::answer::{Answer, Outcome, path_json};
 use crate::{place, ui};
 use canon::Reason;
-use control::revert::{Action, revert as undo};
+use control::revert::{Action, StagedChanges, revert as undo};
 use control::{Fault, Workspace};
 use paths::RepoPath;
 use serde_json::json;
@@ -50,6 +50,7 @@ pub(crate) fn revert(
             ui::print_row("", format_args!("to take that back and keep the files: {}", ui::code(command)));
         }
     }
+    show_staged(&report.staged);
     let n_with = |action| report.undone.iter().filter(|one| one.action == action).count();
     let (refused, already) = (n_with(Action::Refused), n_with(Action::AlreadyUndone));
     let done = ui::count(report.undone.len() - refused - already, "out-of-scope change");
@@ -65,8 +66,22 @@ pub(crate) fn revert(
         "paths": report.undone,
         "left": report.left,
         "refs": report.refs,
+        "staged": report.staged,
         "evidence_dir": report.attested.as_ref().map(|attested| path_json(&attested.dir)),
     });
     Ok(Answer::new("revert", if refused == 0 { Outcome::Ok } else { Outcome::Failed }, document)
         .about(workspace))
+}
+
+/// Says what is still staged of the undone paths: the index is left to the person.
+fn show_staged(staged: &StagedChanges) {
+    if staged.unknown {
+        ui::print_row("staged", ui::warn("not known: git's index could not be read; see `git status`"));
+    }
+    let [first, rest @ ..] = staged.paths.as_slice() else { return };
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    let what = "still staged in git's index, which a revert leaves alone";
+    ui::print_row("staged", format_args!("{first}{more}  {}", ui::warn(what)));
+    let command = staged.command.as_deref().unwrap_or("git restore --staged -- PATHS");
+    ui::print_row("", format_args!("to unstage: {}", ui::code(command)));
 }

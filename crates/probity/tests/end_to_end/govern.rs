@@ -1,6 +1,7 @@
 //! What a person is told by the commands that govern a run: which words, and what to do next.
 
 use crate::repo::Repo;
+use serde_json::{Value, json};
 use std::process::Output;
 
 /// Everything that was printed, words first.
@@ -35,4 +36,89 @@ fn a_failed_gate_shows_the_end_of_its_log_escaped() {
     assert!(text.contains("001-test.stdout  the last 10 of 30 lines\n            21\n"), "{text}");
     assert!(text.contains("            30\n") && !text.contains("            20\n"), "{text}");
     assert!(text.contains("001-test.stderr  1 line\n            \\u{1b}[31mred\n"), "{text}");
+}
+
+#[test]
+fn sound_evidence_of_a_failed_run_is_called_intact() {
+    let repo = Repo::new();
+    repo.run("echo x >> docs/d.md").is_out(&["docs/d.md"]);
+    let text = told(&repo, &["evidence", "verify", "last"]);
+    let verdict = "FAIL the evidence is intact; the run it records failed: RECON.UNTRACKED_DELTA";
+    assert!(text.contains(verdict), "{text}");
+    assert!(text.contains("no gate was required") && !text.contains("every required gate"), "{text}");
+    let verified = repo.ask(&["evidence", "verify", "last"]);
+    assert_eq!(
+        (&verified.json["outcome"], &verified.json["codes"]),
+        (&json!("FAIL"), &json!(["RECON.UNTRACKED_DELTA"]))
+    );
+    let dir = repo.ask(&["evidence", "show", "last"]).evidence_dir();
+    let manifest = std::fs::read_to_string(dir.join("manifest.json")).expect("a manifest");
+    std::fs::write(dir.join("manifest.json"), manifest.replace("docs/d.md", "docs/e.md")).expect("writes");
+    let text = told(&repo, &["evidence", "verify", "last"]);
+    assert!(text.contains("FAIL the evidence does not prove what it must: EVIDENCE."), "{text}");
+    assert!(!text.contains("intact"), "{text}");
+}
+
+#[test]
+fn a_required_gate_that_passed_is_said_to_have_passed() {
+    let repo = Repo::new();
+    repo.write("probity.toml", "[[gate]]\nid = \"test\"\nrun = [\"true\"]\n");
+    repo.run("echo x >> src/a.py").passes();
+    let text = told(&repo, &["evidence", "verify", "last"]);
+    assert!(text.contains("every required gate ran and passed"), "{text}");
+    assert!(text.contains("PASS the evidence is intact, and the run it records passed"), "{text}");
+}
+
+#[test]
+fn a_reverted_run_names_its_revert_and_needs_nothing_more() {
+    let repo = Repo::new();
+    let run = repo.run("echo x >> docs/d.md; echo x > new");
+    let id = run.json["run_id"].as_str().expect("an id").to_owned();
+    assert_eq!(repo.ask(&["evidence", "show", &id]).json["reverted_by"], Value::Null);
+    repo.ask(&["revert", "last", "docs/d.md"]);
+    let partly = repo.ask(&["evidence", "show", &id]).json;
+    assert_eq!(partly["reverted_by"]["left"], json!(["new"]));
+    let text = told(&repo, &["evidence", "show", &id]);
+    assert!(text.contains("partly reverted by run") && text.contains("1 path left"), "{text}");
+    assert!(text.contains("probity revert"), "what is left is still to be decided: {text}");
+    let revert = repo.ask(&["revert", "last"]);
+    let revert_id = revert.evidence_dir();
+    let revert_id = revert_id.file_name().and_then(|name| name.to_str()).expect("an id");
+    assert_eq!(
+        repo.ask(&["evidence", "show", &id]).json["reverted_by"],
+        json!({ "run_id": revert_id, "left": [] })
+    );
+    let text = told(&repo, &["evidence", "show", &id]);
+    assert!(text.contains(&format!("reverted by run {revert_id}")), "{text}");
+    assert!(text.contains("nothing: what was out of scope is undone"), "{text}");
+    let list = told(&repo, &["evidence", "list"]);
+    let line = list.lines().find(|line| line.starts_with(&id)).expect("the run is listed");
+    assert!(line.contains("FAIL") && line.ends_with(&format!("(reverted by run {revert_id})")), "{list}");
+}
+
+#[test]
+fn what_is_still_staged_of_undone_paths_is_told_with_the_command_that_unstages_it() {
+    let repo = Repo::new();
+    // Staged by the person before the run: nothing to tell.
+    repo.sh("echo mine > mine; git add mine");
+    repo.run("echo x >> docs/d.md; echo x > new; echo x >> mine; git add docs/d.md new");
+    let text = told(&repo, &["revert", "last"]);
+    let command = "git restore --staged -- docs/d.md new";
+    assert!(text.contains(&format!("to unstage: {command}")), "{text}");
+    let again = repo.ask(&["revert", "last"]).json;
+    assert_eq!(again["staged"]["paths"], json!(["docs/d.md", "new"]), "{again:#}");
+    repo.sh(command);
+    let after = repo.ask(&["revert", "last"]).json;
+    assert_eq!(after["staged"], json!({ "paths": [], "command": null, "unknown": false }));
+    repo.sh("test \"$(git status --porcelain)\" = 'A  mine'");
+}
+
+#[test]
+fn without_a_commit_staged_files_are_taken_out_of_the_index() {
+    let repo = Repo::new();
+    repo.sh("rm -rf .git; git init -q -b main");
+    repo.run("echo x > new; git add new");
+    let reverted = repo.ask(&["revert", "last"]).json;
+    assert_eq!(reverted["staged"]["command"], "git rm --cached -- new", "{reverted:#}");
+    repo.sh("git rm -q --cached -- new");
 }

@@ -1,0 +1,67 @@
+//! What git's index still holds of paths that were undone. A revert puts back files and leaves the index alone, because
+//! what is staged belongs to a person; so it says what is left there and how to take it out.
+
+use super::{Action, RecordedChange, Undone};
+use crate::change::{filters, uncommitted};
+use crate::{Workspace, git};
+use paths::RepoPath;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use tree::git::IndexEntries;
+
+/// A command with more paths than this is nothing to copy.
+const MAX_COMMAND_PATHS: usize = 20;
+
+/// Staged changes of undone paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct StagedChanges {
+    /// The paths whose staged content is neither the committed one nor what was there before the run, sorted.
+    pub paths: Vec<RepoPath>,
+    /// The command that unstages them; `None` if there are none or too many to name.
+    pub command: Option<String>,
+    /// Whether git's index or commit could not be read, so that nobody knows.
+    pub unknown: bool,
+}
+
+/// What the index holds of the paths that are as before the run now.
+pub(super) fn find(workspace: &Workspace, changes: &[&RecordedChange], undone: &[Undone]) -> StagedChanges {
+    let Some(layout) = &workspace.git else { return StagedChanges::default() };
+    let is_back: BTreeSet<&RepoPath> =
+        undone.iter().filter(|one| one.action != Action::Refused).map(|one| &one.path).collect();
+    // Without an index nothing is staged.
+    if is_back.is_empty() || !layout.git_dir.join("index").exists() {
+        return StagedChanges::default();
+    }
+    let (Some(index), Ok(head)) = (IndexEntries::read(layout), git::head(workspace)) else {
+        return StagedChanges { unknown: true, ..StagedChanges::default() };
+    };
+    let Ok(committed) = head.as_ref().map(|head| git::tree_of(workspace, head)).transpose() else {
+        return StagedChanges { unknown: true, ..StagedChanges::default() };
+    };
+    let committed = committed.unwrap_or_default();
+    let before: BTreeMap<&RepoPath, Option<&str>> = changes
+        .iter()
+        .map(|change| (&change.path, change.before.as_ref().and_then(|side| side.git_id.as_deref())))
+        .collect();
+    let is_staged = |path: &RepoPath| {
+        let staged =
+            filters::from_top(workspace, path).and_then(|top| Some(index.get(top.as_bytes())?.id.clone()));
+        let in_commit = committed.get(path).map(|(_, id)| id.clone());
+        let was = before.get(path).copied().flatten();
+        staged != in_commit && staged.map(|id| id.to_string()).as_deref() != was
+    };
+    let paths: Vec<RepoPath> = is_back.into_iter().filter(|path| is_staged(path)).cloned().collect();
+    let command = command(workspace, &paths, head.is_some());
+    StagedChanges { paths, command, unknown: false }
+}
+
+fn command(workspace: &Workspace, paths: &[RepoPath], has_commit: bool) -> Option<String> {
+    if paths.is_empty() || paths.len() > MAX_COMMAND_PATHS {
+        return None;
+    }
+    let git = uncommitted::git_program(workspace);
+    let words: Vec<String> = paths.iter().map(uncommitted::path_word).collect();
+    // Without a commit there is nothing to restore an entry from.
+    let verb = if has_commit { "restore --staged" } else { "rm --cached" };
+    Some(format!("{git} {verb} -- {}", words.join(" ")))
+}
