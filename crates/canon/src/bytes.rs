@@ -64,6 +64,11 @@ fn is_deceptive(character: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Whether a text has characters that a terminal or an editor does not show as they are written.
+pub fn is_deceptive_text(text: &str) -> bool {
+    text.chars().any(is_deceptive)
+}
+
 /// Any bytes as one word of a POSIX shell; control characters and what is no text in the form that bash and zsh know.
 pub fn shell_word(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {

@@ -45,11 +45,28 @@ const SOURCES: &[&str] = &[
     ".md", ".toml", ".yml", ".yaml",
 ];
 
-/// The patterns for `build_outputs` that the rules suggest, in their order.
-pub(super) fn suggestions(rules: &[u8], exempt: &Scope, kept: &[RepoPath]) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
+/// What the ignore rules suggest.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Suggestions {
+    /// The patterns for `build_outputs`, in the order of the rules.
+    pub(super) patterns: Vec<String>,
+    /// How many rules were left out because their text would not be shown as it is written.
+    pub(super) n_deceptive: usize,
+}
+
+/// The patterns for `build_outputs` that the rules suggest.
+pub(super) fn suggestions(rules: &[u8], exempt: &Scope, kept: &[RepoPath]) -> Suggestions {
+    let (mut found, mut n_deceptive): (Vec<String>, usize) = (Vec::new(), 0);
     for rule in tree::git::ignore_patterns(rules) {
-        let Ok(pattern) = String::from_utf8(rule.pattern) else { continue };
+        // What an editor would not show must not reach a file that a person is asked to read and uncomment.
+        let Ok(pattern) = String::from_utf8(rule.pattern) else {
+            n_deceptive += 1;
+            continue;
+        };
+        if canon::bytes::is_deceptive_text(&pattern) {
+            n_deceptive += 1;
+            continue;
+        }
         let name = pattern.rsplit('/').next().unwrap_or(&pattern);
         let is_file = !rule.dirs_only && (name.contains('*') || name.trim_start_matches('.').contains('.'));
         // Virtual environments are recognized by their content, and `env` may be a directory of sources.
@@ -59,7 +76,7 @@ pub(super) fn suggestions(rules: &[u8], exempt: &Scope, kept: &[RepoPath]) -> Ve
             found.push(pattern);
         }
     }
-    found
+    Suggestions { patterns: found, n_deceptive }
 }
 
 fn is_wanted(pattern: &str) -> bool {
@@ -96,8 +113,16 @@ mod tests {
         let exempt = Scope::parse(&["**/.tox/**"]).expect("patterns");
         let kept = [RepoPath::parse(b"kept/a").expect("a path")];
         assert_eq!(
-            suggestions(rules, &exempt, &kept),
+            suggestions(rules, &exempt, &kept).patterns,
             ["docs/_build/**", "**/*.gz", "**/nosetests.xml", "benchmarks/graphs/**", "out/**"]
         );
+    }
+
+    #[test]
+    fn rules_that_would_not_be_shown_as_they_are_written_are_left_out_and_counted() {
+        let rules = "out/\nc1\u{9b}31m/\nbidi\u{202e}txt/\nzero\u{200b}width/\n";
+        let rules = [rules.as_bytes(), b"not-text\xff/\n"].concat();
+        let found = suggestions(&rules, &Scope::default(), &[]);
+        assert_eq!(found, Suggestions { patterns: vec!["**/out/**".into()], n_deceptive: 4 });
     }
 }

@@ -6,6 +6,7 @@ mod sources;
 
 pub use gates::SuggestedGate;
 
+use crate::change::uncommitted;
 use crate::observe::content_options;
 use crate::planning::{kept_files, read_text};
 use crate::workspace::POLICY_FILE;
@@ -28,6 +29,8 @@ pub struct Proposed {
     pub build_outputs: Vec<Proposal>,
     /// Patterns that the project's ignore rules name besides, for a person to choose from.
     pub ignored: Vec<String>,
+    /// How many ignore rules were left out because they hold characters that are not shown as they are written.
+    pub n_deceptive_rules: usize,
     /// Gates that the tree can run, commented out in the text.
     pub gates: Vec<SuggestedGate>,
     /// A scope that holds sources of this tree, as an example.
@@ -61,10 +64,12 @@ pub fn propose(workspace: &Workspace) -> Result<Proposed, Fault> {
     let patterns: Vec<&str> = build_outputs.iter().map(|proposal| proposal.pattern.as_str()).collect();
     let exempt = Scope::parse(&patterns)?;
     let rules = RepoPath::parse(b".gitignore").ok().and_then(|file| read(&file)).unwrap_or_default();
-    let ignored = ignored::suggestions(rules.as_bytes(), &exempt, &files);
+    let suggested = ignored::suggestions(rules.as_bytes(), &exempt, &files);
+    let (ignored, n_deceptive_rules) = (suggested.patterns, suggested.n_deceptive);
     let gates = gates::suggest(&files, &read);
     let text = render(&build_outputs, &ignored, &gates);
-    Ok(Proposed { text, build_outputs, ignored, gates, example_scope: sources::example_scope(&files) })
+    let example_scope = sources::example_scope(&files);
+    Ok(Proposed { text, build_outputs, ignored, n_deceptive_rules, gates, example_scope })
 }
 
 /// Writes a proposed policy, unless there is one.
@@ -78,6 +83,12 @@ pub fn write(workspace: &Workspace, proposed: &Proposed) -> Result<std::path::Pa
     std::fs::write(&path, &proposed.text)
         .map_err(Fault::system(format!("cannot write {}", path.display())))?;
     Ok(path)
+}
+
+/// The command that commits the policy; `None` without git. Shared changes are held to the policy of the commit.
+pub fn commit_command(workspace: &Workspace) -> Option<String> {
+    let policy = RepoPath::parse(POLICY_FILE.as_bytes()).ok()?;
+    uncommitted::commit_command(workspace, [&policy].into_iter())
 }
 
 fn render(build_outputs: &[Proposal], ignored: &[String], gates: &[SuggestedGate]) -> String {

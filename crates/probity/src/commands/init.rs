@@ -3,7 +3,7 @@
 use crate::answer::{Answer, Outcome};
 use crate::ui;
 use control::agents::{Agent, ChangeKind, FileChange, Wish, register};
-use control::init::{Proposed, propose, write};
+use control::init::{Proposed, commit_command, propose, write};
 use control::{Fault, Workspace};
 use serde_json::json;
 
@@ -18,6 +18,12 @@ pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<Answer, Fault
         let path = write(workspace, &proposed)?;
         ui::print(format_args!("{} {}", ui::good("written"), crate::shown(&path).display()));
         show_exempt(&proposed);
+        if let Some(command) = commit_command(workspace) {
+            ui::print_row(
+                "next",
+                format_args!("{}  {}", ui::code(command), ui::dim("keep the policy in git")),
+            );
+        }
         let scope = proposed.example_scope.as_deref().unwrap_or("PATTERN");
         ui::print_row("next", ui::code(format_args!("probity run --scope '{scope}' -- COMMAND")));
     }
@@ -31,6 +37,8 @@ pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<Answer, Fault
         "written": !dry_run,
         "exempt": exempt,
         "example_scope": proposed.example_scope,
+        "ignore_rules_left_out": proposed.n_deceptive_rules,
+        "commit_command": commit_command(workspace).filter(|_| !dry_run),
     });
     Ok(Answer::new("init", Outcome::Ok, document).about(workspace))
 }
@@ -48,6 +56,11 @@ fn show_exempt(proposed: &Proposed) {
     if !proposed.ignored.is_empty() {
         let patterns = ui::count(proposed.ignored.len(), "more pattern");
         ui::print_row("ignored", format_args!("{patterns} of your .gitignore, commented out"));
+    }
+    if proposed.n_deceptive_rules > 0 {
+        let rules = ui::count(proposed.n_deceptive_rules, "rule");
+        let why = "with characters that are not shown as they are written";
+        ui::print_row("left out", format_args!("{rules} of your .gitignore {why}"));
     }
     for gate in &proposed.gates {
         ui::print_row("gate", format_args!("{}  {}", gate.run.join(" "), ui::dim("commented out")));

@@ -122,3 +122,16 @@ fn without_a_commit_staged_files_are_taken_out_of_the_index() {
     assert_eq!(reverted["staged"]["command"], "git rm --cached -- new", "{reverted:#}");
     repo.sh("git rm -q --cached -- new");
 }
+
+#[test]
+fn init_says_how_to_commit_the_policy_and_leaves_out_deceptive_rules() {
+    let repo = Repo::new();
+    repo.write(".gitignore", "cache-of-builds/\nc1\u{9b}31m/\nbidi\u{202e}x/\n");
+    let text = told(&repo, &["init"]);
+    let command = "git add -- probity.toml && git commit -- probity.toml";
+    assert!(text.contains(command), "{text}");
+    assert!(text.contains("2 rules of your .gitignore"), "{text}");
+    let policy = std::fs::read_to_string(repo.path().join("probity.toml")).expect("a policy");
+    assert!(policy.contains("cache-of-builds") && !policy.contains(['\u{9b}', '\u{202e}']), "{policy}");
+    repo.sh("git add -- probity.toml && git commit -q -m policy -- probity.toml && git cat-file -e HEAD:probity.toml");
+}
