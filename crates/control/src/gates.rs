@@ -3,13 +3,15 @@
 //! What a gate writes goes into files without a name, so that neither the agent before it nor the gate itself can put
 //! something in their place, or take the evidence away with them (law 11).
 
-use crate::Fault;
+mod private_directory;
+
+use crate::{Fault, Workspace};
 use canon::Reason;
 use evidence::{PlannedGate, Seal};
 use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
+use private_directory::PrivateDirectory;
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -68,22 +70,58 @@ impl GateResult {
     }
 }
 
-/// Runs the sealed gates, stopping at the first required one that fails: the rest is skipped, and says so. `after` each
-/// gate the caller may look at what it did.
-pub fn run(
+/// Where gates work.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GatePlace<'a> {
+    /// The root of the tree.
+    pub(crate) root: &'a Path,
+    /// Where their words are kept until they have ended.
+    pub(crate) log_directory: &'a Path,
+}
+
+/// Announces each gate of a seal that starts.
+pub(crate) fn announcement<'a>(workspace: &'a Workspace, seal: &'a Seal) -> impl FnMut(&PlannedGate) + 'a {
+    let total = seal.contents().plan.gates.len();
+    let mut n_started = 0;
+    move |gate| {
+        n_started += 1;
+        workspace.progress.milestone(|| format!("gate {} started, {n_started} of {total}", gate.id));
+    }
+}
+
+/// Announces that a gate has ended.
+pub(crate) fn announce_end(workspace: &Workspace, result: &GateResult) {
+    let word = match result.status {
+        plan::GateStatus::Pass => "passed",
+        plan::GateStatus::Fail => "failed",
+        plan::GateStatus::Skip => return,
+    };
+    workspace
+        .progress
+        .milestone(|| format!("gate {} {word} after {} ms", result.gate_id, result.duration_ms));
+}
+
+/// Runs the sealed gates, stopping at the first required one that fails: the rest is skipped, and says so. `before` and
+/// `after` each gate that starts the caller may look at the tree.
+pub(crate) fn run(
     supervisor: &mut Supervisor,
     seal: &Seal,
-    root: &Path,
-    folder: &Path,
+    place: GatePlace<'_>,
+    before: &mut dyn FnMut(&PlannedGate),
     after: &mut dyn FnMut(&GateResult) -> Result<(), Fault>,
 ) -> Result<Vec<GateResult>, Fault> {
+    for left_in in [&std::env::temp_dir(), place.log_directory] {
+        private_directory::remove_abandoned(left_in);
+    }
     let gates = &seal.contents().plan.gates;
     let mut results = Vec::new();
     let mut stopped_by: Option<String> = None;
     for (index, gate) in gates.iter().enumerate() {
-        let result = match &stopped_by {
-            Some(by) => skipped(gate, &format!("not run, because gate `{by}` did not pass")),
-            None => run_one(supervisor, seal, gate, index + 1, root, folder),
+        let result = if let Some(by) = &stopped_by {
+            skipped(gate, &format!("not run, because gate `{by}` did not pass"))
+        } else {
+            before(gate);
+            run_one(supervisor, seal, gate, index + 1, place)
         };
         if gate.required && result.status != evidence::GateStatus::Pass && stopped_by.is_none() {
             stopped_by = Some(gate.id.clone());
@@ -115,12 +153,11 @@ fn run_one(
     seal: &Seal,
     gate: &PlannedGate,
     number: usize,
-    root: &Path,
-    folder: &Path,
+    GatePlace { root, log_directory: folder }: GatePlace<'_>,
 ) -> GateResult {
     let files = nameless_file(folder).and_then(|stdout| Ok([stdout, nameless_file(folder)?]));
     let started = files.and_then(|files| {
-        let python_cache = private_directory(root, folder)?;
+        let python_cache = PrivateDirectory::create(root, folder)?;
         Ok((start(supervisor, seal, gate, root, python_cache.path(), &files)?, files))
     });
     let (ended, files) = match started {
@@ -193,17 +230,6 @@ fn without_logs(gate: &PlannedGate, error: &io::Error) -> GateResult {
 /// A file that only this process has: in the run's folder, or elsewhere if that was destroyed.
 fn nameless_file(folder: &Path) -> io::Result<File> {
     tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())
-}
-
-/// An empty directory outside of the tree, for its owner only, removed with the value: in the system's place for such, or
-/// in ours where that is part of the tree.
-fn private_directory(root: &Path, folder: &Path) -> io::Result<tempfile::TempDir> {
-    let place = std::env::temp_dir();
-    let is_in_tree = place.canonicalize().is_ok_and(|place| place.starts_with(root));
-    let for_owner = std::fs::Permissions::from_mode(0o700);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("probity-gate-").permissions(for_owner);
-    builder.tempdir_in(if is_in_tree { folder } else { &place })
 }
 
 fn read_back(file: &mut File) -> io::Result<Vec<u8>> {

@@ -4,13 +4,24 @@
 
 use crate::analyze::Progress;
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What is being done right now. Clones show the same.
 #[derive(Debug, Clone, Default)]
 pub struct ProgressMeter {
     phases: Arc<Mutex<Phases>>,
+    milestones: Arc<OnceLock<MilestoneListener>>,
+}
+
+/// Who is told of milestones.
+struct MilestoneListener(Box<dyn Fn(&str) + Send + Sync>);
+
+impl fmt::Debug for MilestoneListener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MilestoneListener")
+    }
 }
 
 #[derive(Debug, Default)]
@@ -65,6 +76,18 @@ impl ProgressMeter {
         let number = phases.n_begun;
         phases.active.push(ActivePhase { number, what, done: Arc::clone(&done), total });
         Phase { meter: self.clone(), number, done }
+    }
+
+    /// Has every milestone told to `listener` at once. Only the first listener of a meter is kept.
+    pub fn on_milestone(&self, listener: impl Fn(&str) + Send + Sync + 'static) {
+        let _ = self.milestones.set(MilestoneListener(Box::new(listener)));
+    }
+
+    /// Something happened that a log should have, however quickly the next thing follows: a gate started or ended.
+    pub fn milestone(&self, words: impl FnOnce() -> String) {
+        if let Some(MilestoneListener(listener)) = self.milestones.get() {
+            listener(&words());
+        }
     }
 
     /// What is being done now; `None` if nothing is.

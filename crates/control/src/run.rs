@@ -10,7 +10,7 @@ use crate::channel::Channel;
 use crate::claims::{self, PathClaim};
 use crate::exempt::marks::Recognition;
 use crate::exempt::{Exemptions, TrackedPaths, inputs, plugins};
-use crate::gates::{self, GateResult};
+use crate::gates::{self, GatePlace, GateResult};
 use crate::judge::{Case, GateWrites, RefMovement, Verdict, is_blind, judge};
 use crate::observe::{Observation, Observer};
 use crate::planning::{self, Coverage, Preview, Selection, Warning};
@@ -291,7 +291,9 @@ fn act(
                 }
                 Ok(())
             };
-            gates::run(&mut supervisor, &begun.seal, &workspace.root, &begun.folder, &mut after)?
+            let mut before = gates::announcement(workspace, &begun.seal);
+            let place = GatePlace { root: &workspace.root, log_directory: &begun.folder };
+            gates::run(&mut supervisor, &begun.seal, place, &mut before, &mut after)?
         }
     };
     let gates_ran = gate_results.iter().any(|result| result.status != GateStatus::Skip);

@@ -1,5 +1,5 @@
-//! Showing how far long work is: one line that is drawn again and again on a terminal, a plain line now and then anywhere
-//! else. Nothing is shown in the first second, and nothing while no phase goes on: the governed command has the terminal to
+//! Showing how far long work is: one line that is drawn again and again on a terminal; anywhere else a plain line for every
+//! gate that starts or ends, and one now and then. Nothing is shown in the first second, and nothing while no phase goes on: the governed command has the terminal to
 //! itself.
 
 use control::analyze::Progress;
@@ -27,6 +27,11 @@ static IS_DRAWN: Mutex<bool> = Mutex::new(false);
 pub(crate) fn meter() -> &'static ProgressMeter {
     METER.get_or_init(|| {
         let meter = ProgressMeter::default();
+        if surface() == Surface::Log {
+            meter.on_milestone(|words| {
+                let _ = write_undisturbed(|| writeln!(std::io::stderr(), "probity: {words}"));
+            });
+        }
         let shown = meter.clone();
         // Without a thread nothing is shown, and nothing else is amiss.
         let _ = std::thread::Builder::new().name("progress".into()).spawn(move || show(&shown));
@@ -59,9 +64,13 @@ fn erase(is_drawn: &mut bool) {
     }
 }
 
-fn show(meter: &ProgressMeter) {
+fn surface() -> Surface {
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-    let surface = if std::io::stderr().is_terminal() && !is_dumb { Surface::Terminal } else { Surface::Log };
+    if std::io::stderr().is_terminal() && !is_dumb { Surface::Terminal } else { Surface::Log }
+}
+
+fn show(meter: &ProgressMeter) {
+    let surface = surface();
     let mut display = Display::new(surface);
     let start = Instant::now();
     loop {

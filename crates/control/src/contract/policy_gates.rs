@@ -6,7 +6,7 @@
 
 use crate::analyze::{self, Progress};
 use crate::change::Look;
-use crate::gates::{self, GateResult};
+use crate::gates::{self, GatePlace, GateResult};
 use crate::observe::Observer;
 use crate::planning::{Selection, plan_of};
 use crate::{Fault, Workspace, clock};
@@ -100,14 +100,16 @@ fn run_sealed(
     let mut supervisor = Supervisor::new().map_err(Fault::system("cannot supervise processes"))?;
     let mut which = 1;
     progress(Progress::Gate(which, total));
-    let mut after = |_: &GateResult| {
+    let mut after = |result: &GateResult| {
+        gates::announce_end(workspace, result);
         which += 1;
         if which <= total {
             progress(Progress::Gate(which, total));
         }
         Ok(())
     };
-    gates::run(&mut supervisor, seal, &workspace.root, workspace.state.dir(), &mut after)
+    let place = GatePlace { root: &workspace.root, log_directory: workspace.state.dir() };
+    gates::run(&mut supervisor, seal, place, &mut gates::announcement(workspace, seal), &mut after)
 }
 
 fn facts(policy: &Policy, plan: &Plan, results: &[GateResult], left_out: bool) -> Vec<GateFact> {

@@ -135,3 +135,64 @@ fn init_says_how_to_commit_the_policy_and_leaves_out_deceptive_rules() {
     assert!(policy.contains("cache-of-builds") && !policy.contains(['\u{9b}', '\u{202e}']), "{policy}");
     repo.sh("git add -- probity.toml && git commit -q -m policy -- probity.toml && git cat-file -e HEAD:probity.toml");
 }
+
+#[test]
+fn without_a_terminal_every_gate_that_starts_or_ends_is_a_line() {
+    let repo = Repo::new();
+    let gate = |id: &str, program: &str| format!("[[gate]]\nid = \"{id}\"\nrun = [\"{program}\"]\n");
+    repo.write("probity.toml", &[gate("lint", "true"), gate("test", "false"), gate("late", "true")].concat());
+    repo.sh("git add . && git commit -q -m policy");
+    let lines = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| line.starts_with("probity: gate "));
+        lines.map(|line| line.split(" after ").next().unwrap_or_default().to_owned()).collect()
+    };
+    let text = told(&repo, &["contract", "verify"]);
+    assert_eq!(
+        lines(&text),
+        [
+            "probity: gate lint started, 1 of 3",
+            "probity: gate lint passed",
+            "probity: gate test started, 2 of 3",
+            "probity: gate test failed"
+        ]
+    );
+    let text = told(&repo, &["run", "--scope", "src/a.py", "--", "true"]);
+    // What a run prints of a gate that ended is a row of its report.
+    assert_eq!(lines(&text), ["probity: gate lint started, 1 of 3", "probity: gate test started, 2 of 3"]);
+}
+
+#[test]
+fn the_next_gates_remove_what_a_killed_run_left_in_the_directory_for_temporary_files() {
+    let place = tempfile::tempdir().expect("a directory");
+    let left = || {
+        let entries = std::fs::read_dir(place.path()).expect("lists").flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with("probity-gate-")).collect::<Vec<_>>()
+    };
+    let governed = |repo: &Repo| {
+        let mut command = repo.probity(&["run", "--json", "--scope", "src/a.py", "--", "true"]);
+        command.env("TMPDIR", place.path());
+        command
+    };
+    let waiting = "[[gate]]\nid = \"wait\"\nrun = [\"sh\", \"-c\", \"echo > ../started; while [ ! -e ../stop ]; do sleep 0.02; done\"]\n";
+    let (killed, other) = (Repo::new(), Repo::new());
+    killed.write("probity.toml", waiting);
+    other.write("probity.toml", "[[gate]]\nid = \"quick\"\nrun = [\"true\"]\n");
+    let mut child = governed(&killed)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("starts");
+    testkit::wait_until("the gate runs", || killed.outside().join("started").exists());
+    let held = left();
+    assert_eq!(held.len(), 1);
+    other.outcome(&governed(&other).output().expect("starts")).passes();
+    assert_eq!(left(), held, "its owner lives");
+    child.kill().expect("is killed");
+    child.wait().expect("ends");
+    assert_eq!(left(), held, "nobody has looked yet");
+    std::fs::write(killed.outside().join("stop"), "").expect("writes");
+    killed.wait_for_silence();
+    other.outcome(&governed(&other).output().expect("starts")).passes();
+    assert_eq!(left(), [""; 0]);
+}
