@@ -58,7 +58,8 @@ pub(crate) fn require(
                       `--scope 'src/**'`, or that nothing may with `--no-changes`";
         return Err(Fault::refused(Reason::ScopeEmptyScope, detail));
     }
-    if selection.creates || preview.coverage.covered > 0 || preview.coverage.files == 0 {
+    let covers_something = preview.coverage.covered > 0 || preview.covers_outputs;
+    if selection.creates || covers_something || preview.coverage.files == 0 {
         return Ok(());
     }
     let (files, directories) = names(snapshot);

@@ -1,5 +1,6 @@
 //! From what the caller asks to what will be sealed: the plan, what is doubtful about it, and how much it covers.
 
+use crate::exempt::Exemptions;
 use crate::observe::Observer;
 use crate::{Fault, Workspace, bundles, coverage, exempt, git};
 use canon::{Reason, bytes};
@@ -47,9 +48,9 @@ pub struct Warning {
 /// How much of a tree a scope covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Coverage {
-    /// Files that R lets in.
+    /// Judged files that R lets in.
     pub covered: usize,
-    /// All files.
+    /// All files that are judged: build outputs are not counted.
     pub files: usize,
 }
 
@@ -64,6 +65,8 @@ pub struct Preview {
     pub warnings: Vec<Warning>,
     /// How many existing files it covers.
     pub coverage: Coverage,
+    /// Whether it covers build outputs.
+    pub covers_outputs: bool,
 }
 
 /// What would be sealed, and what the tree suggests to exempt.
@@ -90,7 +93,12 @@ pub(crate) fn plan_of(policy: &Policy, selection: &Selection) -> Result<Plan, Fa
 }
 
 /// Computes what would be sealed for `selection` on the tree of `snapshot`.
-pub fn preview(policy: &Policy, selection: &Selection, snapshot: &Snapshot) -> Result<Preview, Fault> {
+pub(crate) fn preview(
+    policy: &Policy,
+    selection: &Selection,
+    snapshot: &Snapshot,
+    exemptions: &Exemptions,
+) -> Result<Preview, Fault> {
     let plan = plan_of(policy, selection)?;
     let (files, dirs) = names(snapshot);
     let declaration =
@@ -101,8 +109,12 @@ pub fn preview(policy: &Policy, selection: &Selection, snapshot: &Snapshot) -> R
         return Err(Fault::refused(error.code, format!("{pattern}{}", error.code.meaning())));
     }
     let scope = plan.scope.to_scope()?;
-    let coverage =
-        Coverage { covered: files.iter().filter(|path| scope.lets_in(path)).count(), files: files.len() };
+    // A build output is not judged, so it says nothing about how much a scope lets change.
+    let (exempt, judged): (Vec<&RepoPath>, Vec<&RepoPath>) =
+        files.iter().partition(|path| exemptions.exempts_path(path));
+    let n_covered = |paths: &[&RepoPath]| paths.iter().filter(|path| scope.lets_in(path)).count();
+    let coverage = Coverage { covered: n_covered(&judged), files: judged.len() };
+    let covers_outputs = n_covered(&exempt) > 0;
     let mut warnings: Vec<Warning> = declaration
         .warnings
         .iter()
@@ -128,7 +140,7 @@ pub fn preview(policy: &Policy, selection: &Selection, snapshot: &Snapshot) -> R
             pattern: Some(bytes::escape(pattern)),
         }));
     }
-    Ok(Preview { plan, scope, warnings, coverage })
+    Ok(Preview { plan, scope, warnings, coverage, covers_outputs })
 }
 
 /// The profile that is meant: the one asked for, or the policy's default one.
@@ -162,7 +174,9 @@ pub fn of_tree(workspace: &Workspace, selection: &Selection) -> Result<Proposed,
     let _phase = workspace.progress.begin("planning");
     let policy = workspace.policy()?;
     let snapshot = Observer::new(workspace).content(None)?;
-    let preview = preview(&policy, selection, &snapshot)?;
+    let committed = git::head_tree(workspace).ok();
+    let (exemptions, _) = Exemptions::at_start(workspace, &policy, committed.as_ref(), &snapshot)?;
+    let preview = preview(&policy, selection, &snapshot, &exemptions)?;
     coverage::require(&workspace.working_directory, selection, &preview, &snapshot)?;
     let build_outputs = policy.workspace.build_outputs;
     let is_known = |proposal: &Proposal| build_outputs.as_slice().contains(&proposal.pattern.clone().into());

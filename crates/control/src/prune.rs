@@ -9,6 +9,7 @@
 use crate::attest::Attested;
 use crate::chain::{self, ChainReport};
 use crate::deed::{Deed, Did, PrunedRun};
+use crate::exempt::Exemptions;
 use crate::judge::Verdict;
 use crate::observe::Observer;
 use crate::planning::{self, Selection};
@@ -104,7 +105,7 @@ fn attest(workspace: &Workspace, doomed: &[PrunedRun]) -> Result<Attested, Fault
     let policy = workspace.policy().unwrap_or_default();
     let profile = policy.profiles.first().map(|profile| profile.id.clone());
     let selection = Selection { profile, ..Selection::default() };
-    let plan = planning::preview(&policy, &selection, &now)?.plan;
+    let plan = planning::preview(&policy, &selection, &now, &Exemptions::default())?.plan;
     let like = policy.seal_contents(plan, "", "", now.root());
     let command: Vec<OsString> = ["probity", "evidence", "gc"].map(OsString::from).into();
     let deed = Deed::seal(workspace, &like, Globs::default(), &now, command)?;

@@ -9,7 +9,7 @@ use crate::attest::{self, Attested, Record};
 use crate::channel::Channel;
 use crate::claims::{self, PathClaim};
 use crate::exempt::marks::Recognition;
-use crate::exempt::{Exemptions, TrackedPaths, inputs, plugins};
+use crate::exempt::{Exemptions, inputs, plugins};
 use crate::gates::{self, GatePlace, GateResult};
 use crate::judge::{Case, GateWrites, RefMovement, Verdict, is_blind, judge};
 use crate::observe::{Observation, Observer};
@@ -20,7 +20,9 @@ use crate::state_guard::Guard;
 use crate::workspace::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
 use crate::{Fault, Workspace, before, clock, coverage, git};
 use canon::Reason;
-use evidence::{Amendment, GateStatus, Globs, Permission, Plan, Seal, SecretKey, SignatureRule};
+use evidence::{
+    Amendment, GateStatus, Globs, Permission, Plan, Seal, SealContents, SecretKey, SignatureRule,
+};
 use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
 use paths::{PatternError, RepoPath, Scope};
 use plan::Policy;
@@ -192,26 +194,18 @@ fn begin(
     let _phase = workspace.progress.begin("preparing the run");
     let policy = workspace.policy()?;
     let start = observer.observe(None)?;
-    let preview = planning::preview(&policy, &request.selection, &start.content)?;
+    let committed = git::head_tree(workspace).ok();
+    let (exemptions, recognition) =
+        Exemptions::at_start(workspace, &policy, committed.as_ref(), &start.content)?;
+    let preview = planning::preview(&policy, &request.selection, &start.content, &exemptions)?;
     coverage::require(&workspace.working_directory, &request.selection, &preview, &start.content)?;
     let seal = seal(workspace, &policy, preview.plan.clone(), request, run_id, &start)?;
     let scopes = Scopes::of(&seal)?;
     // Once before the long work, and once more when nobody can claim anything meanwhile.
     claims::check_run(workspace, &request.credentials, &preview.scope)?;
-    let committed = git::head_tree(workspace).ok();
-    let tracked = if Exemptions::are_possible(&seal) {
-        TrackedPaths::of(workspace, committed.as_ref(), &start.content)
-    } else {
-        TrackedPaths::default()
-    };
-    let mut exemptions = Exemptions::of_seal(&seal, tracked, &start.content)?;
+    let mut exemptions = exemptions.with_gates(&seal, &start.content)?;
     if Exemptions::are_possible(&seal) {
         exemptions.plugin_lists = plugins::plugin_lists(&workspace.root, &start.content);
-    }
-    let recognition =
-        seal.contents().recognize_outputs.then(|| Recognition::at_start(workspace, &start.content));
-    if let Some(recognition) = &recognition {
-        exemptions.recognized = recognition.of_start(&exemptions);
     }
     let recognition = recognition.map(RefCell::new);
     refuse_unsafe_scope(workspace, &preview.scope, &exemptions, &start)?;
@@ -429,14 +423,26 @@ fn seal(
     run_id: &str,
     start: &Observation,
 ) -> Result<Seal, Fault> {
-    let mut contents = policy.seal_contents(plan, run_id, &clock::now(), start.content.root());
+    let mut contents = contents_of(workspace, policy, plan, run_id, &start.content);
     contents.grants = Globs::new(request.grants.iter().cloned());
     contents.grants.to_scope()?;
+    Ok(Seal::new(contents))
+}
+
+/// What a run under a policy seals, without what its caller grants.
+pub(crate) fn contents_of(
+    workspace: &Workspace,
+    policy: &Policy,
+    plan: Plan,
+    run_id: &str,
+    start: &Snapshot,
+) -> SealContents {
+    let mut contents = policy.seal_contents(plan, run_id, &clock::now(), start.root());
     // A policy protects itself, at the root and wherever one would make a root: whoever may write it could widen every
     // later run.
     let roots = [POLICY_FILE.to_owned(), JSON_POLICY_FILE.to_owned(), format!("{OWN_STATE}/**")];
     contents.protected.extend(&Globs::new(roots.map(|name| format!("**/{name}"))));
-    let environments = inputs::virtual_environments(&start.content);
+    let environments = inputs::virtual_environments(start);
     for gate in &contents.plan.gates {
         let settings = contents.gate_settings.entry(gate.id.clone()).or_default();
         let environment = Environment::allow_listed(&settings.env);
@@ -448,7 +454,7 @@ fn seal(
             settings.imports = found.imports;
         }
     }
-    Ok(Seal::new(contents))
+    contents
 }
 
 fn run_command(

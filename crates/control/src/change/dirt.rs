@@ -6,15 +6,16 @@
 //! is clean if its stored form is the committed one: see `filters`. A file that a sparse checkout leaves out is not missing.
 //! Ignored files, nested repositories and trees
 //! without git have no commit to differ from: they lie *aside*, and become dirty when they change after the start.
-//! Folders are never dirty, only what is in them. Build outputs of the policy are exempt.
+//! Folders are never dirty, only what is in them. Build outputs of the policy are exempt unless git tracks them.
 
 use super::StartRecord;
 use super::filters::{self, FilteredFile};
+use crate::exempt::Exemptions;
 use crate::observe::Observer;
 use crate::{Fault, Workspace, git};
 use canon::Digest;
 use intent::hygiene::{DirtyEntry, DirtyStatus, StartSnapshot};
-use paths::{RepoPath, Scope};
+use paths::RepoPath;
 use plan::Policy;
 use std::collections::{BTreeMap, BTreeSet};
 use tree::git::{GITLINK_MODE, HeadTree, IgnoreRules, IndexEntries, WorktreeSettings};
@@ -31,7 +32,7 @@ pub struct Look {
     /// What differs from the commit, and what lies aside.
     pub state: StartRecord,
     committed: HeadTree,
-    exempt: Scope,
+    exemptions: Exemptions,
     /// Files whose bytes are not the committed ones, and a filter or a conversion is why, or may be.
     filtered: BTreeMap<RepoPath, FilteredFile>,
     /// Committed files that a sparse checkout leaves out.
@@ -69,17 +70,22 @@ impl Look {
 
     /// Holds a snapshot of the workspace against its commit.
     pub fn of(workspace: &Workspace, policy: &Policy, snapshot: Snapshot) -> Result<Self, Fault> {
-        let exempt = policy.workspace.build_outputs.to_scope()?;
         let head = git::head(workspace)?;
         let committed = match &head {
             Some(head) => git::tree_of(workspace, head)?,
             None => HeadTree::new(),
         };
+        let exemptions = Exemptions::of_patterns(workspace, policy, Some(&committed), &snapshot)?;
         let state = StartRecord { head, ..StartRecord::default() };
         let (filtered, left_out) = (BTreeMap::new(), BTreeSet::new());
-        let mut look = Self { snapshot, state, committed, exempt, filtered, left_out };
+        let mut look = Self { snapshot, state, committed, exemptions, filtered, left_out };
         look.compare(workspace)?;
         Ok(look)
+    }
+
+    /// What the policy exempts in this tree.
+    pub(crate) fn exemptions(&self) -> &Exemptions {
+        &self.exemptions
     }
 
     /// The paths that are dirty now.
@@ -143,7 +149,8 @@ impl Look {
         let tree = git::tree_of(workspace, &git::commit_id(workspace, revision)?)?;
         let other = |path: &RepoPath| tree.get(path) != self.committed.get(path);
         let names = tree.keys().chain(self.committed.keys());
-        let moved = names.filter(|path| other(path) && !self.exempt.lets_in(path)).cloned();
+        // What a commit holds is tracked, and so never exempt.
+        let moved = names.filter(|path| other(path)).cloned();
         // A path that is dirty may by chance be what the other commit has.
         let differs = |path: &RepoPath| match (self.entry(path), tree.get(path)) {
             (Some(entry), Some(held)) => !is_committed(&entry, held),
@@ -217,10 +224,10 @@ impl Look {
         for entry in self.snapshot.entries() {
             let path = entry.path();
             while let Some((missing, _)) = held.next_if(|(held, _)| *held < path) {
-                dirty.extend((!self.exempt.lets_in(missing)).then(|| gone(missing)));
+                dirty.extend([gone(missing)]);
             }
             let committed = held.next_if(|(held, _)| *held == path).map(|(_, held)| held);
-            if self.exempt.lets_in(path) {
+            if committed.is_none() && self.exemptions.exempts_path(path) {
                 continue;
             }
             let is_dir = entry.kind() == Kind::Directory;
@@ -246,7 +253,7 @@ impl Look {
                 }
             }
         }
-        dirty.extend(held.filter(|(path, _)| !self.exempt.lets_in(path)).map(|(path, _)| gone(path)));
+        dirty.extend(held.map(|(path, _)| gone(path)));
         let filtered = filters::explain(workspace, &candidates)?;
         for (path, file) in &filtered {
             match file {
@@ -313,7 +320,8 @@ impl Comparison<'_> {
         }
         let start = self.start;
         for path in start.aside.keys().filter(|path| !look.state.aside.contains_key(*path)) {
-            if look.entry(path).is_none() && !look.exempt.lets_in(path) && !self.dirt.contains_key(path) {
+            let is_exempt = look.exemptions.exempts_path(path);
+            if look.entry(path).is_none() && !is_exempt && !self.dirt.contains_key(path) {
                 self.add(entry_of(path, DirtyStatus::Deleted, None), start.value(path), true);
             }
         }
@@ -325,7 +333,7 @@ impl Comparison<'_> {
         let names: BTreeSet<&RepoPath> = old.keys().chain(look.committed.keys()).collect();
         for path in names {
             let (then, now) = (old.get(path), look.committed.get(path));
-            if then == now || self.dirt.contains_key(path) || look.exempt.lets_in(path) {
+            if then == now || self.dirt.contains_key(path) {
                 continue;
             }
             let entry = look.entry(path);

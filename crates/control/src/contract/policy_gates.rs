@@ -81,9 +81,13 @@ pub fn run(
     if results.iter().any(|result| result.status != GateStatus::Skip) {
         let after = Observer::new(workspace).content(Some(&look.snapshot))?;
         answers.tree_run = Some(analyze::run_id_under(policy, &after)?);
-        let exempt = exempt(policy, plan)?;
-        let delta = tree::delta(&look.snapshot, &after).into_iter().map(|change| change.path);
-        answers.written = delta.filter(|path| !exempt.iter().any(|scope| scope.lets_in(path))).collect();
+        let declared = declared_outputs(policy, plan)?;
+        let is_expected = |change: &tree::Change| {
+            declared.iter().any(|scope| scope.lets_in(&change.path))
+                || look.exemptions().exempts(change, false)
+        };
+        let delta = tree::delta(&look.snapshot, &after).into_iter();
+        answers.written = delta.filter(|change| !is_expected(change)).map(|change| change.path).collect();
     }
     Ok(answers)
 }
@@ -147,9 +151,8 @@ fn last_words(result: &GateResult) -> Option<(String, String)> {
     Some((result.gate_id.clone(), String::from_utf8_lossy(tail).trim_end().to_owned()))
 }
 
-/// What gates and builds may write.
-fn exempt(policy: &Policy, plan: &Plan) -> Result<Vec<Scope>, Fault> {
+/// What the gates of a plan declare that they write.
+fn declared_outputs(policy: &Policy, plan: &Plan) -> Result<Vec<Scope>, Fault> {
     let declared = plan.gates.iter().filter_map(|gate| policy.gate(&gate.id)).map(|gate| &gate.outputs);
-    let all = declared.chain([&policy.workspace.build_outputs]);
-    Ok(all.map(evidence::Globs::to_scope).collect::<Result<_, _>>()?)
+    Ok(declared.map(evidence::Globs::to_scope).collect::<Result<_, _>>()?)
 }

@@ -14,10 +14,45 @@ pub(crate) mod tracked;
 pub use hint::{OutputHint, judged_outputs, output_hint, sources_among};
 pub use tracked::TrackedPaths;
 
+use crate::Workspace;
 use evidence::{Mark, RecognizedOutput, Seal};
+use marks::Recognition;
 use paths::{RepoPath, Scope};
+use plan::Policy;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use tree::git::HeadTree;
 use tree::{Change, Kind, Snapshot};
+
+/// The rule by which a path counts as what builds write.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "rule", rename_all = "snake_case")]
+pub enum OutputRule {
+    /// A pattern of `build_outputs` in the policy.
+    BuildOutputs {
+        /// The pattern.
+        pattern: String,
+    },
+    /// A directory that says itself what it is.
+    Recognized {
+        /// The directory.
+        directory: RepoPath,
+        /// The file in it that says so.
+        mark: String,
+    },
+}
+
+/// Why a path that lies where builds write is judged all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JudgedBecause {
+    /// Git tracks it, or something in it.
+    Tracked,
+    /// A gate executes it, or is given it by name.
+    GateInput,
+    /// It is code where no build tool writes any.
+    CodeInOutput,
+}
 
 /// What is no part of D.
 #[derive(Debug, Clone, Default)]
@@ -39,33 +74,59 @@ pub struct Exemptions {
 }
 
 impl Exemptions {
-    /// What is exempt under a seal on the tree of the start.
-    pub(crate) fn of_seal(
-        seal: &Seal,
-        tracked: TrackedPaths,
-        start: &Snapshot,
+    /// What the patterns of a policy exempt on a tree; `committed` is what HEAD holds, `None` if git gave no answer.
+    pub(crate) fn of_patterns(
+        workspace: &Workspace,
+        policy: &Policy,
+        committed: Option<&HeadTree>,
+        tree: &Snapshot,
     ) -> Result<Self, paths::PatternError> {
-        let contents = seal.contents();
-        let mut exemptions =
-            Self { build_outputs: contents.build_outputs.to_scope()?, tracked, ..Self::default() };
-        for (id, settings) in &contents.gate_settings {
-            if !settings.inputs.is_empty() {
-                exemptions.gate_inputs.insert(id.clone(), settings.inputs.iter().cloned().collect());
-            }
-            if !settings.imports.is_empty() {
-                exemptions.gate_imports.insert(id.clone(), settings.imports.to_scope()?);
-            }
+        let settings = &policy.workspace;
+        // Where nothing can be exempt, nobody needs to ask git.
+        let tracked = if settings.recognize_outputs || !settings.build_outputs.is_empty() {
+            TrackedPaths::of(workspace, committed, tree)
+        } else {
+            TrackedPaths::default()
+        };
+        Ok(Self { build_outputs: settings.build_outputs.to_scope()?, tracked, ..Self::default() })
+    }
+
+    /// What a policy exempts on the tree of a start: its patterns, and the directories that are recognized. The recognition
+    /// is there for the end; `None` where the policy wants none recognized.
+    pub(crate) fn at_start(
+        workspace: &Workspace,
+        policy: &Policy,
+        committed: Option<&HeadTree>,
+        start: &Snapshot,
+    ) -> Result<(Self, Option<Recognition>), paths::PatternError> {
+        let mut exemptions = Self::of_patterns(workspace, policy, committed, start)?;
+        let recognition = policy.workspace.recognize_outputs.then(|| Recognition::at_start(workspace, start));
+        if let Some(recognition) = &recognition {
+            exemptions.recognized = recognition.of_start(&exemptions);
         }
-        if !exemptions.gate_imports.is_empty() {
-            exemptions.imported_directories = exemptions.find_imported_directories(start);
-        }
-        Ok(exemptions)
+        Ok((exemptions, recognition))
     }
 
     /// Whether anything can be exempt under a seal at all.
     pub(crate) fn are_possible(seal: &Seal) -> bool {
         let contents = seal.contents();
         contents.recognize_outputs || !contents.build_outputs.is_empty()
+    }
+
+    /// The same with what the gates of a seal rely on.
+    pub(crate) fn with_gates(mut self, seal: &Seal, start: &Snapshot) -> Result<Self, paths::PatternError> {
+        for (id, settings) in &seal.contents().gate_settings {
+            if !settings.inputs.is_empty() {
+                self.gate_inputs.insert(id.clone(), settings.inputs.iter().cloned().collect());
+            }
+            if !settings.imports.is_empty() {
+                self.gate_imports.insert(id.clone(), settings.imports.to_scope()?);
+            }
+        }
+        if !self.gate_imports.is_empty() {
+            self.imported_directories = self.find_imported_directories(start);
+        }
+        Ok(self)
     }
 
     /// Whether a path lies where builds write.
@@ -80,6 +141,38 @@ impl Exemptions {
             && !self.tracked.may_contain(path)
             && !self.is_gate_input(path)
             && !plan::is_entry_points_file(path)
+    }
+
+    /// Whether what is at a path is no part of D, as far as that can be told without a change.
+    pub fn exempts_path(&self, path: &RepoPath) -> bool {
+        self.spares(path) && plan::code_in_output(path).is_none()
+    }
+
+    /// The rule by which a path lies where builds write.
+    pub fn rule_for(&self, path: &RepoPath) -> Option<OutputRule> {
+        if self.build_outputs.lets_in(path) {
+            let pattern = self.build_outputs.decision(path)?.pattern.as_bytes().to_vec();
+            return Some(OutputRule::BuildOutputs { pattern: canon::bytes::escape(&pattern) });
+        }
+        let output = self.recognized.iter().find(|output| path.is_covered_by(output.path.as_bytes()))?;
+        let mark = output.mark.file_name().to_owned();
+        Some(OutputRule::Recognized { directory: output.path.clone(), mark })
+    }
+
+    /// Why what is at a path that lies where builds write is judged all the same.
+    pub fn why_path_judged(&self, path: &RepoPath) -> Option<JudgedBecause> {
+        if !self.covers(path) {
+            return None;
+        }
+        if self.tracked.may_contain(path) {
+            Some(JudgedBecause::Tracked)
+        } else if self.is_gate_input(path) {
+            Some(JudgedBecause::GateInput)
+        } else if plan::code_in_output(path).is_some() {
+            Some(JudgedBecause::CodeInOutput)
+        } else {
+            None
+        }
     }
 
     /// Whether a change is no part of D. `by_command` says that it was there before any gate ran: what a gate itself

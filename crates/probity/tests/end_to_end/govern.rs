@@ -137,6 +137,20 @@ fn init_says_how_to_commit_the_policy_and_leaves_out_deceptive_rules() {
 }
 
 #[test]
+fn coverage_counts_the_files_that_are_judged() {
+    let repo = Repo::new();
+    repo.write("probity.toml", "[workspace]\nbuild_outputs = [\"gen/**\"]\nrecognize_outputs = true\n");
+    repo.write("gen/kept", "");
+    repo.sh("git add -f gen probity.toml; git commit -q -m policy; for n in 1 2 3; do echo x > gen/$n; done");
+    repo.sh("mkdir env; echo 'home = /usr/bin' > env/pyvenv.cfg; echo x > env/x.so");
+    let counts = json!({ "covered": 2, "files": 6 });
+    assert_eq!(repo.ask(&["plan", "--scope", "src/**"]).json["coverage"], counts);
+    assert_eq!(repo.run_with(&["--scope", "src/**"], "true").passes().json["coverage"], counts);
+    // A scope of build outputs alone is no slip of the pen.
+    repo.run_with(&["--scope", "gen/1"], "true").passes();
+}
+
+#[test]
 fn without_a_terminal_every_gate_that_starts_or_ends_is_a_line() {
     let repo = Repo::new();
     let gate = |id: &str, program: &str| format!("[[gate]]\nid = \"{id}\"\nrun = [\"{program}\"]\n");
@@ -159,6 +173,21 @@ fn without_a_terminal_every_gate_that_starts_or_ends_is_a_line() {
     let text = told(&repo, &["run", "--scope", "src/a.py", "--", "true"]);
     // What a run prints of a gate that ended is a row of its report.
     assert_eq!(lines(&text), ["probity: gate lint started, 1 of 3", "probity: gate test started, 2 of 3"]);
+}
+
+#[test]
+fn a_gate_that_writes_a_tracked_file_in_a_build_output_is_told() {
+    let repo = Repo::new();
+    repo.write(
+        "probity.toml",
+        "[workspace]\nbuild_outputs = [\"gen/**\"]\n[[gate]]\nid = \"make\"\n\
+         run = [\"sh\", \"-c\", \"echo x >> gen/kept; echo x > gen/new\"]\n",
+    );
+    repo.write("gen/kept", "");
+    repo.sh("git add -f . && git commit -q -m policy");
+    let verified = repo.ask(&["contract", "verify"]);
+    let notes = verified.json["notes"].to_string();
+    assert!(notes.contains("`gen/kept` changed"), "{notes}");
 }
 
 #[test]

@@ -407,3 +407,21 @@ fn every_form_of_the_index_is_read() {
         assert_eq!(repo.dirty(), [""; 0], "{version}");
     }
 }
+
+#[test]
+fn what_git_tracks_in_a_build_output_is_not_exempt() {
+    let repo = Repo::new();
+    repo.sh("printf '[workspace]\\nbuild_outputs = [\"gen/**\"]\\n' > probity.toml; mkdir gen; echo k > gen/kept; \
+             echo g > gen/gone; echo s > gen/staged; git add probity.toml gen/kept gen/gone; git commit -q -m gen");
+    repo.sh("git add gen/staged; echo n > gen/new");
+    assert_eq!(repo.dirty(), ["added gen/staged"]);
+    assert_eq!(
+        repo.since("", "echo x >> gen/kept; rm gen/gone; echo x > gen/newer"),
+        ["deleted gen/gone", "modified gen/kept", "added gen/staged as at start"]
+    );
+    repo.sh("git commit -q -a -m more");
+    let (workspace, look) = repo.look_at("");
+    let differing = look.differing_from(&workspace, "HEAD~1").expect("git answers");
+    let differing: Vec<String> = differing.iter().map(ToString::to_string).collect();
+    assert_eq!(differing, ["gen/gone", "gen/kept", "gen/staged"]);
+}
