@@ -36,6 +36,15 @@ pub(crate) type MarkedPath<'a> = (ChangeMark, &'a RepoPath);
 
 /// The lines for D: what is in scope first, then the rest.
 pub(crate) fn change_lines(changes: &[MarkedPath<'_>], untracked: &BTreeSet<RepoPath>) -> Vec<String> {
+    change_lines_until(changes, untracked, "all in the evidence")
+}
+
+/// The same with words about where the paths are that are not listed.
+pub(crate) fn change_lines_until(
+    changes: &[MarkedPath<'_>],
+    untracked: &BTreeSet<RepoPath>,
+    where_all_are: &str,
+) -> Vec<String> {
     if changes.is_empty() {
         return vec![ui::dim("nothing")];
     }
@@ -47,7 +56,7 @@ pub(crate) fn change_lines(changes: &[MarkedPath<'_>], untracked: &BTreeSet<Repo
         .map(|(mark, path)| format!("{} {path}  {}", mark.letter(), ui::dim("in scope")))
         .collect();
     if let Some(more) = inside.len().checked_sub(MAX_IN_SCOPE_ROWS).filter(|more| *more > 0) {
-        lines.push(ui::dim(format_args!("… and {} more in scope, all in the evidence", ui::number(more))));
+        lines.push(ui::dim(format_args!("… and {} more in scope, {where_all_are}", ui::number(more))));
     }
     let rows = fold(&out);
     for row in rows.iter().take(MAX_OUT_OF_SCOPE_ROWS) {
@@ -57,10 +66,24 @@ pub(crate) fn change_lines(changes: &[MarkedPath<'_>], untracked: &BTreeSet<Repo
     if hidden > 0 {
         let n_rows = ui::number(rows.len() - MAX_OUT_OF_SCOPE_ROWS);
         let more = format!(
-            "… and {} more out of scope in {n_rows} more places, all in the evidence",
+            "… and {} more out of scope in {n_rows} more places, {where_all_are}",
             ui::number(hidden)
         );
         lines.push(ui::dim(more));
+    }
+    lines
+}
+
+/// The lines for changes that no scope was declared for, folded by directory where they are many.
+pub(crate) fn unscoped_change_lines(changes: &[MarkedPath<'_>]) -> Vec<String> {
+    if changes.is_empty() {
+        return vec![ui::dim("nothing")];
+    }
+    let rows = fold(changes);
+    let mut lines: Vec<String> = rows.iter().take(MAX_OUT_OF_SCOPE_ROWS).map(Row::words).collect();
+    let hidden: usize = rows.iter().skip(MAX_OUT_OF_SCOPE_ROWS).map(Row::n_paths).sum();
+    if hidden > 0 {
+        lines.push(ui::dim(format_args!("… and {} more", ui::number(hidden))));
     }
     lines
 }

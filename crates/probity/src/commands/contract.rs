@@ -2,16 +2,20 @@
 
 use crate::answer::{Answer, path_json};
 use crate::commands::analysis::watched;
+use crate::commands::changed_paths::{ChangeMark, change_lines_until, unscoped_change_lines};
 use crate::{place, ui};
 use clap::{Args, Subcommand, ValueEnum};
 use contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
 use contract::outputs::{self, Review};
+use contract::receipt::DeltaEntry;
 use contract::{CheckOutcome, ContractStatus};
 use control::contract::present::{self, Against, Options};
 use control::contract::{self as patch, GateChoice, Verified};
 use control::{Fault, Workspace};
+use paths::RepoPath;
 use plan::{Severity, StrictnessProfile};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -395,6 +399,9 @@ fn show(review: &Review, verified: &Verified) {
     ui::print(format_args!("{word}{because}"));
     ui::print_row("profile", &review.profile);
     ui::print_row("changed", ui::count(verified.answer.changed.len(), "path"));
+    for line in changed_lines(review, verified) {
+        ui::print_row("", line);
+    }
     if let (Some(before), Some(after)) = review.health {
         ui::print_row("health", contract::health_change(before, after));
     }
@@ -418,9 +425,6 @@ fn show(review: &Review, verified: &Verified) {
     if review.findings.len() > SHOWN {
         ui::print(format_args!("  and {} more (--sarif has all)", review.findings.len() - SHOWN));
     }
-    for path in review.out_of_scope.iter().take(SHOWN) {
-        ui::print(format_args!("  {} {path}", ui::bad("not declared")));
-    }
     for claim in &review.refuted_claims {
         show_claim(claim);
     }
@@ -430,6 +434,25 @@ fn show(review: &Review, verified: &Verified) {
     if let Some(step) = review.next_step {
         ui::row("next", step);
     }
+}
+
+/// What changed: what was declared first, the rest folded by directory.
+fn changed_lines(review: &Review, verified: &Verified) -> Vec<String> {
+    let mark = |entry: &DeltaEntry| match (entry.before, entry.after) {
+        (None, Some(_)) => ChangeMark::Added,
+        (Some(_), None) => ChangeMark::Deleted,
+        // A submodule has no content on either side.
+        _ => ChangeMark::Modified,
+    };
+    let changes: Vec<_> = verified.delta.iter().map(|entry| (mark(entry), &entry.path)).collect();
+    if changes.is_empty() {
+        return Vec::new();
+    }
+    if verified.scope.is_none() {
+        return unscoped_change_lines(&changes);
+    }
+    let out_of_scope: BTreeSet<RepoPath> = review.out_of_scope.iter().cloned().collect();
+    change_lines_until(&changes, &out_of_scope, "all with --json")
 }
 
 fn show_gates(gates: &[GateFact], last_words: &[(String, String)]) {

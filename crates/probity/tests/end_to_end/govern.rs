@@ -151,6 +151,21 @@ fn coverage_counts_the_files_that_are_judged() {
 }
 
 #[test]
+fn contract_verify_lists_what_changed_with_what_was_declared_first() {
+    let repo = Repo::new();
+    repo.sh("echo x >> docs/d.md; rm src/b.py; echo n > src/n.py");
+    let text = told(&repo, &["contract", "verify"]);
+    let rows = |lines: &[&str]| format!("            {}\n", lines.join("\n            "));
+    assert!(text.contains(&rows(&["~ docs/d.md", "- src/b.py", "+ src/n.py"])), "{text}");
+    let text = told(&repo, &["contract", "verify", "--allow", "src/n.py"]);
+    let declared = ["+ src/n.py  in scope", "~ docs/d.md  out of scope", "- src/b.py  out of scope"];
+    assert!(text.contains(&rows(&declared)), "{text}");
+    repo.sh("mkdir many; for n in $(seq 30); do echo x > many/$n.txt; done");
+    let text = told(&repo, &["contract", "verify"]);
+    assert!(text.contains("+ many/  30 paths\n"), "{text}");
+}
+
+#[test]
 fn without_a_terminal_every_gate_that_starts_or_ends_is_a_line() {
     let repo = Repo::new();
     let gate = |id: &str, program: &str| format!("[[gate]]\nid = \"{id}\"\nrun = [\"{program}\"]\n");
