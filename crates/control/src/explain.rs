@@ -1,4 +1,8 @@
-//! What a finished run says about one path: is it in scope, which pattern decided, did it change?
+//! What the policy and a finished run say about one path: is it protected, exempt, in scope, and did it change?
+
+mod standing;
+
+pub use standing::{PathKind, PathStanding, ProtectionRule, standing};
 
 use crate::{Fault, Workspace, bundles};
 use api::codes::KnownCode;
@@ -10,19 +14,21 @@ use serde::Serialize;
 /// What is known about a path.
 #[derive(Debug, Serialize)]
 pub struct PathStory {
-    /// The run that is asked.
-    pub run_id: String,
+    /// The run that is asked; `None` if there is none in this tree yet.
+    pub run_id: Option<String>,
     /// The path.
     pub path: RepoPath,
-    /// Whether the sealed scope and its amendments let it in.
-    pub in_scope: bool,
+    /// What the policy of the tree says about it now.
+    pub now: PathStanding,
+    /// Whether the sealed scope and its amendments let it in; `None` without a run.
+    pub in_scope: Option<bool>,
     /// The pattern that decided, if one matched.
     pub decided_by: Option<String>,
     /// Who added that pattern and why, if it is an amendment.
     pub amended: Option<String>,
     /// How the run changed it, if it did.
     pub change: Option<evidence::ChangeKind>,
-    /// Whether it is a build output, and so no part of the delta.
+    /// Whether the run changed it as a build output, and so not as part of the delta.
     pub exempt: bool,
 }
 
@@ -45,11 +51,18 @@ pub fn codes(word: &str) -> Result<Vec<KnownCode>, Fault> {
     Err(Fault::Missing(format!("there is no code `{word}`{hint}")))
 }
 
-/// Tells what the run `run` says about `path`.
+/// Tells what the policy says about `path`, and what the run `run` does. Without any run, `last` means none.
 pub fn path(workspace: &Workspace, run: &str, path: &[u8]) -> Result<PathStory, Fault> {
     let path =
         RepoPath::parse(path).map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
-    let run_id = bundles::find(workspace, run)?;
+    let now = standing(workspace, &path)?;
+    let run_id = match bundles::find(workspace, run) {
+        Err(Fault::NoSuchRun(_)) if run == "last" => {
+            let (run_id, in_scope, decided_by, amended, change) = (None, None, None, None, None);
+            return Ok(PathStory { run_id, path, now, in_scope, decided_by, amended, change, exempt: false });
+        }
+        found => found?,
+    };
     let manifest = bundles::manifest(workspace, &run_id)?.manifest;
     let scope = evidence::amended_scope(&manifest.plan.scope, &manifest.amendments)?;
     let decision = scope.decision(&path);
@@ -62,12 +75,13 @@ pub fn path(workspace: &Workspace, run: &str, path: &[u8]) -> Result<PathStory, 
     });
     let delta = manifest.delta.as_deref().unwrap_or_default();
     Ok(PathStory {
-        in_scope: scope.lets_in(&path),
+        now,
+        in_scope: Some(scope.lets_in(&path)),
         decided_by,
         amended,
         change: delta.iter().find(|change| change.path == path).map(|change| change.change),
         exempt: manifest.exempt_delta_paths.contains(&path),
-        run_id,
+        run_id: Some(run_id),
         path,
     })
 }

@@ -202,7 +202,7 @@ pub(crate) enum Command {
     /// Find what a merge of documents lost, and decide about it
     Merge(crate::commands::merge::MergeArgs),
 
-    /// Explain a reason code, or why a path is in or out of scope
+    /// Explain a reason code, or what holds for a path
     #[command(
         after_help = "Examples:\n  probity explain RECON.UNTRACKED_DELTA\n  probity explain src/auth/login.py --run last"
     )]

@@ -1,8 +1,10 @@
-//! `probity explain`: what a reason code means, or what a run says about a path.
+//! `probity explain`: what a reason code means, or what the policy and a run say about a path.
 
 use crate::answer::{Answer, Outcome};
 use crate::{place, ui};
 use api::ExitCode;
+use control::exempt::{JudgedBecause, OutputRule};
+use control::explain::{PathKind, PathStanding, PathStory, ProtectionRule};
 use control::{Fault, Workspace};
 use serde_json::json;
 use std::ffi::OsStr;
@@ -28,8 +30,85 @@ pub(crate) fn explain(
     }
     let workspace = workspace()?;
     let story = control::explain::path(&workspace, run, &place::path(&workspace, what)?)?;
-    ui::print(format_args!("{} {}", ui::bold(&story.path), ui::dim(format_args!("in run {}", story.run_id))));
-    let place = if story.in_scope { ui::good("in scope") } else { ui::bad("out of scope") };
+    ui::print(ui::bold(&story.path));
+    for sentence in sentences(&story.now) {
+        ui::print(format_args!("  {sentence}"));
+    }
+    show_run(&story);
+    Ok(Answer::new("explain", Outcome::Ok, json!(story)))
+}
+
+/// Where a path stands under the policy of the tree, in plain sentences.
+fn sentences(now: &PathStanding) -> Vec<String> {
+    let tracked = now.tracked;
+    let what = match now.kind {
+        None if tracked == Some(true) => "does not exist in the tree, although git tracks it".to_owned(),
+        None => "does not exist in the tree".to_owned(),
+        Some(kind) => {
+            let kind = match kind {
+                PathKind::File => "a file",
+                PathKind::Directory => "a directory",
+                PathKind::Symlink => "a symbolic link",
+                PathKind::Special => "a special file",
+            };
+            let by_git = match tracked {
+                Some(true) if now.kind == Some(PathKind::Directory) => " with files that git tracks",
+                Some(true) => " that git tracks",
+                Some(false) => " that git does not track",
+                None => "",
+            };
+            format!("{kind}{by_git}")
+        }
+    };
+    let rule = now.output_rule.as_ref().map(|rule| match rule {
+        OutputRule::BuildOutputs { pattern } => format!("`{pattern}` of `build_outputs`"),
+        OutputRule::Recognized { directory, mark } => {
+            format!("{directory}/, a directory recognized by its {mark}")
+        }
+    });
+    let standing = match (&now.protected_by, now.exempt, rule) {
+        (Some(ProtectionRule::GitDirectory), ..) => {
+            format!(
+                "{}: it is one of git's own files, and no scope lets a run change it",
+                ui::bad("protected")
+            )
+        }
+        (Some(ProtectionRule::Pattern { pattern }), ..) => {
+            format!("{} by `{pattern}`: no scope lets a run change it, only `--grant`", ui::bad("protected"))
+        }
+        (None, true, Some(rule)) => {
+            format!("{} by {rule}: a change is recorded and not judged", ui::warn("exempt"))
+        }
+        (None, _, Some(rule)) => {
+            let because = match now.judged_because {
+                Some(JudgedBecause::Tracked) if tracked.is_none() => {
+                    "git gave no answer whether it is tracked"
+                }
+                Some(JudgedBecause::Tracked) => "git tracks it",
+                Some(JudgedBecause::GateInput) => "a gate executes it",
+                Some(JudgedBecause::CodeInOutput) => {
+                    "it is source code in a cache, where no tool writes any"
+                }
+                None => "it is no build output",
+            };
+            format!("judged, although it lies in {rule}: {because}")
+        }
+        (None, _, None) => "judged: a change must be in the scope of its run".to_owned(),
+    };
+    let packs = match now.packs.as_slice() {
+        [] => String::new(),
+        packs => format!("; in {} {}", if packs.len() == 1 { "pack" } else { "packs" }, packs.join(", ")),
+    };
+    vec![what, format!("{standing}{packs}")]
+}
+
+/// What the run says about the path.
+fn show_run(story: &PathStory) {
+    let (Some(run_id), Some(in_scope)) = (&story.run_id, story.in_scope) else {
+        return ui::print(format_args!("  {}", ui::dim("there is no run in this tree yet")));
+    };
+    ui::print(ui::dim(format_args!("in run {run_id}")));
+    let place = if in_scope { ui::good("in scope") } else { ui::bad("out of scope") };
     let by =
         story.decided_by.as_ref().map_or_else(|| "no pattern matches it".into(), |by| format!("by `{by}`"));
     ui::print(format_args!("  {place}, {by}"));
@@ -43,5 +122,4 @@ pub(crate) fn explain(
         (None, true) => ui::print("  changed, but a build output and so no part of the delta"),
         (None, false) => ui::print("  not changed by the run"),
     }
-    Ok(Answer::new("explain", Outcome::Ok, json!(story)))
 }

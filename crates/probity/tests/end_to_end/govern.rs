@@ -136,6 +136,85 @@ fn init_says_how_to_commit_the_policy_and_leaves_out_deceptive_rules() {
     repo.sh("git add -- probity.toml && git commit -q -m policy -- probity.toml && git cat-file -e HEAD:probity.toml");
 }
 
+/// The sentences of `explain` about the policy: the two lines below the path.
+fn explained(repo: &Repo, path: &str) -> [String; 2] {
+    let text = told(repo, &["explain", path]);
+    let mut lines = text.lines().skip(1).map(|line| line.trim().to_owned());
+    [lines.next().expect("what it is"), lines.next().expect("where it stands")]
+}
+
+#[test]
+fn explain_tells_protection_exemption_and_what_is_not_there() {
+    let repo = Repo::new();
+    repo.write(
+        "probity.toml",
+        "[workspace]\nbuild_outputs = [\"gen/**\"]\nrecognize_outputs = true\nprotected = [\"docs/**\"]\n\
+         [[pack]]\nid = \"CODE\"\nscope = [\"src/**\"]\n",
+    );
+    repo.write("gen/kept.txt", "");
+    repo.sh("git add -f gen probity.toml; git commit -q -m policy");
+    repo.write("gen/new.txt", "");
+    repo.write("env/pyvenv.cfg", "home = /usr/bin\n");
+    repo.write("env/lib/x.so", "");
+    for (path, what, standing) in [
+        (
+            "src/a.py",
+            "a file that git tracks",
+            "judged: a change must be in the scope of its run; in pack CODE",
+        ),
+        (
+            "docs/d.md",
+            "a file that git tracks",
+            "protected by `docs/**`: no scope lets a run change it, only `--grant`",
+        ),
+        (
+            "src/probity.toml",
+            "does not exist in the tree",
+            "protected by `**/probity.toml`: no scope lets a run change it, only `--grant`; in pack CODE",
+        ),
+        (
+            ".git/config",
+            "a file that git does not track",
+            "protected: it is one of git's own files, and no scope lets a run change it",
+        ),
+        (
+            "gen/new.txt",
+            "a file that git does not track",
+            "exempt by `gen/**` of `build_outputs`: a change is recorded and not judged",
+        ),
+        (
+            "gen/kept.txt",
+            "a file that git tracks",
+            "judged, although it lies in `gen/**` of `build_outputs`: git tracks it",
+        ),
+        (
+            "env/lib/x.so",
+            "a file that git does not track",
+            "exempt by env/, a directory recognized by its pyvenv.cfg: a change is recorded and not judged",
+        ),
+        ("src", "a directory with files that git tracks", "judged: a change must be in the scope of its run"),
+        ("gone.txt", "does not exist in the tree", "judged: a change must be in the scope of its run"),
+    ] {
+        assert_eq!(explained(&repo, path), [what, standing], "{path}");
+    }
+    repo.sh("rm src/b.py");
+    assert_eq!(explained(&repo, "src/b.py")[0], "does not exist in the tree, although git tracks it");
+    let story = repo.ask(&["explain", "gen/new.txt"]).json;
+    assert_eq!(
+        story["now"],
+        json!({
+            "kind": "file",
+            "tracked": false,
+            "protected_by": null,
+            "output_rule": { "rule": "build_outputs", "pattern": "gen/**" },
+            "judged_because": null,
+            "exempt": true,
+            "packs": [],
+        })
+    );
+    assert_eq!((&story["run_id"], &story["in_scope"]), (&Value::Null, &Value::Null), "there is no run yet");
+}
+
 #[test]
 fn coverage_counts_the_files_that_are_judged() {
     let repo = Repo::new();
