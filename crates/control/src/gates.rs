@@ -92,9 +92,9 @@ pub(crate) fn announcement<'a>(workspace: &'a Workspace, seal: &'a Seal) -> impl
 /// Announces that a gate has ended.
 pub(crate) fn announce_end(workspace: &Workspace, result: &GateResult) {
     let word = match result.status {
-        plan::GateStatus::Pass => "passed",
-        plan::GateStatus::Fail => "failed",
-        plan::GateStatus::Skip => return,
+        evidence::GateStatus::Pass => "passed",
+        evidence::GateStatus::Fail => "failed",
+        evidence::GateStatus::Skip => return,
     };
     workspace
         .progress

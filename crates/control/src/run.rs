@@ -435,7 +435,7 @@ pub(crate) fn contents_of(
     policy: &Policy,
     plan: Plan,
     run_id: &str,
-    start: &Snapshot,
+    start: &tree::Snapshot,
 ) -> SealContents {
     let mut contents = policy.seal_contents(plan, run_id, &clock::now(), start.root());
     // A policy protects itself, at the root and wherever one would make a root: whoever may write it could widen every

@@ -5,8 +5,9 @@ use crate::observe::Observer;
 use crate::planning::{Selection, plan_of};
 use crate::{Fault, Workspace, clock, git, run};
 use canon::bytes::escape;
+use evidence::{Plan, Seal};
 use paths::RepoPath;
-use plan::{Plan, Policy, Seal};
+use plan::Policy;
 use serde::Serialize;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -65,7 +66,7 @@ pub fn standing(workspace: &Workspace, path: &RepoPath) -> Result<PathStanding, 
     let (exemptions, _) = Exemptions::at_start(workspace, &policy, committed.as_ref(), &snapshot)?;
     // Which gates run depends on what changes: those that a change of this path would run.
     let contents =
-        run::contents_of(workspace, &policy, plan_for(&policy, path)?, &clock::run_id(), snapshot.root());
+        run::contents_of(workspace, &policy, plan_for(&policy, path)?, &clock::run_id(), &snapshot);
     let seal = Seal::new(contents);
     let exemptions = exemptions.with_gates(&seal, &snapshot)?;
     let protected = seal.contents().protected.to_scope()?;
