@@ -10,12 +10,13 @@
 
 use crate::attest::SEAL_FILE;
 use crate::change::Frame;
+use crate::path_claim::PathClaim;
 use crate::registry::view::time;
 use crate::registry::{Credentials, Handles, Label, Shell};
 use crate::{Fault, Workspace, channel, clock};
 use canon::{bytes, json};
 use evidence::{Amendment, Globs};
-use intent::{Entries, Entry, IntentId, Ownership, RunClaim, run_conflicts};
+use intent::{Entry, RunClaim, run_conflicts};
 use paths::{RepoPath, Scope, escape};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -57,25 +58,6 @@ struct Written {
     scope: Globs,
     since: String,
     pid: u32,
-}
-
-/// A live claim of an intent on paths that a run would touch.
-#[derive(Debug, Clone, Serialize)]
-pub struct PathClaim {
-    /// The intent.
-    pub intent_id: IntentId,
-    /// What people call its owner.
-    pub agent: String,
-    /// What it is for.
-    pub intent: String,
-    /// How it relates to the caller.
-    pub ownership: Ownership,
-    /// Its entries that the run would touch, as the run names paths; those above its root keep their names.
-    pub paths: Entries,
-    /// When it ends, whatever its owner does.
-    pub expires_at: String,
-    /// What to add to a run's scope to leave these paths alone.
-    pub exclude: Globs,
 }
 
 /// Writes down what a run claims, where every start will look.

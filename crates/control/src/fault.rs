@@ -3,8 +3,8 @@
 //! A refusal is an answer: it has a reason code and a next step, and nothing was done. A fault is the machine's or
 //! ours: it has a place. Verdicts on runs are neither; they are reports.
 
-use crate::claims::PathClaim;
-use crate::git::GitFailure;
+use crate::git_failure::GitFailure;
+use crate::path_claim::PathClaim;
 use canon::Reason;
 use intent::registry::Refusal;
 use paths::{PatternError, TypedPathError};

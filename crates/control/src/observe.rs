@@ -1,9 +1,10 @@
 //! Seeing everything that a verdict needs, at one moment: content, git's own files, refs, index.
 
 use crate::Fault;
+use crate::Workspace;
 use crate::judge::ZoneChange;
+use crate::own_files::{OWN_STATE, OWN_STATE_IN_GIT};
 use crate::refs::{NestedRefs, RefFacts, RefMovement};
-use crate::workspace::{OWN_STATE, OWN_STATE_IN_GIT, Workspace};
 use canon::Digest;
 use paths::RepoPath;
 use std::os::unix::ffi::OsStrExt;

@@ -2,11 +2,27 @@
 //!
 //! The meter is a stack: a phase may begin another one, and the innermost is the one to show.
 
-use crate::analyze::Progress;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// What an analysis is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// Looking at the tree.
+    Looking,
+    /// Reading files: how many of how many.
+    Reading(usize, usize),
+    /// Looking across files.
+    Comparing,
+    /// Keeping the run.
+    Storing,
+    /// Running a gate of the policy: which of how many.
+    Gate(usize, usize),
+    /// Waiting for those ahead in a queue.
+    Waiting,
+}
 
 /// What is being done right now. Clones show the same.
 #[derive(Debug, Clone, Default)]

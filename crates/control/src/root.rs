@@ -1,7 +1,7 @@
 //! Which directory is the root of the tree, when nobody names it.
 
 use crate::Fault;
-use crate::workspace::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
+use crate::own_files::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
 use canon::Reason;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

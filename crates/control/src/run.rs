@@ -7,17 +7,18 @@
 use crate::asked::Asked;
 use crate::attest::{self, Attested, Record};
 use crate::channel::Channel;
-use crate::claims::{self, PathClaim};
+use crate::claims;
 use crate::exempt::marks::Recognition;
 use crate::exempt::{Exemptions, inputs, plugins};
 use crate::gates::{self, GatePlace, GateResult};
 use crate::judge::{Case, GateWrites, RefMovement, Verdict, is_blind, judge};
 use crate::observe::{Observation, Observer};
+use crate::own_files::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
+use crate::path_claim::PathClaim;
 use crate::planning::{self, Coverage, Preview, Selection, Warning};
 use crate::recover::{self, ClosedRun};
 use crate::registry::Credentials;
 use crate::state_guard::Guard;
-use crate::workspace::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
 use crate::{Fault, Workspace, before, clock, coverage, git};
 use canon::Reason;
 use evidence::{

@@ -1,5 +1,6 @@
 //! Finding the tree that a command is about: its root, its repository, its state.
 
+use crate::own_files::{JSON_POLICY_FILE, OWN_STATE, OWN_STATE_IN_GIT, POLICY_FILE};
 use crate::root::{FoundRoot, find_root, user_homes};
 use crate::{Fault, ProgressMeter};
 use canon::Reason;
@@ -9,15 +10,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use store::State;
 use tree::git::GitLayout;
-
-/// The name of the policy file at the root.
-pub(crate) const POLICY_FILE: &str = "probity.toml";
-/// The policy file in the JSON form, for policies that other tools write.
-pub(crate) const JSON_POLICY_FILE: &str = "probity.json";
-/// The state directory of a tree without git.
-pub(crate) const OWN_STATE: &str = ".probity";
-/// The state directory in git's common directory.
-pub(crate) const OWN_STATE_IN_GIT: &str = "probity";
 
 /// A tree under Probity's eyes.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! One call of a tool: what it was given, and how it tells its caller how far it is.
 
-use control::analyze::Progress;
+use control::progress::Progress;
 use control::registry::KeptHandle;
 use control::{Fault, Workspace};
 use intent::IntentId;

@@ -2,8 +2,8 @@
 //! gate that starts or ends, and one now and then. Nothing is shown in the first second, and nothing while no phase goes on: the governed command has the terminal to
 //! itself.
 
-use control::analyze::Progress;
 use control::progress::PhaseProgress;
+use control::progress::Progress;
 use control::{Fault, ProgressMeter};
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};

@@ -4,8 +4,9 @@
 //! count as they are now. Otherwise everything ignored would seem to be new.
 
 use super::files::{Files, Seen};
-use super::{AnalyzeOptions, Analyzed, Progress, Work, analyzed, content};
+use super::{AnalyzeOptions, Analyzed, Work, analyzed, content};
 use crate::change::Look;
+use crate::progress::Progress;
 use crate::runs::Runs;
 use crate::{Fault, Workspace, git};
 use analysis::Selection;

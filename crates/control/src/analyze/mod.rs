@@ -17,6 +17,7 @@ pub use revision::{ChangedSince, changed_since};
 pub use subject::report_subject;
 
 use crate::observe::Observer;
+use crate::progress::Progress;
 use crate::runs::{Runs, Stored};
 use crate::{Fault, Workspace};
 use analysis::{
@@ -58,23 +59,6 @@ pub struct OtherReport {
     pub kind: ReportKind,
     /// Its bytes.
     pub bytes: Vec<u8>,
-}
-
-/// What an analysis is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
-    /// Looking at the tree.
-    Looking,
-    /// Reading files: how many of how many.
-    Reading(usize, usize),
-    /// Looking across files.
-    Comparing,
-    /// Keeping the run.
-    Storing,
-    /// Running a gate of the policy: which of how many.
-    Gate(usize, usize),
-    /// Waiting for those ahead in a queue.
-    Waiting,
 }
 
 /// An analysis and how it was done.

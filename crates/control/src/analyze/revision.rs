@@ -1,6 +1,7 @@
 //! What changed since a git revision: the tree of that revision is analysed like any other, and the runs compared.
 
-use super::{AnalyzeOptions, Analyzed, Progress, analyze_commit};
+use super::{AnalyzeOptions, Analyzed, analyze_commit};
+use crate::progress::Progress;
 use crate::runs::{Runs, Stored};
 use crate::{Fault, Workspace};
 use analysis::Comparison;

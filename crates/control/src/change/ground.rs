@@ -3,8 +3,9 @@
 use super::StartRecord;
 use super::dirt::Look;
 use super::frame::Frame;
-use crate::analyze::{self, AnalyzeOptions, Progress};
+use crate::analyze::{self, AnalyzeOptions};
 use crate::contract::{self as judge, BaselineFile, Side};
+use crate::progress::Progress;
 use crate::runs::Runs;
 use crate::{Fault, Workspace};
 use canon::Reason;

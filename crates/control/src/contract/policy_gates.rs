@@ -4,11 +4,12 @@
 //! A gate that writes to the tree changes what is judged. What it writes is told, and a run that no longer describes the
 //! tree then is stale.
 
-use crate::analyze::{self, Progress};
+use crate::analyze;
 use crate::change::Look;
 use crate::gates::{self, GatePlace, GateResult};
 use crate::observe::Observer;
 use crate::planning::{Selection, plan_of};
+use crate::progress::Progress;
 use crate::{Fault, Workspace, clock};
 use analysis::RunId;
 use contract::claims::{GateFact, GateOutcome};

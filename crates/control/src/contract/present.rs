@@ -5,10 +5,11 @@
 
 use super::policy_gates::{self, GateAnswers, GateChoice};
 use super::{Answer, BaselineFile, Request, Side, verify};
-use crate::analyze::{self, AnalyzeOptions, BASELINE_FILE, Progress};
+use crate::analyze::{self, AnalyzeOptions, BASELINE_FILE};
 use crate::change::Look;
+use crate::progress::Progress;
 use crate::runs::{Differing, Runs, Stored};
-use crate::{Fault, Workspace, git, workspace};
+use crate::{Fault, Workspace, git, own_files, workspace};
 use canon::{Digest, Reason};
 use contract::claims::Claim;
 use contract::receipt::DeltaEntry;
@@ -185,7 +186,7 @@ impl<'a> Ground<'a> {
 
     fn read_policy(&mut self) -> Result<(), Fault> {
         let mut committed = None;
-        for name in [workspace::POLICY_FILE, workspace::JSON_POLICY_FILE] {
+        for name in [own_files::POLICY_FILE, own_files::JSON_POLICY_FILE] {
             if committed.is_none() {
                 committed = self.file(name)?.map(|bytes| (name, bytes));
             }
@@ -197,10 +198,10 @@ impl<'a> Ground<'a> {
             Some((name, bytes)) if differs(name, bytes) => {
                 self.notes.push(format!("{name} differs from the commit; the committed one judges"));
             }
-            None if self.workspace.root.join(workspace::POLICY_FILE).exists() => {
+            None if self.workspace.root.join(own_files::POLICY_FILE).exists() => {
                 self.notes.push(format!(
                     "the commit that judges this change has no {} yet, so the default policy applies",
-                    workspace::POLICY_FILE
+                    own_files::POLICY_FILE
                 ));
             }
             _ => {}

@@ -8,8 +8,8 @@ pub use gates::SuggestedGate;
 
 use crate::change::uncommitted;
 use crate::observe::content_options;
+use crate::own_files::POLICY_FILE;
 use crate::planning::{kept_files, read_text};
-use crate::workspace::POLICY_FILE;
 use crate::{Fault, Workspace};
 use canon::Reason;
 use paths::{RepoPath, Scope};

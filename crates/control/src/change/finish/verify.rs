@@ -1,13 +1,14 @@
 //! The verdict on a change: its two runs, its scope and its claims, given to the patch contract.
 
 use super::{Finisher, Scene};
-use crate::analyze::{self, Progress};
+use crate::analyze;
 use crate::change::StartRecord;
 use crate::change::dirt::{Look, Since};
 use crate::change::request::{DetailLevel, FinishRequest};
 use crate::change::trail::Trail;
 use crate::contract::policy_gates::GateAnswers;
 use crate::contract::{self as judge, BaselineFile};
+use crate::progress::Progress;
 use crate::{Fault, git};
 use contract::claims::ClaimVerdict;
 use contract::{IntentState, PatchIntent};

@@ -12,7 +12,7 @@ use super::frame::Frame;
 use super::ground::Ground;
 use super::neighbours::Seen;
 use super::request::{DetailLevel, StartRequest};
-use crate::analyze::Progress;
+use crate::progress::Progress;
 use crate::registry::{Caller, Done, Handles, KeptHandle, Shell, TreeFacts};
 use crate::runs::Runs;
 use crate::{Fault, Workspace, clock, ledger};

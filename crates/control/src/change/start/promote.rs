@@ -1,10 +1,10 @@
 //! Out of the queue: a waiting intent becomes a claim on the tree as it is then.
 
 use super::{Ask, Desk};
-use crate::analyze::Progress;
 use crate::change::frame::Frame;
 use crate::change::ground::Ground;
 use crate::change::{DetailLevel, PromoteRequest, StartAnswer};
+use crate::progress::Progress;
 use crate::registry::Caller;
 use crate::{Fault, Workspace, clock};
 use intent::registry::{Action, Command};

@@ -1,0 +1,24 @@
+//! What an intent holds of the paths that a run would touch.
+
+use evidence::Globs;
+use intent::{Entries, IntentId, Ownership};
+use serde::Serialize;
+
+/// A live claim of an intent on paths that a run would touch.
+#[derive(Debug, Clone, Serialize)]
+pub struct PathClaim {
+    /// The intent.
+    pub intent_id: IntentId,
+    /// What people call its owner.
+    pub agent: String,
+    /// What it is for.
+    pub intent: String,
+    /// How it relates to the caller.
+    pub ownership: Ownership,
+    /// Its entries that the run would touch, as the run names paths; those above its root keep their names.
+    pub paths: Entries,
+    /// When it ends, whatever its owner does.
+    pub expires_at: String,
+    /// What to add to a run's scope to leave these paths alone.
+    pub exclude: Globs,
+}
