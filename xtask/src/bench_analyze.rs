@@ -45,7 +45,7 @@ fn series(probity: &Path, place: &Path) -> Chore {
     Ok(())
 }
 
-/// Fills a folder with so many lines of crates.
+/// Fills a directory with the given number of lines of crates.
 fn fill(place: &Path, n_lines: usize) -> Chore {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));

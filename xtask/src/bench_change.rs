@@ -79,7 +79,7 @@ fn measure_change(binary: &Path, place: &Path) -> Chore {
     fill(&root)?;
     let mut server = Server::start(binary, &["mcp"], &root)?;
     server.call("analyze_repository", &json!({}))?;
-    println!("10,000 files, 1,000 live intents of others, 1,000 dirty files");
+    println!("10,000 files, 1,000 live intents of other agents, 1,000 dirty files");
     show("documentation, command line", &command_line(binary, &root)?, None);
     let own = documentation(&mut server, &root, "own", ROUNDS)?;
     show("documentation, MCP", &own, None);
@@ -225,7 +225,7 @@ fn evidence(who: &str, granted: &Value, path: &str) -> Value {
     evidence
 }
 
-/// Whether an answer says so; `accepted` may come with changes of others.
+/// Whether an answer says so; `accepted` may come with changes outside of it.
 fn expect(answer: &Value, status: &str) -> Chore {
     let said = answer["status"].as_str().unwrap_or_default();
     if said.starts_with(status) { Ok(()) } else { Err(format!("not {status}: {answer}")) }

@@ -38,7 +38,7 @@ const USAGE: &str = "usage: cargo xtask <chore>
   kill ledger   kill processes that propose to the ledger, 200 times (long)
   kill commits  kill processes that commit, 200 times (long)
   histories     hold the commit engine against a naive model on 100,000 histories (long)
-  simulate [seeds]   run the registry of intents under so many random schedules (10,000)
+  simulate [seeds]   run the registry of intents under the given number of random schedules (10,000)
   race    let four processes contend for one path, 10,000 claims (long)
   kill registry  kill processes that claim and release, 600 times (long)
   fuzz [seconds [target…]]   run every fuzz target, or those named, for 60 s or as many as are given

@@ -220,7 +220,7 @@ mod tests {
     use crate::{Input, Settings, Source, analyse};
     use paths::RepoPath;
 
-    /// A run of Python functions with so many decisions each.
+    /// A run of Python functions with the given number of decisions each.
     fn run(functions: &[(&str, usize)]) -> Run {
         let one = |(name, n): &(&str, usize)| {
             let arms: Vec<String> =

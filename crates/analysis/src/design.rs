@@ -90,7 +90,7 @@ fn cohesion(file: &File, unit: &Unit, settings: &Settings) -> Option<Draft> {
     })
 }
 
-/// The findings of a file about classes that name too many others: (unit, number of others).
+/// The findings of a file about classes that name too many other classes: (unit, how many it names).
 pub(crate) fn couplings<'a>(
     file: &'a File,
     classes: &'a [(u32, u32)],

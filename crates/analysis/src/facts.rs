@@ -161,7 +161,7 @@ impl FileFacts {
 pub(crate) const MAX_ERRORS: usize = 20;
 
 canon::word_enum! {
-    /// Something worth telling about a file. None of them stops the analysis of others.
+    /// Something worth telling about a file. None of them stops the analysis of other files.
     pub enum Note {
         /// Not read: no language is known for its name.
         UnknownLanguage = "unknown_language",

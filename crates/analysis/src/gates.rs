@@ -79,7 +79,7 @@ pub struct GateReport {
     pub passed: Vec<&'static str>,
 }
 
-/// So many findings are named for one gate.
+/// At most this many findings are named for one gate.
 const MAX_NAMED: usize = 20;
 
 impl GateReport {

@@ -2,7 +2,7 @@
 //!
 //! Why not a `BTreeMap`: at a million entries each look-up walks some twenty cache lines. Why not `HashMap`: its order is
 //! random. This table has no order at all: it is asked, never iterated, so nothing can depend on it. It keeps no keys
-//! either: whoever asks knows what stands under a number, and compares.
+//! either: the caller knows what stands under a number, and compares.
 
 /// A set of `(hash, id)` that answers which ids have a hash.
 #[derive(Debug, Clone, Default)]

@@ -77,7 +77,7 @@ fn common_parent<C: Commits + ?Sized>(commits: &C, a: Seq, b: Seq) -> Result<Opt
     Ok(None)
 }
 
-/// The commit so many steps along the parents.
+/// The commit that is the given number of steps away along the parents.
 fn ancestor<C: Commits + ?Sized>(commits: &C, seq: Seq, n_steps: usize) -> Result<Option<Seq>, HistoryError> {
     let mut at = Some(seq);
     for _ in 0..n_steps {

@@ -41,7 +41,7 @@ pub enum Pipeline {
     },
     /// Everything was accepted.
     Accepted {
-        /// Whether the verdict saw changes of others.
+        /// Whether the verdict saw changes that are not part of this one.
         externally_changed: bool,
         /// What became of the receipt.
         receipt: ReceiptOutcome,
@@ -54,7 +54,7 @@ pub enum Pipeline {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishStep {
-    /// Whose the dirt is.
+    /// Whose the uncommitted changes are.
     Hygiene,
     /// Whether only declared paths changed.
     ScopeCheck,
@@ -87,7 +87,7 @@ pub enum FinishNextStep {
     CommitChange,
 }
 
-/// Dirt outside the scope of an accepted change.
+/// Uncommitted changes outside the scope of an accepted change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ExternalChanges {
     /// How many paths.
@@ -105,7 +105,7 @@ pub struct FinishStatus {
     pub reason: Option<ContractReason>,
     /// Whether the claim is free again.
     pub intent_cleared: bool,
-    /// Dirt of others, if the change was accepted.
+    /// Uncommitted changes that are not this change's, if it was accepted.
     pub external_changes: Option<ExternalChanges>,
     /// The steps that were not taken.
     pub not_reached: Vec<FinishStep>,

@@ -176,7 +176,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// Words of others, with everything that Markdown or HTML would act on taken out of effect.
+/// Text that we did not write, with everything that Markdown or HTML would act on taken out of effect.
 pub(crate) fn plain(words: &str) -> String {
     let mut safe = String::with_capacity(words.len());
     for character in words.chars() {

@@ -69,7 +69,7 @@ pub struct ReceiptInput<'a> {
     pub after: Option<&'a RunRef>,
     /// D.
     pub delta: &'a [DeltaEntry],
-    /// Whose the dirt was.
+    /// Whose the uncommitted changes were.
     pub hygiene: Option<&'a FinishHygiene>,
     /// What the scope check said.
     pub scope_check: Option<&'a ScopeCheck>,

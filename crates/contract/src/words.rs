@@ -17,7 +17,7 @@ canon::word_enum! {
 }
 
 impl ContractStatus {
-    /// Whether the patch is accepted, with or without changes of others.
+    /// Whether the patch is accepted, with or without changes outside of it.
     pub const fn is_accepted(self) -> bool {
         matches!(self, Self::Accepted | Self::AcceptedWithExternalChanges)
     }

@@ -48,7 +48,7 @@ fn measure(rounds: usize) -> Outcome {
     assert_eq!(doubled, 0, "a claim was granted while another held the path");
     let (most, usual) = log.patience();
     println!(
-        "when the quickest had its {} claims, the slowest had {}; between two claims of one there are {usual} of others \
+        "when the quickest had its {} claims, the slowest had {}; between two claims of one there are {usual} of other racers \
          at most in 95 %, {most} in all",
         rounds / RACERS,
         log.fewest(rounds / RACERS)
@@ -86,7 +86,7 @@ fn plain(path: &Path) -> rusqlite::Result<rusqlite::Connection> {
     Ok(connection)
 }
 
-/// Inserts so many rows of the size of an event, each in a transaction of its own.
+/// Inserts the given number of rows of the size of an event, each in a transaction of its own.
 fn insert(folder: &Path, name: &str, rounds: usize) -> Outcome {
     let connection = plain(&folder.join("plain.sqlite"))?;
     let mut insert = connection.prepare("INSERT INTO row VALUES (?, ?)")?;
@@ -141,7 +141,7 @@ impl Log {
         wins.into_values().min().unwrap_or(0)
     }
 
-    /// The most claims of others between two of one racer, and how many they are for nineteen of twenty claims.
+    /// The most claims of other racers between two of one, and how many they are for nineteen of twenty claims.
     fn patience(&self) -> (usize, usize) {
         let mut last: BTreeMap<&str, usize> = BTreeMap::new();
         let between = |(at, name)| last.insert(name, at).map_or(at, |before| at - before - 1);
@@ -152,7 +152,7 @@ impl Log {
     }
 }
 
-/// Claims and releases the path so many times.
+/// Claims and releases the path the given number of times.
 fn race(folder: &Path, name: &str, rounds: usize) -> Outcome {
     let workspace = Workspace::find(Some(folder), folder)?;
     let mut shell = Shell::open(&workspace)?;

@@ -102,7 +102,7 @@ fn judge_again(
     manifest.run_id = clock::run_id();
     manifest.created_at = clock::now();
     manifest.details.amended_from = Some(stored.run_hash);
-    // What only said that a path was out of scope is said anew by the manifest itself.
+    // What only said that a path was out of scope is said again by the manifest itself.
     manifest.details.findings.retain(|finding| finding.code != Reason::ReconUntrackedDelta.as_str());
     let kept = files.into_iter().filter_map(|(name, bytes)| Some((String::from_utf8(name).ok()?, bytes)));
     let artifacts = kept.filter(|(name, _)| name != "manifest.json" && name != "summary.md").collect();

@@ -4,7 +4,7 @@ use canon::{Reason, bytes};
 use evidence::Amendment;
 use serde::{Deserialize, Serialize};
 
-/// So many refusals are kept word for word; whoever asks more often is only counted.
+/// At most this many refusals are kept word for word; further ones are only counted.
 const MAX_REFUSED: usize = 100;
 /// So much of a refused request is kept.
 const MAX_WORDS: usize = 400;

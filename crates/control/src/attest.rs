@@ -1,7 +1,7 @@
 //! Writing evidence: the bundle of a run, whole or not at all, chained to the one before (laws 10 and 11).
 //!
-//! The order makes a kill harmless: bundle on disk, then head of the chain, then the run's open folder is taken away. A
-//! folder whose bundle exists therefore means that only the chain may be behind, and [`repair_chain`] mends that.
+//! The order makes a kill harmless: bundle on disk, then head of the chain, then the run's open directory is removed.
+//! A directory whose bundle exists therefore means that only the chain may be behind, and [`repair_chain`] catches it up.
 
 use crate::deed::Did;
 use crate::gates::GateResult;

@@ -167,7 +167,7 @@ impl Fault {
         }
     }
 
-    /// The claims of others that are in the way, if they are.
+    /// The claims of other agents that are in the way, if any are.
     pub fn claims(&self) -> Option<&[PathClaim]> {
         match self {
             Self::Claimed { claims } => Some(claims),

@@ -377,7 +377,7 @@ fn gate_imports(case: &Case<'_>, verdict: &Verdict, gate: &PlannedGate, say: &mu
     }
 }
 
-/// So many touched entries are named one by one; the others are counted. `git checkout` and back touches a whole tree.
+/// At most this many touched entries are named one by one; the others are counted. `git checkout` and back touches a whole tree.
 const MAX_TOUCHED: usize = 100;
 
 /// What was touched fails nothing: the tree is what it was, as far as D goes. But it is told (law 3).

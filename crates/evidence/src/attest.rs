@@ -134,7 +134,7 @@ pub fn open_statement(
     Ok((key_id, statement))
 }
 
-/// The payload of an envelope, whoever signed it. Only for showing what nobody vouches for.
+/// The payload of an envelope, without a look at its signatures. Only for showing what nobody vouches for.
 pub fn payload(envelope: &Value) -> Result<Vec<u8>, AttestError> {
     let payload = envelope["payload"].as_str();
     decode(payload.ok_or_else(|| AttestError::Envelope("it has no payload".into()))?)

@@ -1,8 +1,8 @@
 //! Bundles on disk. The one module of this crate that touches files.
 //!
-//! A bundle is written into a folder of its own beside its final place and renamed when it is whole and durable, so
+//! A bundle is written into a directory of its own beside its final place and renamed when it is whole and durable, so
 //! a kill at any instant leaves no bundle or all of it, and perhaps a leftover that [`clean_leftovers`] removes.
-//! A bundle is read without following links: whatever is no plain file or folder is refused.
+//! A bundle is read without following links: whatever is no plain file or directory is refused.
 #![expect(clippy::disallowed_methods, reason = "the file edge of this crate: everything else is pure")]
 
 use canon::{Reason, bytes};
@@ -24,7 +24,7 @@ pub const MAX_FILES: usize = 10_000;
 /// How many bytes the files of a bundle may have together.
 pub const MAX_BYTES: u64 = 1 << 30;
 
-/// How deep the folders of a bundle may be nested.
+/// How deep the directories of a bundle may be nested.
 pub const MAX_DEPTH: usize = 8;
 
 /// Unfinished bundles have names that begin so.
@@ -39,13 +39,13 @@ pub enum BundleError {
     /// The system refused.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
     },
     /// Something in the bundle is a link, a pipe, a socket or a device.
-    #[error("`{name}` in the bundle is neither a plain file nor a folder")]
+    #[error("`{name}` in the bundle is neither a plain file nor a directory")]
     NotAFile {
         /// Its name in the bundle, escaped.
         name: String,
@@ -99,7 +99,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn folder(&mut self, folder: &OwnedFd, prefix: &[u8], depth: usize) -> Result<(), BundleError> {
         if depth > MAX_DEPTH {
-            return Err(BundleError::TooLarge { what: "levels of folders", limit: MAX_DEPTH as u64 });
+            return Err(BundleError::TooLarge { what: "levels of directories", limit: MAX_DEPTH as u64 });
         }
         for entry in Dir::read_from(folder).map_err(|errno| self.io(prefix, errno))? {
             let entry = entry.map_err(|errno| self.io(prefix, errno))?;
@@ -190,7 +190,7 @@ pub fn clean_leftovers(parent: &Path) -> Result<usize, BundleError> {
         }
         let path = entry.path();
         let Ok(folder) = open_dir(&path) else { continue };
-        // Whoever writes a bundle holds this lock.
+        // The writer of a bundle holds this lock.
         if rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive).is_err() {
             continue;
         }
@@ -226,7 +226,7 @@ impl Partial {
     }
 }
 
-/// Locks a new folder, or `None` when a cleaner took it for a leftover in the instant before.
+/// Locks a new directory, or `None` when a cleaner took it for a leftover in the instant before.
 fn lock(path: &Path) -> Option<OwnedFd> {
     let folder = open_dir(path).ok()?;
     rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive).ok()?;
@@ -263,7 +263,7 @@ fn publish(partial: &Path, target: &Path) -> Result<(), BundleError> {
     match rustix::fs::renameat_with(CWD, partial, CWD, target, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         Err(Errno::EXIST) => Err(BundleError::Exists(target.to_owned())),
-        // This file system cannot refuse to replace; a plain rename replaces an empty folder at most.
+        // This file system cannot refuse to replace; a plain rename replaces an empty directory at most.
         Err(Errno::INVAL | Errno::NOSYS) => {
             if rustix::fs::statat(CWD, target, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
                 return Err(BundleError::Exists(target.to_owned()));

@@ -11,7 +11,7 @@
 //! * [`Amendment`]: the one way in which a sealed scope grows (law 2).
 //! * [`Manifest`]: the facts of a run; [`Manifest::assemble`] turns them into the files of a bundle.
 //! * [`verify`]: judges a bundle against what the caller demands ([`Trust`]). It works on any bytes.
-//! * [`SecretKey`], [`PublicKey`]: Ed25519, so that whoever can verify cannot forge.
+//! * [`SecretKey`], [`PublicKey`]: Ed25519, so that a key that verifies cannot forge.
 //! * [`attest`]: a run as in-toto statement in a DSSE envelope, for other tools.
 //! * [`receipt`]: checks the receipt of a finished change offline.
 //! * [`summary`]: the page for people.

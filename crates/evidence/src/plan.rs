@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// What a change may touch and what must pass.
 ///
-/// Reading is open to fields that later versions may add; whoever checks a hash hashes the document as it was read.
+/// Reading is open to fields that later versions may add; to check a hash, hash the document as it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// The form of the document: `"1"`.

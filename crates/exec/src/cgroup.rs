@@ -61,7 +61,7 @@ impl Cgroup {
         }
     }
 
-    /// Makes the group anew if somebody has removed it while it was empty.
+    /// Makes the group again if somebody has removed it while it was empty.
     fn enter(&self) -> io::Result<()> {
         let _ = fs::create_dir(&self.folder);
         join(&self.folder)
@@ -98,7 +98,7 @@ fn maker_of(name: &OsStr) -> Option<Pid> {
     Pid::from_raw(maker.parse().ok()?)
 }
 
-/// The folder of the group that this process is in.
+/// The directory of the group that this process is in.
 fn own_folder() -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;

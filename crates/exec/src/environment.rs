@@ -2,7 +2,7 @@
 //!
 //! The agent works in its user's environment. A gate gets a clean one: a short list of variables that tools need to
 //! find themselves, the names that its sealed definition lists, and the three `PROBITY_…` facts. Variables that
-//! redirect git never reach a gate, whoever lists them: they would let a gate judge another tree. Nor do those that say
+//! redirect git never reach a gate, even if a policy lists them: they would let a gate judge another tree. Nor do those that say
 //! where Python keeps bytecode: [`Environment::with_python_cache`] sets them.
 
 use std::collections::BTreeMap;
@@ -140,7 +140,7 @@ fn matches(pattern: &str, name: &[u8]) -> bool {
     }
 }
 
-/// The entries of a search path that start at `/`. An empty entry means the current folder, so it goes too.
+/// The entries of a search path that start at `/`. An empty entry means the current directory, so it goes too.
 fn absolute_entries(path: &OsStr) -> OsString {
     let kept: Vec<&[u8]> =
         path.as_bytes().split(|&byte| byte == b':').filter(|entry| entry.starts_with(b"/")).collect();

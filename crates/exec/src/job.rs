@@ -11,7 +11,7 @@ use std::time::Duration;
 pub struct Job {
     /// The program and its arguments. No shell reads them.
     pub argv: Vec<OsString>,
-    /// The folder it starts in.
+    /// The directory it starts in.
     pub cwd: PathBuf,
     /// Its environment, whole: nothing else is inherited.
     pub environment: Environment,
@@ -87,8 +87,8 @@ pub enum NotStarted {
     /// There is no program in `argv`.
     #[error("the command is empty")]
     NoCommand,
-    /// The folder to start in is missing.
-    #[error("there is no folder {}", .0.display())]
+    /// The directory to start in is missing.
+    #[error("there is no directory {}", .0.display())]
     NoFolder(PathBuf),
     /// There is no such program, or the interpreter that its first line names is missing.
     #[error("command {} not found", .0.display())]

@@ -143,7 +143,7 @@ impl DirtyClass {
 pub struct DirtyAttribution {
     /// The path.
     pub path: RepoPath,
-    /// How it lies to the scope.
+    /// Where it is relative to the scope.
     pub scope_relation: ScopeRelation,
     /// Whether the evidence names it.
     pub evidence: Evidence,

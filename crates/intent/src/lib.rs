@@ -4,7 +4,7 @@
 //! May use: canon, paths.
 //! Must not know: a file, a clock, a process table, how events are stored.
 //!
-//! * [`IntentScope`], [`relations`], [`scope_check`]: what a change may touch, and how two scopes lie to each other.
+//! * [`IntentScope`], [`relations`], [`scope_check`]: what a change may touch, and how two scopes overlap.
 //! * [`Owner`], [`ownership`]: who holds an intent, and what a reader may conclude about it.
 //! * [`start_decision`]: whether a start is granted. [`RunClaim`]: where governed runs and intents meet.
 //! * [`hygiene_finish`]: whose the dirty paths of a shared tree are.

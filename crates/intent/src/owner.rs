@@ -79,7 +79,7 @@ pub struct Probe {
     pub pid_start: Option<u64>,
 }
 
-/// How an intent lies to a reader.
+/// What an intent is to a reader: their own, another agent's, or nobody's any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ownership {
@@ -120,7 +120,7 @@ pub struct Held<'a> {
     pub expires_at: Option<Timestamp>,
 }
 
-/// Judges how an intent lies to `reader` at `now`. `probe` is what this host says about the recorded pid; `None` if
+/// Judges what an intent is to `reader` at `now`. `probe` is what this host says about the recorded pid; `None` if
 /// it could not be asked.
 pub fn ownership(held: Held<'_>, reader: &Owner, now: Timestamp, probe: Option<Probe>) -> Ownership {
     let fresh = held.lease.is_fresh(now);

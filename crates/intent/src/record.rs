@@ -1,4 +1,4 @@
-//! An intent as others see it: its id, its status, its scope, and how it lies to the one who looks.
+//! An intent as others see it: its id, its status, its scope, and what it is to the reader.
 
 use crate::owner::Ownership;
 use crate::scope::{IntentScope, ScopeRelation};
@@ -99,7 +99,7 @@ impl Status {
 pub struct Peer {
     /// The intent.
     pub intent_id: IntentId,
-    /// How it lies to the reader.
+    /// What it is to the reader.
     pub ownership: Ownership,
     /// What the record says.
     pub status: Status,
@@ -121,7 +121,7 @@ pub struct ForeignDirtyOverlap {
     pub path: RepoPath,
     /// Who else holds it.
     pub intent_id: IntentId,
-    /// How that intent lies to the reader.
+    /// What that intent is to the reader.
     pub ownership: Ownership,
 }
 
@@ -132,7 +132,7 @@ pub struct Claims<'a> {
 }
 
 impl<'a> Claims<'a> {
-    /// The live claims of others.
+    /// The live claims of other agents.
     pub fn live(peers: &'a [Peer]) -> Self {
         Self::of(peers.iter().filter(|peer| peer.is_live()))
     }

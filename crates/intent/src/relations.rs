@@ -5,7 +5,7 @@
 use crate::scope::{Entries, IntentScope, Patterns, covered};
 use serde::{Deserialize, Serialize};
 
-/// How my scope lies to another's.
+/// How my scope overlaps another's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RelationKind {
@@ -48,7 +48,7 @@ pub struct Relation {
     pub conflict: bool,
 }
 
-/// Judges how `target` (mine) lies to `foreign`.
+/// Judges how `target` (mine) overlaps `foreign`.
 pub fn relations(target: &IntentScope, foreign: &IntentScope) -> Relation {
     let hard = meeting(&target.allowed_files, &foreign.allowed_files);
     let mut soft = meeting(&target.allowed_files, &foreign.allowed_related);

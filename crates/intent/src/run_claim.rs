@@ -62,7 +62,7 @@ impl RunClaim {
     }
 }
 
-/// The live claims of others that a run would touch, with the entries that are contested.
+/// The live claims of other agents that a run would touch, with the entries that are contested.
 pub fn run_conflicts<'p>(
     run: &RunClaim,
     peers: impl IntoIterator<Item = &'p Peer>,

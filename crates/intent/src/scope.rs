@@ -80,7 +80,7 @@ pub struct IntentScope {
     pub forbidden: Entries,
 }
 
-/// How a path lies to a scope.
+/// Where a path is relative to a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScopeRelation {
@@ -93,7 +93,7 @@ pub enum ScopeRelation {
 }
 
 impl IntentScope {
-    /// How `path` lies to this scope (the rule *prefix*; `forbidden` plays no part).
+    /// Where `path` is relative to this scope (the rule *prefix*; `forbidden` plays no part).
     pub fn relation(&self, path: &[u8]) -> ScopeRelation {
         if covered(&self.allowed_files, path) {
             ScopeRelation::OwnAllowed

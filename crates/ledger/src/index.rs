@@ -1,5 +1,5 @@
 //! Names found by hash. The hash has a fixed key, so that two runs do the same; hashes are never shown, and a snapshot that
-//! has other ones is made anew.
+//! has other ones is made again.
 
 use crate::texts::count;
 use canon::Index;

@@ -55,7 +55,7 @@ impl WorkingDirectory {
         self.below_root.is_empty()
     }
 
-    /// The path from the root that `typed` means. What is no path at all stays as it is: whoever parses it says why.
+    /// The path from the root that `typed` means. What is no path at all stays as it is: its parser says why.
     pub fn path(&self, typed: &[u8]) -> Result<Vec<u8>, TypedPathError> {
         self.resolve(typed, <[u8]>::to_vec)
     }

@@ -12,7 +12,7 @@ pub struct AnalysisRules {
     /// Patterns of files that a program wrote.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generated: Option<Vec<String>>,
-    /// Names of folders of other people's code.
+    /// Names of directories of other people's code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vendored: Option<Vec<String>>,
     /// Files above this size are not read.

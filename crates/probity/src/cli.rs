@@ -363,7 +363,7 @@ pub(crate) enum EvidenceCommand {
         after_help = "Examples:\n  probity evidence gc --older-than 90d --dry-run\n  probity evidence gc --keep 100"
     )]
     Gc {
-        /// Keep so many bundles, the newest
+        /// Keep this many of the newest bundles
         #[arg(long, value_name = "N")]
         keep: Option<usize>,
 

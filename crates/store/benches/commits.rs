@@ -77,7 +77,7 @@ impl Plain {
     }
 }
 
-/// So many threads, each with a stream of its own.
+/// The given number of threads, each with a stream of its own.
 struct Writers {
     store: CommitStore,
     schema: Schema,
@@ -269,7 +269,7 @@ fn durable(folder: &Path) {
     println!("  {WRITERS} processes, {DURABLE} commits each: {processes:.0}/s");
 }
 
-/// A store of so many documents whose two heads both wrote 10,000 of them, 1,000 of these in the same field.
+/// A store of the given number of documents whose two heads both wrote 10,000 of them, 1,000 of these in the same field.
 fn two_streams(path: &Path, n_documents: usize, portion: usize) -> [CommitId; 2] {
     let schema = schema();
     let store = CommitStore::create(path, &schema).unwrap();

@@ -152,7 +152,7 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "trusted_schema", "OFF")?;
         connection.pragma_update(None, "cell_size_check", "ON")?;
-        // Otherwise a statement is planned anew whenever it is used with other values, in the hope of a better plan.
+        // Otherwise a statement is planned again whenever it is used with other values, in the hope of a better plan.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(connection)
     };

@@ -21,7 +21,7 @@
 //! locks/<tree>           who works on which tree
 //! locks/intents          who decides on intents
 //! locks/closing          who closes interrupted runs of other trees
-//! locks/claims           who looks at the claims of others and makes its own
+//! locks/claims           held while looking at other claims and writing one
 //! ```
 //!
 //! A tree is named by the beginning of its root's digest. An open run carries it in the name of its folder, so that from
@@ -123,7 +123,7 @@ impl State {
         self.dir.join("locks").join("intents")
     }
 
-    /// Whoever claims paths holds this lock while it looks at the claims of others and writes its own: a run alone, those
+    /// A process that claims paths holds this lock while it looks at other claims and writes its own: a run alone, those
     /// who claim in the registry together.
     pub fn claims_lock(&self) -> PathBuf {
         self.dir.join("locks").join("claims")

@@ -42,7 +42,7 @@ fn main() {
         ("git status --porcelain", Box::new(|| git(&root, &["status", "--porcelain"]))),
         ("warm: load cache, snapshot, delta", Box::new(|| warm(&root, &cache_file, &with_ids))),
         ("warm: snapshot, delta in one process", Box::new(|| again(&root, &first, &with_ids))),
-        ("read every file, one thread a core", Box::new(|| read_all(&root))),
+        ("read every file, one thread per core", Box::new(|| read_all(&root))),
         ("cold: snapshot", Box::new(|| take(&plain))),
         ("cold: snapshot with git ids", Box::new(|| take(&with_ids))),
     ];

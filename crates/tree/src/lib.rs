@@ -33,7 +33,7 @@
 //! * Owners, extended attributes and access lists are not compared. Changing them changes the ctime: see [`touched`].
 //! * What lies behind a mount point, and the permission bits of the root directory itself.
 //! * The cache has limits of its own: see [`cache`].
-//! * Outside Linux mounts of the same device are not told apart ([`Note::NoMountIds`]), and a git directory made anew
+//! * Outside Linux mounts of the same device are not told apart ([`Note::NoMountIds`]), and a git directory made again
 //!   is told by its inode only.
 
 pub mod cache;

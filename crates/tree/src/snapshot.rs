@@ -30,7 +30,7 @@ pub struct Options {
     pub dot_git_is_content: bool,
     /// Whether to compute the git blob id of every file, and in which format. It costs a second hash.
     pub git_ids: Option<ObjectFormat>,
-    /// How many threads to use; `None` for two a core.
+    /// How many threads to use; `None` for two per core.
     pub n_threads: Option<usize>,
     /// Grows by the entries that were looked at, while the walk goes on: whoever waits can be told.
     pub n_entries_seen: Option<Arc<AtomicU64>>,

@@ -348,7 +348,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Joins the parts of a directory. Its names are laid out anew, in order and without those that were left out.
+/// Joins the parts of a directory. Its names are laid out again, in order and without those that were left out.
 fn join(names: &Names, parts: Vec<Part>, findings: &mut Vec<Finding>) -> (Dir, Vec<(u32, Stat)>) {
     let n_records = parts.iter().map(|part| part.records.len()).sum();
     let mut records: Vec<Record> = Vec::with_capacity(n_records);

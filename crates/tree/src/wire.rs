@@ -60,7 +60,7 @@ impl Snapshot {
         out.0
     }
 
-    /// Reads what [`Snapshot::to_bytes`] wrote. The hashes of the directories are computed anew.
+    /// Reads what [`Snapshot::to_bytes`] wrote. The hashes of the directories are computed again.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, BadSnapshot> {
         let (body, checksum) = bytes.split_last_chunk::<DIGEST_LEN>().ok_or(BadSnapshot)?;
         if Digest::of(body).as_bytes() != checksum {

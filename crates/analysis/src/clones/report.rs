@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A finding lists no more places than this; a thousand copies are a thousand findings, not a million places.
 const MAX_PLACES: usize = 20;
 
-/// Copies of one piece that together repeat so many tokens are critical.
+/// Copies of one piece that together repeat at least this many tokens are critical.
 const MUCH: u32 = 1_000;
 
 /// Turns everything that was found into findings, the largest first.

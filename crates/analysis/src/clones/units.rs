@@ -9,7 +9,7 @@ use crate::settings::Settings;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Each set of member names within one fingerprint is compared with so many others.
+/// Each set of member names within one fingerprint is compared with at most this many others.
 const MAX_VARIANTS: usize = 16;
 
 /// Of the members that two units name, this share must be the same, in percent: in callables, and in files and classes.

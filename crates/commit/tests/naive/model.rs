@@ -1,5 +1,5 @@
 //! The naive model: the specification read aloud. Every state is replayed from the root, every set of reachable commits
-//! is computed anew, every assertion of every opcode is looked at. Slow, and as plain as possible; it shares no code with
+//! is computed again, every assertion of every opcode is looked at. Slow, and as plain as possible; it shares no code with
 //! the engine.
 
 use crate::types::{Ty, add_member, items, parse, put_entry, same, text_of, visible};

@@ -35,7 +35,7 @@ pub struct NewFinding {
     pub path: Option<RepoPath>,
     /// The lines in it, from 1.
     pub lines: (u32, u32),
-    /// Whether it counts against the change; else it is of others.
+    /// Whether it counts against the change; else something outside of the change caused it.
     pub is_ours: bool,
     /// Whether it is let through.
     pub is_let_through: bool,

@@ -12,8 +12,8 @@ const NAME: &str = "probity";
 const ENTRY: &str =
     "{\n      \"type\": \"stdio\",\n      \"command\": \"probity\",\n      \"args\": [\"mcp\"]\n    }";
 
-/// The members of an object in the order of the file, each value as its text. An ordinary map would sort the user's
-/// file anew.
+/// The members of an object in the order of the file, each value as its text. An ordinary map would reorder the
+/// user's file.
 struct Members(Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for Members {

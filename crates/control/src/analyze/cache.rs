@@ -1,7 +1,7 @@
 //! The cache of facts: what one visit of a file's bytes gave, kept by the digest of those bytes.
 //!
 //! One file of records, appended to. A record carries a checksum of its key and its payload: one that was cut short or
-//! changed is as if it had never been written, and the file is then written anew. Nothing that is read here can make
+//! changed is as if it had never been written, and the file is then written again. Nothing that is read here can make
 //! a run wrong, only slower.
 //!
 //! ```text
@@ -24,7 +24,7 @@ pub(crate) const MAGIC: &[u8; 8] = b"prbfact2";
 const CHECKSUM: usize = 16;
 const HEADER: usize = 4 + CHECKSUM + 32;
 
-/// A file is written anew without what nobody needed when it is this much larger than what was needed.
+/// A file is written again without what nobody needed when it is this much larger than what was needed.
 const SPARE_BYTES: usize = 64 << 20;
 
 /// The largest cache that is read.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How many files a list of hot spots has.
 const HOT_SPOTS: usize = 10;
 
-/// An analysis: the run, and how it was done. At most `limit` findings are listed, the gravest first.
+/// An analysis: the run, and how it was done. At most `limit` findings are listed, the most severe first.
 pub fn analyzed(analyzed: &Analyzed, limit: usize) -> Value {
     let mut document = run(&analyzed.run, analyzed.report_digest, limit);
     document["files"]["left_out"] = json!(analyzed.left_out);
@@ -21,7 +21,7 @@ pub fn analyzed(analyzed: &Analyzed, limit: usize) -> Value {
     document
 }
 
-/// A stored run. At most `limit` findings are listed, the gravest first.
+/// A stored run. At most `limit` findings are listed, the most severe first.
 pub fn run(run: &Run, report_digest: Digest, limit: usize) -> Value {
     let (n_analyzed, n_skipped, n_failed) = run.file_counts();
     json!({
@@ -77,7 +77,7 @@ pub fn by_family(run: &Run) -> BTreeMap<&'static str, usize> {
     counts
 }
 
-/// The gravest findings first, those of equal weight in the order of the run.
+/// The most severe findings first, those of equal weight in the order of the run.
 pub fn gravest(run: &Run, limit: usize) -> Vec<&Finding> {
     let mut findings: Vec<&Finding> = run.findings.iter().collect();
     findings.sort_by_key(|finding| {

@@ -44,9 +44,9 @@ const ATTEMPTS: u32 = 3;
 /// How an analysis is done. None of it is part of the run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AnalyzeOptions {
-    /// How many threads; one a core if absent.
+    /// How many threads; one per core if absent.
     pub n_threads: Option<usize>,
-    /// Whether to read everything anew, whatever is known.
+    /// Whether to read everything again, whatever is known.
     pub cold: bool,
 }
 

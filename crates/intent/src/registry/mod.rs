@@ -108,7 +108,7 @@ pub struct Intent {
 }
 
 impl Intent {
-    /// How the intent lies to a reader.
+    /// What the intent is to a reader.
     pub fn ownership(&self, reader: &Owner, seen: &Circumstances) -> Ownership {
         let held = Held { owner: &self.owner, lease: self.lease(seen), expires_at: Some(self.expires_at) };
         ownership(held, reader, seen.now, seen.probe(&self.id))

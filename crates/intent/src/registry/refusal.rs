@@ -55,7 +55,7 @@ pub enum Refusal {
     HeldByOther {
         /// The intent.
         intent_id: IntentId,
-        /// How it lies to the caller.
+        /// What it is to the caller.
         ownership: Ownership,
     },
     /// The intent is not in the state that the command needs.
@@ -66,7 +66,7 @@ pub enum Refusal {
         /// Its state.
         status: Status,
     },
-    /// The claim was granted anew since this token was given out.
+    /// The claim was granted again since this token was given out.
     #[error("the fencing token {given} is not the one of the claim")]
     StaleToken {
         /// What the caller holds.
@@ -85,7 +85,7 @@ pub enum Refusal {
     NotRecoverable {
         /// The intent.
         intent_id: IntentId,
-        /// How it lies to the caller.
+        /// What it is to the caller.
         ownership: Ownership,
     },
     /// A number is outside its bounds.

@@ -55,7 +55,7 @@ pub(super) const DOING: &str = "\
     gather | take care of | call | ask | send | contact | email | draft up | write up | put together | find out | train | import | export | mask | \
     rehearse | record | start on | handle";
 
-/// Verbs with which a user sets how something is to be. What was set before is set anew.
+/// Verbs with which a user sets how something is to be. They replace what was set before.
 pub(super) const SETTING: &str = "\
     raise | lower | increase | decrease | reduce | set | turn | allow | ignore | partition | repair | retry | batch | round | sort | group | order | compress | \
     encode | escape | refuse | reject | accept | route | bundle | cut | double | halve | shorten | extend | enforce | prefix | hash | sign | stream | \

@@ -45,7 +45,7 @@ fn item(payload: &Value, session: Option<&str>, number: usize) -> Line {
     }
     let role = match payload["role"].as_str().and_then(role_of) {
         Some(role @ (Role::User | Role::Assistant)) => role,
-        Some(_) => return Line::Other("codex set-up".into()),
+        Some(_) => return Line::Other("codex setup".into()),
         None => return Line::Odd("it is a message of nobody".into()),
     };
     let text = unwrap(&words_in(&payload["content"], &["input_text", "output_text", "text"]));

@@ -46,7 +46,7 @@ pub(super) fn tools() -> Vec<Tool> {
 #[serde(deny_unknown_fields)]
 struct Analyze {
     root: Option<String>,
-    /// Findings to list, gravest first [10]
+    /// Findings to list, most severe first [10]
     limit: Option<usize>,
 }
 

@@ -1,6 +1,6 @@
 //! Recognition of build outputs by what a directory is: a cache that says so, or a virtual environment.
 //!
-//! A mark is a claim of whoever wrote it, so it counts only where somebody else agrees: git keeps nothing there, and the
+//! A mark is a claim of its author, so it counts only where somebody else agrees: git keeps nothing there, and the
 //! directory was marked before the run, or the project's ignore rules of the start name it, or its name is one that the
 //! tool uses by itself. A mark that a command drops into a source directory hides nothing.
 

@@ -18,7 +18,7 @@ const PAGE: u32 = 256;
 const MAX_SINGLE_READS: usize = 16;
 /// How many bytes of commits that were read a view remembers. Finding what a merge lost reads its streams several times.
 const MAX_DECODED_BYTES: usize = 32 * 1024 * 1024;
-/// So many documents are many.
+/// From this many documents on, they count as many.
 const MANY: usize = 1024;
 /// Asks for the number of a document.
 const NUMBER_OF: &str = "SELECT document FROM document WHERE attachment = ?1 AND key = ?2";

@@ -12,7 +12,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 const MAX_RULES_BYTES: u64 = 1024 * 1024;
-/// So many files with rules are read; the rest have no say, and more is listed than need be.
+/// At most this many files with rules are read; the rest have no say, and more is listed than need be.
 const MAX_RULES_FILES: usize = 2_000;
 const RULES_FILE: &[u8] = b".gitignore";
 

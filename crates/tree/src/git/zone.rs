@@ -10,7 +10,7 @@
 //! rules hold for the git directories of submodules below `.git/modules`.
 //!
 //! Directories are no entries, with two exceptions: `.git` and `.git/objects` are known by when they were made, so
-//! that a repository made anew is seen. Links are entries and are not followed: what a linked `hooks` directory or a
+//! that a repository made again is seen. Links are entries and are not followed: what a linked `hooks` directory or a
 //! `core.hooksPath` leads to is content if it lies in the tree, and not seen if it lies outside.
 
 use super::GitLayout;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 const SHOWN: usize = 25;
 const OPEN: usize = 3;
-/// Of each side, so many lines; of each line, so many characters.
+/// The most lines that are shown of each side, and the most characters of each line.
 const MAX_LINES: usize = 80;
 const MAX_LETTERS: usize = 240;
 const MAX_OTHERS: usize = 10;

@@ -1,7 +1,7 @@
 //! A sentence with its clauses, and which of them its author stands behind.
 //!
 //! A statement counts only if it is asserted. Questions, requests, wishes, plans, guesses, conditions, the past and
-//! the words of others are not. Each such marker blocks its own clause; those that reach further (if …, I think …,
+//! the words of other people are not. Each such marker blocks its own clause; those that reach further (if …, I think …,
 //! Bob says …) block what follows as well, up to a "but".
 
 use super::lex::{Kind, RawSentence, Token};

@@ -11,7 +11,7 @@ use intent::{Entry, IntentId, IntentScope, Owner, Probe, Timestamp};
 use serde_json::json;
 use std::sync::Arc;
 
-/// This machine, so many seconds ago.
+/// This machine, the given number of seconds ago.
 struct Ago(u64);
 
 impl Host for Ago {
