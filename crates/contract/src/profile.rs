@@ -352,6 +352,17 @@ mod tests {
     }
 
     #[test]
+    fn every_language_that_is_analyzed_has_a_profile_that_needs_an_analysis() {
+        for language in Language::ALL {
+            for extension in language.extensions() {
+                let report = profile([format!("src/x.{extension}").as_bytes()]);
+                assert_eq!(report.profile, Profile::Structural(language.dialect_of()), "{extension}");
+                assert!(report.after_run_required, "{extension}");
+            }
+        }
+    }
+
+    #[test]
     fn every_profile_reads_back() {
         let all = Language::ALL.into_iter().map(|language| Profile::Structural(language.dialect_of()));
         for profile in all.chain([Profile::StateArtifactChange, Profile::OtherPatch]) {
