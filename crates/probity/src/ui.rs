@@ -1,6 +1,8 @@
 //! What a person sees: one place for colours, marks and the writing itself.
 //!
-//! Data goes to stdout, words to stderr. Colour appears only on a terminal and never with `NO_COLOR`. A closed pipe
+//! The answer of a command goes to stdout; diagnostics, refusals, progress and the root that is worked in go to stderr.
+//! With `--json` the answer is one document on stdout, and its words are not printed. `probity run` reports on stderr:
+//! stdout belongs to the command that it runs. Colour appears only on a terminal and never with `NO_COLOR`. A closed pipe
 //! ends the output quietly: whoever closed it does not want the rest.
 
 use crate::progress::write_undisturbed;

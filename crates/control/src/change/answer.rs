@@ -3,9 +3,11 @@
 use contract::ContractReason;
 use contract::ContractStatus;
 use contract::finish::{FinishNextStep, FinishStep};
+use intent::hygiene::DirtyStatus;
 use intent::registry::{Notice, Seq};
 use intent::start::{ClaimState, DirtyScopePolicy, StartStatus};
 use intent::{Entries, IntentId, IntentScope, OverlapType, Ownership, RelationKind, ScopeCheck, Timestamp};
+use paths::RepoPath;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -231,8 +233,14 @@ pub struct FinishAnswer {
     pub receipt: Option<Value>,
     /// Why there is no receipt although one was asked for.
     pub receipt_error: Option<String>,
-    /// Dirt outside the scope of an accepted change.
-    pub external_changes: Option<Value>,
+    /// The paths of the change that differ from the commit or from the start.
+    #[serde(default)]
+    pub changes: Vec<ChangedPath>,
+    /// Uncommitted changes outside the scope of an accepted change.
+    pub external_changes: Option<ExternalChanges>,
+    /// What was committed outside the scope since the start, the first of it.
+    #[serde(default)]
+    pub committed_outside_scope: Vec<RepoPath>,
     /// A loss of health that does not block.
     pub health_regression_advisory: Option<Value>,
     /// All of it in a few words.
@@ -242,6 +250,68 @@ pub struct FinishAnswer {
     /// The exit code of the command line.
     #[serde(skip)]
     pub exit_code: u8,
+}
+
+impl FinishAnswer {
+    /// Whether the change is none: no path of it differs from what it was at the start.
+    pub fn nothing_changed(&self) -> bool {
+        self.changes.iter().all(|change| !change.since_start)
+    }
+}
+
+/// A path of a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedPath {
+    /// The path.
+    pub path: RepoPath,
+    /// How it differs.
+    pub change: DirtyStatus,
+    /// Whether it differs from what it was at the start; otherwise it was uncommitted then and still is.
+    pub since_start: bool,
+}
+
+/// Uncommitted changes that are no part of an accepted change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExternalChanges {
+    /// How many there are.
+    pub count: usize,
+    /// Their paths, the first of them.
+    pub paths: Vec<RepoPath>,
+    /// The same paths with how they changed, and whose they are.
+    #[serde(default)]
+    pub changes: Vec<ExternalChange>,
+    /// The rest, for a surface that shows all in few lines.
+    #[serde(skip)]
+    pub unlisted: Vec<ExternalChange>,
+}
+
+/// An uncommitted change that is no part of the finished one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExternalChange {
+    /// The path.
+    pub path: RepoPath,
+    /// How it differs from the commit.
+    pub change: DirtyStatus,
+    /// Whose it is, as far as that is known.
+    pub attribution: ChangeAttribution,
+    /// The intent that holds it, or whose finish saw it as it is.
+    pub intent_id: Option<IntentId>,
+    /// What people call the owner of that intent.
+    pub agent: Option<String>,
+}
+
+/// Whose an uncommitted change is, as far as that is known (law 5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeAttribution {
+    /// A live intent of others holds the path.
+    HeldByIntent,
+    /// It is what a finished intent left, not committed yet.
+    FinishedByIntent,
+    /// It was there at the start, and is the same.
+    BeforeStart,
+    /// Nobody claims it.
+    Unattributed,
 }
 
 /// A time of the registry as documents show it.

@@ -29,7 +29,8 @@ mod view;
 
 pub use amend::{AmendAnswer, amend};
 pub use answer::{
-    BlastSummary, ConcurrentRun, FinishAnswer, Neighbour, Neighbours, ScopeWarning, StartAnswer,
+    BlastSummary, ChangeAttribution, ChangedPath, ConcurrentRun, ExternalChange, ExternalChanges,
+    FinishAnswer, Neighbour, Neighbours, ScopeWarning, StartAnswer,
 };
 pub use dirt::{Dirt, Look, Since};
 pub use doctor::{Checkup, DoctorAnswer, Health, doctor};

@@ -50,26 +50,37 @@ pub(crate) fn change_lines_until(
     }
     let (out, inside): (Vec<_>, Vec<_>) =
         changes.iter().copied().partition(|(_, path)| untracked.contains(path));
-    let mut lines: Vec<String> = inside
-        .iter()
-        .take(MAX_IN_SCOPE_ROWS)
-        .map(|(mark, path)| format!("{} {path}  {}", mark.letter(), ui::dim("in scope")))
-        .collect();
-    if let Some(more) = inside.len().checked_sub(MAX_IN_SCOPE_ROWS).filter(|more| *more > 0) {
-        lines.push(ui::dim(format_args!("… and {} more in scope, {where_all_are}", ui::number(more))));
+    let rest = format!(", {where_all_are}");
+    let mut lines = listed_lines(&inside, &ui::dim("in scope"), &format!(" in scope{rest}"));
+    lines.extend(folded_lines(&out, &ui::bad("out of scope"), " out of scope", &rest));
+    lines
+}
+
+/// One line for each path with a remark behind it; of the paths beyond the limit their number, with `rest` behind it.
+pub(crate) fn listed_lines(changes: &[MarkedPath<'_>], remark: &str, rest: &str) -> Vec<String> {
+    let shown = changes.iter().take(MAX_IN_SCOPE_ROWS);
+    let mut lines: Vec<String> =
+        shown.map(|(mark, path)| format!("{} {path}  {remark}", mark.letter())).collect();
+    let more = changes.len().saturating_sub(MAX_IN_SCOPE_ROWS);
+    if more > 0 {
+        lines.push(ui::dim(format_args!("… and {} more{rest}", ui::number(more))));
     }
-    let rows = fold(&out);
-    for row in rows.iter().take(MAX_OUT_OF_SCOPE_ROWS) {
-        lines.push(format!("{}  {}", row.words(), ui::bad("out of scope")));
-    }
+    lines
+}
+
+/// Few lines for many paths, folded by directory, with a remark behind each. Of the rows beyond the limit the number of
+/// their paths, with `what` they are and where the `rest` is.
+pub(crate) fn folded_lines(changes: &[MarkedPath<'_>], remark: &str, what: &str, rest: &str) -> Vec<String> {
+    let rows = fold(changes);
+    let shown = rows.iter().take(MAX_OUT_OF_SCOPE_ROWS);
+    let mut lines: Vec<String> = shown.map(|row| format!("{}  {remark}", row.words())).collect();
     let hidden: usize = rows.iter().skip(MAX_OUT_OF_SCOPE_ROWS).map(Row::n_paths).sum();
     if hidden > 0 {
         let n_rows = ui::number(rows.len() - MAX_OUT_OF_SCOPE_ROWS);
-        let more = format!(
-            "… and {} more out of scope in {n_rows} more places, {where_all_are}",
+        lines.push(ui::dim(format_args!(
+            "… and {} more{what} in {n_rows} more places{rest}",
             ui::number(hidden)
-        );
-        lines.push(ui::dim(more));
+        )));
     }
     lines
 }

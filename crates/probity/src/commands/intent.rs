@@ -100,7 +100,11 @@ pub(crate) fn log(workspace: &Workspace, arguments: &LogArgs) -> Result<Answer, 
     let part = audit::read_log(workspace, arguments.after, arguments.limit.min(MAX_EVENTS))?;
     part.events.iter().for_each(show_event);
     let n_events = usize::try_from(part.head.seq.0).unwrap_or(usize::MAX);
-    ui::say(format_args!("{} {}, each follows the one before", ui::good("ok"), ui::count(n_events, "event")));
+    ui::print(format_args!(
+        "{} {}, each follows the one before",
+        ui::good("ok"),
+        ui::count(n_events, "event")
+    ));
     let document = json!({
         "head": part.head,
         "chain": "ok",
@@ -163,7 +167,7 @@ fn list(shell: &Shell, reader: &Owner, all: bool) -> Result<Answer, Fault> {
     let views = shell.views(reader, all)?;
     views.iter().for_each(show_line);
     if views.is_empty() {
-        ui::say("no intent is open");
+        ui::print("no intent is open");
     }
     let notices = shell.registry().notices(reader);
     show_notices(&notices);
@@ -243,7 +247,7 @@ fn told(shell: &Shell, by: &Owner, done: &Done) -> Result<Answer, Fault> {
     let Done { event, notices, .. } = done;
     match event {
         Some(event) => show_event(event),
-        None => ui::say("there is nothing to do"),
+        None => ui::print("there is nothing to do"),
     }
     show_notices(notices);
     Ok(Answer::new("intent-change", Outcome::Ok, shell.done_document(by, done)?))
@@ -260,7 +264,7 @@ fn reset(workspace: &Workspace, shell: &mut Shell, identity: &Identity) -> Resul
         ui::print(format_args!("{}  {action:<8}  {}", entry.intent_id, entry.next_step.unwrap_or_default()));
     }
     if entries.is_empty() {
-        ui::say("no intent is open");
+        ui::print("no intent is open");
     }
     Ok(Answer::new("intent-reset", Outcome::Ok, json!({ "intents": entries })))
 }
@@ -269,6 +273,6 @@ fn show_notices(notices: &[Notice]) {
     for notice in notices {
         let kind = json!(notice.kind);
         let word = kind["kind"].as_str().unwrap_or_default().replace('_', " ");
-        ui::row("notice", format_args!("{}: {word} (event {})", notice.intent_id, notice.seq));
+        ui::print_row("notice", format_args!("{}: {word} (event {})", notice.intent_id, notice.seq));
     }
 }

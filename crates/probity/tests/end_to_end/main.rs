@@ -21,6 +21,7 @@ mod mcp;
 mod outputs;
 mod repo;
 mod schemas;
+mod shared_change_words;
 mod usability;
 mod watching;
 mod working_directory;

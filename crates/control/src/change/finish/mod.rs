@@ -4,6 +4,7 @@
 //! decides, and the intent keeps its claim. The release is an append that succeeds only while the fencing token is held.
 //! The policy is the one of the start: whoever is judged may have changed the file since (law 8).
 
+mod changes;
 mod replay;
 mod scene;
 mod settle;
@@ -117,7 +118,12 @@ struct Scene {
 impl Finisher<'_> {
     fn run(mut self, progress: &(dyn Fn(Progress) + Sync)) -> Result<FinishAnswer, Fault> {
         let scene = self.scene(progress)?;
-        let mut parts = Parts { hygiene: Some(self.view(&scene).finish(&scene.hygiene)), ..Parts::default() };
+        let mut parts = Parts {
+            hygiene: Some(self.view(&scene).finish(&scene.hygiene)),
+            changes: Self::changes(&scene),
+            committed_outside: self.committed_outside(&scene),
+            ..Parts::default()
+        };
         if let Some(why) = scene.hygiene.finish_block_reason {
             return Ok(self.stop(parts, &Pipeline::HygieneBlocks(why)));
         }

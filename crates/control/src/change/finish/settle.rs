@@ -44,10 +44,10 @@ impl Finisher<'_> {
             json!({ "digest": kept.digest, "number": kept.number, "health": kept.document["health"],
                     "signed": kept.envelope.is_some() })
         });
-        let outside: BTreeSet<RepoPath> =
-            scene.hygiene.outside_scope().into_iter().map(|path| self.frame.down(path)).collect();
-        parts.external = (!outside.is_empty())
-            .then(|| json!({ "count": outside.len(), "paths": self.view(scene).list(outside.iter()) }));
+        parts.external = self.external(scene);
+        let unfinished =
+            parts.external.iter().flat_map(|external| external.changes.iter().chain(&external.unlisted));
+        let outside: BTreeSet<RepoPath> = unfinished.map(|change| change.path.clone()).collect();
         let pipeline = Pipeline::Accepted {
             externally_changed: verified.outcome.status
                 == contract::ContractStatus::AcceptedWithExternalChanges,
@@ -59,6 +59,9 @@ impl Finisher<'_> {
         let is_cleared = status.intent_cleared;
         let notices = self.shell.registry().notices(&self.owner);
         let mut answer = parts.answer(&self.intent, &self.request.evidence, status, notices);
+        if answer.nothing_changed() {
+            answer.message = format!("nothing changed since the start; {}", answer.message);
+        }
         if is_cleared {
             let paths = uncommitted::of_change(&scene.look, &scene.evidence);
             self.advise_to_commit(&mut answer, &paths);

@@ -1,11 +1,12 @@
 //! A finish as an answer says it.
 
-use crate::change::{Evidence, FinishAnswer};
+use crate::change::{ChangedPath, Evidence, ExternalChanges, FinishAnswer};
 use canon::bytes::shell_word;
 use contract::finish::FinishNextStep;
 use contract::{ContractReason, FinishStatus};
 use intent::registry::{Intent, Notice};
 use intent::{Entry, ScopeCheck};
+use paths::RepoPath;
 use serde_json::Value;
 
 /// What the steps have made so far.
@@ -19,7 +20,9 @@ pub(super) struct Parts {
     pub(super) receipt: Option<Value>,
     pub(super) receipt_error: Option<String>,
     pub(super) advisory: Option<Value>,
-    pub(super) external: Option<Value>,
+    pub(super) changes: Vec<ChangedPath>,
+    pub(super) external: Option<ExternalChanges>,
+    pub(super) committed_outside: Vec<RepoPath>,
     pub(super) summary: Value,
 }
 
@@ -41,7 +44,7 @@ impl Parts {
                 Some(check) if status.next_step == Some(FinishNextStep::RevertOrWidenScope) => {
                     violation(intent, check, evidence)
                 }
-                _ => message(&status),
+                _ => message(&status, self.external.is_some()),
             },
             commit_command: None,
             user_action_required: !status.intent_cleared && status.next_step.is_some(),
@@ -55,7 +58,9 @@ impl Parts {
             claims: self.claims,
             receipt: self.receipt,
             receipt_error: self.receipt_error,
+            changes: self.changes,
             external_changes: self.external,
+            committed_outside_scope: self.committed_outside,
             health_regression_advisory: self.advisory,
             summary: self.summary,
             notices,
@@ -109,7 +114,7 @@ fn violation(intent: &Intent, check: &ScopeCheck, evidence: &Evidence) -> String
     )
 }
 
-fn message(status: &FinishStatus) -> String {
+fn message(status: &FinishStatus, has_external: bool) -> String {
     let words = match status.next_step {
         Some(FinishNextStep::PromoteThenFinish) => "the intent waits: promote it, edit, then finish",
         Some(FinishNextStep::ListMissingEvidence) => {
@@ -145,6 +150,9 @@ fn message(status: &FinishStatus) -> String {
         Some(FinishNextStep::RetryReceipt) => "accepted, but without a receipt: finish again",
         Some(FinishNextStep::ClearIntent) => {
             "accepted; the claim is kept: clear the intent when you are done"
+        }
+        Some(FinishNextStep::ReportExternalChanges) if !has_external => {
+            "accepted; files outside the scope got worse since the start: name them in the report"
         }
         Some(FinishNextStep::ReportExternalChanges) => {
             "accepted; there are uncommitted changes outside the scope that are no part of it: name them in the report"

@@ -3,13 +3,16 @@
 use super::words::{Detail, Strictness, show_notices, shown_path, to_json};
 use crate::answer::Answer;
 use crate::commands::analysis::watched;
+use crate::commands::changed_paths::{ChangeMark, MarkedPath, folded_lines, listed_lines};
 use crate::commands::identity::Identity;
 use crate::{place, ui};
 use clap::Args;
 use contract::claims::Claim;
-use control::change::{self, Evidence, FinishAnswer, FinishRequest};
+use control::change::{self, ChangeAttribution, Evidence, ExternalChange, FinishAnswer, FinishRequest};
 use control::{Fault, Workspace};
+use intent::hygiene::DirtyStatus;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 /// Finish a change: judged by the tree, released with a receipt
@@ -133,30 +136,32 @@ fn show_finish(answer: &FinishAnswer) {
         .ok()
         .and_then(|word| word.as_str().map(str::to_owned))
         .unwrap_or_default();
+    let word = words(&word);
     let word = if answer.exit_code == 0 { ui::good(&word) } else { ui::bad(&word) };
     let reason = serde_json::to_value(answer.reason).unwrap_or_default();
-    ui::say(match reason.as_str() {
-        Some(reason) => format!("{word}: {reason}"),
+    ui::print(match reason.as_str() {
+        Some(reason) => format!("{word}: {}", words(reason)),
+        None if answer.nothing_changed() => format!("{word}: nothing changed since the start"),
         None => word,
     });
+    show_changes(answer);
     let hygiene = answer.workspace_hygiene_after.as_ref();
-    // What violates the scope is named below, once.
-    let is_violation = |path: &Value| {
+    // What violates the scope is named below, once; what is outside of an accepted change is named above.
+    let is_named = |path: &Value| {
         let named = canon::bytes::from_json(path).map(intent::Entry::new);
         let check = answer.scope_check.as_ref().zip(named);
         check.is_some_and(|(check, path)| check.unexpected_files.contains(&path))
     };
-    for (label, field) in
-        [("unlisted", "unacknowledged_dirty_in_scope"), ("outside", "unattributed_unscoped_dirty")]
-    {
+    let outside = if answer.status.is_accepted() { "" } else { "unattributed_unscoped_dirty" };
+    for (label, field) in [("unlisted", "unacknowledged_dirty_in_scope"), ("outside", outside)] {
         let paths = hygiene.and_then(|hygiene| hygiene[field].as_array());
-        for path in paths.into_iter().flatten().filter(|path| !is_violation(path)) {
-            ui::row(label, shown_path(path));
+        for path in paths.into_iter().flatten().filter(|path| !is_named(path)) {
+            ui::print_row(label, shown_path(path));
         }
     }
     let overlaps = hygiene.and_then(|hygiene| hygiene["foreign_dirty_overlaps"].as_array());
     for overlap in overlaps.into_iter().flatten() {
-        ui::row(
+        ui::print_row(
             "shared",
             format_args!(
                 "{} with {}",
@@ -168,26 +173,85 @@ fn show_finish(answer: &FinishAnswer) {
     if let Some(check) = &answer.scope_check {
         let forbidden = &check.forbidden_touched;
         for path in check.unexpected_files.iter().filter(|path| !forbidden.contains(*path)) {
-            ui::row("undeclared", path);
+            ui::print_row("undeclared", path);
         }
         for path in forbidden {
-            ui::row("forbidden", path);
+            ui::print_row("forbidden", path);
         }
     }
     let findings = answer.verification.as_ref().and_then(|it| it["new_findings"].as_array());
     for finding in findings.into_iter().flatten().filter(|finding| finding["in_scope"] == true) {
         let message = finding["message"].as_str().unwrap_or_default();
-        ui::row("worse", format_args!("{}:{} {message}", shown_path(&finding["path"]), finding["line"]));
+        ui::print_row(
+            "worse",
+            format_args!("{}:{} {message}", shown_path(&finding["path"]), finding["line"]),
+        );
     }
     let claims = answer.claims.as_ref().and_then(|claims| claims["checked"].as_array());
     for claim in claims.into_iter().flatten().filter(|claim| claim["verdict"] != "true") {
-        ui::row(claim["verdict"].as_str().unwrap_or("unverified"), claim_words(claim));
+        ui::print_row(claim["verdict"].as_str().unwrap_or("unverified"), claim_words(claim));
     }
     if let Some(receipt) = &answer.receipt {
-        ui::row("receipt", ui::dim(receipt["digest"].as_str().unwrap_or_default()));
+        ui::print_row("receipt", ui::dim(receipt["digest"].as_str().unwrap_or_default()));
     }
     show_notices(&answer.notices);
-    ui::row("next", &answer.message);
+    ui::print_row("next", &answer.message);
+}
+
+/// The paths of the change, and those outside of an accepted one with whose they are.
+fn show_changes(answer: &FinishAnswer) {
+    let mark = |status: DirtyStatus| match status {
+        DirtyStatus::Added => ChangeMark::Added,
+        DirtyStatus::Deleted => ChangeMark::Deleted,
+        DirtyStatus::Modified | DirtyStatus::TypeChanged => ChangeMark::Modified,
+    };
+    for (since_start, remark) in [(true, "in scope"), (false, "in scope, uncommitted since before the start")]
+    {
+        let changes = answer.changes.iter().filter(|change| change.since_start == since_start);
+        let marked: Vec<MarkedPath<'_>> = changes.map(|change| (mark(change.change), &change.path)).collect();
+        for line in listed_lines(&marked, &ui::dim(remark), " in scope") {
+            ui::print_row("changed", line);
+        }
+    }
+    let Some(external) = &answer.external_changes else { return show_committed(answer) };
+    let mut groups: BTreeMap<String, Vec<MarkedPath<'_>>> = BTreeMap::new();
+    let known = external.changes.iter().chain(&external.unlisted);
+    for change in known.clone() {
+        groups.entry(attribution(change)).or_default().push((mark(change.change), &change.path));
+    }
+    for (whose, marked) in &groups {
+        for line in folded_lines(marked, &ui::dim(whose), "", ": `probity status` counts them") {
+            ui::print_row("outside", line);
+        }
+    }
+    let more = external.count.saturating_sub(known.count());
+    if more > 0 {
+        ui::print_row("outside", ui::dim(format_args!("… and {} more", ui::number(more))));
+    }
+    show_committed(answer);
+}
+
+fn show_committed(answer: &FinishAnswer) {
+    for path in &answer.committed_outside_scope {
+        let remark = ui::dim("outside the scope, committed since the start");
+        ui::print_row("committed", format_args!("{path}  {remark}"));
+    }
+}
+
+/// Whose an uncommitted change is.
+fn attribution(change: &ExternalChange) -> String {
+    let agent = change.agent.as_deref().unwrap_or("another agent");
+    match change.attribution {
+        ChangeAttribution::HeldByIntent => format!("held by {agent}"),
+        ChangeAttribution::FinishedByIntent => format!("finished by {agent}, not committed yet"),
+        ChangeAttribution::BeforeStart => "there before the start".to_owned(),
+        ChangeAttribution::Unattributed => "changed since the start by somebody unknown".to_owned(),
+    }
+}
+
+/// A word of the answer as people read it.
+fn words(wire: &str) -> String {
+    wire.replace('_', " ")
 }
 
 /// What was claimed, and what speaks against it or is missing.

@@ -29,11 +29,11 @@ pub(crate) fn amend(
     let caller = identity.caller_for_name(workspace, intent_id)?;
     let (add, related) = (place::paths(workspace, add)?, place::paths(workspace, related)?);
     let answer = change::amend(workspace, &caller, intent_id, &add, &related, why)?;
-    ui::say(format_args!("{} {}", ui::good("amended"), answer.intent_id));
+    ui::print(format_args!("{} {}", ui::good("amended"), answer.intent_id));
     for path in answer.allowed_files.iter().chain(&answer.allowed_related) {
-        ui::row("added", path);
+        ui::print_row("added", path);
     }
     show_notices(&answer.notices);
-    ui::row("next", answer.next_step);
+    ui::print_row("next", answer.next_step);
     Ok(Answer { exit_code: 0, document: to_json(&answer) })
 }

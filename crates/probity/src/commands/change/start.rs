@@ -204,7 +204,7 @@ pub(crate) fn new_handle(caller: &Caller) -> Value {
     }
     let handle = caller.handle.secret();
     let note = "kept for commands about this intent in this worktree; elsewhere give it with --owner";
-    ui::row("owner", format_args!("{}  {}", ui::bold(handle), ui::dim(note)));
+    ui::print_row("owner", format_args!("{}  {}", ui::bold(handle), ui::dim(note)));
     json!(handle)
 }
 
@@ -217,14 +217,14 @@ fn show_start(answer: &StartAnswer) {
     };
     let reasons =
         if answer.reasons.is_empty() { String::new() } else { format!(": {}", answer.reasons.join(", ")) };
-    ui::say(format_args!("{word}{reasons}"));
+    ui::print(format_args!("{word}{reasons}"));
     if let Some(id) = &answer.intent_id {
-        ui::row("intent", ui::bold(id));
+        ui::print_row("intent", ui::bold(id));
     }
     for neighbour in &answer.workspace.concurrent_intents {
         let paths: Vec<String> =
             neighbour.hard_overlap.iter().chain(&neighbour.soft_overlap).map(ToString::to_string).collect();
-        ui::row(
+        ui::print_row(
             "held",
             format_args!(
                 "{} by {} ({}) since {}: {}",
@@ -238,7 +238,7 @@ fn show_start(answer: &StartAnswer) {
     }
     for run in &answer.workspace.concurrent_runs {
         let paths: Vec<String> = run.overlap.iter().map(ToString::to_string).collect();
-        ui::row(
+        ui::print_row(
             "held",
             format_args!(
                 "{} by run {} in {} since {}",
@@ -251,22 +251,22 @@ fn show_start(answer: &StartAnswer) {
     }
     let dirty = answer.workspace_hygiene.as_ref().map(|hygiene| &hygiene["dirty_in_allowed"]);
     for path in dirty.and_then(Value::as_array).into_iter().flatten() {
-        ui::row("dirty", shown_path(path));
+        ui::print_row("dirty", shown_path(path));
     }
     for constraint in &answer.constraints {
         let hard = if constraint.hard { "hard" } else { "soft" };
         let more = ui::dim(format!("{hard}, {}", constraint.handle));
-        ui::row("keep to", format_args!("{} {more}", constraint.summary));
+        ui::print_row("keep to", format_args!("{} {more}", constraint.summary));
     }
     if !answer.implements.is_empty() {
-        ui::row("implements", answer.implements.join(", "));
+        ui::print_row("implements", answer.implements.join(", "));
     }
     for warning in &answer.warnings {
         let entry = warning.entry.as_ref().map_or_else(String::new, |entry| format!("`{entry}`: "));
-        ui::row("warning", format_args!("{entry}{} {}", warning.message, ui::warn(warning.code)));
+        ui::print_row("warning", format_args!("{entry}{} {}", warning.message, ui::warn(warning.code)));
     }
     if let Some(blast) = &answer.blast_radius {
-        ui::row(
+        ui::print_row(
             "blast",
             format_args!(
                 "{}: {} need these files directly, {} in all",
@@ -277,5 +277,5 @@ fn show_start(answer: &StartAnswer) {
         );
     }
     show_notices(&answer.notices);
-    ui::row("next", &answer.message);
+    ui::print_row("next", &answer.message);
 }

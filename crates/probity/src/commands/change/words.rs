@@ -56,7 +56,7 @@ pub(super) fn to_json(answer: &impl serde::Serialize) -> Value {
 pub(super) fn show_notices(notices: &[intent::registry::Notice]) {
     for notice in notices {
         let kind = serde_json::to_value(&notice.kind).unwrap_or_default();
-        ui::row(
+        ui::print_row(
             "notice",
             format_args!("{} {}", notice.intent_id, ui::warn(kind["kind"].as_str().unwrap_or_default())),
         );

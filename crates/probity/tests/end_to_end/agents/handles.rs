@@ -40,7 +40,6 @@ fn recovering_answers_the_handle_of_the_new_owner() {
     let intent = abandoned(&repo);
     let recovered = repo.ask(&["intent", "recover", &intent]);
     let owner = recovered.json["owner"].as_str().expect("a handle").to_owned();
-    assert!(recovered.words.contains(&owner), "people are told, too: {recovered:#?}");
     // Elsewhere the handle is needed, and it opens the intent.
     repo.sh("git worktree add -q ../other");
     let other = repo.outside().join("other");

@@ -86,5 +86,6 @@ fn a_before_run_with_a_damaged_part_is_no_run_rather_than_one_without_findings()
     let stopped = a.finish(&intent, &["--changed", "src/a.py"]);
     assert_eq!(verdict(&stopped), is("unverified", "no_before_run", 3), "{stopped:#?}");
     assert_eq!(stopped.json["intent_cleared"], false, "{stopped:#?}");
-    assert!(stopped.words.contains("gone or damaged"), "{stopped:#?}");
+    let message = stopped.json["message"].as_str().expect("words");
+    assert!(message.contains("gone or damaged"), "{stopped:#?}");
 }
