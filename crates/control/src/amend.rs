@@ -7,7 +7,7 @@ use canon::Reason;
 use evidence::{Amendment, Globs, Manifest};
 use plan::{Moment, may_amend};
 use rustix::process::Pid;
-use store::{OpenRun, durable};
+use store::{Lock, LockError, OpenRun, durable};
 
 /// What an amendment did.
 #[derive(Debug)]
@@ -39,10 +39,12 @@ pub fn amend(
     by: &str,
     why: &str,
 ) -> Result<Amended, Fault> {
+    // Before anything is asked or written: a pattern that means nothing must not get on the record.
+    let added = Globs::new(add.iter().cloned()).to_scope()?;
     if let Some(open) = open_run(workspace, run)? {
         // A run that goes on must not grow over what others hold. Nobody may claim more until it has grown.
         let _alone = claims::lock(&workspace.state)?;
-        claims::check_run(workspace, credentials, &Globs::new(add.iter().cloned()).to_scope()?)?;
+        claims::check_run(workspace, credentials, &added)?;
         let granted = channel::ask(&open.folder, add, by, why);
         return match granted {
             Ok(amendment) => Ok(Amended::Open { run_id: open.run_id, amendment }),
@@ -107,13 +109,39 @@ fn judge_again(
     let kept = files.into_iter().filter_map(|(name, bytes)| Some((String::from_utf8(name).ok()?, bytes)));
     let artifacts = kept.filter(|(name, _)| name != "manifest.json" && name != "summary.md").collect();
     let key = attest::signing_key(workspace)?;
-    // While this folder is there, whoever comes next brings the chain up to a bundle that was written before a kill.
-    let open = workspace.state.open_run(&manifest.run_id, &workspace.root);
-    durable::create_dir(&open.folder)?;
+    let open = OpenJudgement::begin(workspace, &manifest.run_id)?;
     let attested = attest::publish(workspace, &manifest, artifacts, key.as_ref(), Head::OnDisk)?;
-    attest::remove_folder(&open.folder)?;
+    open.end()?;
     allowed.map_err(|reason| Fault::refused(reason, reason.meaning()))?;
     Ok(Amended::Judged { manifest: Box::new(manifest), attested, amended_from: run_id.into() })
+}
+
+/// A judgement of facts that are known, on its way to its bundle. While its directory is there, the next starter that finds
+/// its lock free brings the chain up to a bundle that was written before a kill. The lock is not the one of the tree:
+/// nothing in the tree is looked at, so that a run may go on there meanwhile.
+struct OpenJudgement {
+    run: OpenRun,
+    _lock: Lock,
+}
+
+impl OpenJudgement {
+    fn begin(workspace: &Workspace, run_id: &str) -> Result<Self, Fault> {
+        let run = workspace.state.open_run(run_id, &workspace.root.join(run_id));
+        let holder = format!("amendment {run_id}, process {}", std::process::id());
+        // Before the directory: whoever finds that finds the lock taken.
+        let lock = Lock::try_take(&run.lock, &holder).map_err(|error| match error {
+            LockError::Held { holder } => Fault::Held { holder },
+            LockError::Store(error) => error.into(),
+        })?;
+        durable::create_dir(&run.folder)?;
+        Ok(Self { run, _lock: lock })
+    }
+
+    fn end(self) -> Result<(), Fault> {
+        attest::remove_folder(&self.run.folder)?;
+        // The name is that of this judgement alone, so nobody waits for the lock.
+        Ok(durable::remove(&self.run.lock)?)
+    }
 }
 
 fn refusal(reason: Reason, amendment: &Amendment) -> evidence::Finding {
@@ -122,4 +150,30 @@ fn refusal(reason: Reason, amendment: &Amendment) -> evidence::Finding {
     let Amendment { by, why, .. } = amendment;
     let detail = format!("note: refused to add {}, asked by {by}: {why}", patterns.join(" "));
     evidence::Finding { code: reason.as_str().into(), path: None, detail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recover;
+
+    #[test]
+    fn a_judgement_on_its_way_is_not_taken_for_a_killed_run() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("a tree");
+        let open = OpenJudgement::begin(&workspace, "r1").expect("begins");
+        let folder = open.run.folder.clone();
+        // A run may start on the tree meanwhile, and takes nothing for its own.
+        let _tree = crate::run::take_tree(&workspace, "run r2").expect("is free");
+        assert!(recover::close_interrupted(&workspace).expect("looks").is_empty());
+        assert!(folder.exists(), "it goes on");
+        assert!(
+            open_run(&workspace, "open").expect("looks").is_none(),
+            "and is no run that could be amended"
+        );
+        // Killed: its lock is free, and the next starter closes it.
+        drop(open);
+        recover::close_interrupted(&workspace).expect("closes");
+        assert!(!folder.exists(), "it was closed");
+    }
 }
