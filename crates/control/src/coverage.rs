@@ -76,10 +76,13 @@ pub(crate) fn require(
     };
     let near = near_matches(directory, scope, &files, &directories)?;
     let proposals: Vec<String> = near.iter().map(|near| near.proposal(directory)).collect();
-    let hint = if proposals.is_empty() {
-        String::new()
-    } else {
+    let braces = scope.iter().filter_map(|pattern| std::str::from_utf8(pattern).ok());
+    let hint = if !proposals.is_empty() {
         format!("; did you mean {}?", proposals.join(" or "))
+    } else if let Some(hint) = braces.into_iter().find_map(plan::brace_hint) {
+        format!("; {hint}")
+    } else {
+        String::new()
     };
     let detail = format!(
         "the scope covers none of the {} files: it means {}{from_root}{hint}",
@@ -117,6 +120,7 @@ fn near_matches(
         candidates.extend(tree.look_alike(pattern).map(<[u8]>::to_vec));
         let mut elsewhere = matches_elsewhere(typed.unwrap_or(pattern), files)?;
         candidates.append(&mut elsewhere);
+        candidates.extend(misspelled_file(pattern, files, directories));
         candidates.extend(respelled(pattern, directories));
         for pattern in candidates {
             // A candidate need not be a pattern: then it is none.
@@ -147,6 +151,18 @@ fn matches_elsewhere(pattern: &[u8], files: &[RepoPath]) -> Result<Vec<Vec<u8>>,
     let mut found: Vec<(Vec<u8>, usize)> = found.into_iter().collect();
     found.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
     Ok(found.into_iter().take(MAX_PROPOSALS).map(|(pattern, _)| pattern).collect())
+}
+
+/// The file whose path is nearest to a plain one; not one of a build output, which nobody means.
+fn misspelled_file(pattern: &[u8], files: &[RepoPath], directories: &[RepoPath]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(pattern).ok()?;
+    if text.contains(['*', '?', '[']) {
+        return None;
+    }
+    let look = plan::OutputLook::of(files.iter().chain(directories));
+    let sources = files.iter().filter(|path| !look.is_output(path));
+    let known = sources.filter_map(|path| std::str::from_utf8(path.as_bytes()).ok());
+    plan::nearest_path(text, known).map(|path| path.as_bytes().to_vec())
 }
 
 /// The pattern with its plain leading directory replaced by the directory of the tree whose name is nearest.

@@ -47,5 +47,5 @@ pub use outputs::{
     is_module_of_environment, is_valid_mark, output_root, propose_build_outputs, recognize,
 };
 pub use policy::{Pack, Policy, Profile, Workspace};
-pub use suggest::{did_you_mean, nearest};
+pub use suggest::{brace_hint, did_you_mean, nearest, nearest_path};
 pub use wrappers::{StartedCommands, is_shell, started_commands};

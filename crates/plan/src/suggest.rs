@@ -1,11 +1,13 @@
-//! "Did you mean …?": the nearest of a few known words.
+//! "Did you mean …?": the nearest of a few known words, or of the paths of a tree.
+
+use strsim::osa_distance;
 
 /// The known word nearest to `word`, if one is near enough to be meant.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let enough = |candidate: &str| (word.len().max(candidate.len()) / 3).max(1);
     known
         .into_iter()
-        .map(|candidate| (distance(word, candidate), candidate))
+        .map(|candidate| (osa_distance(word, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= enough(candidate))
         .min()
         .map(|(_, candidate)| candidate)
@@ -16,25 +18,43 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     nearest(word, known).map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
 }
 
-/// How many letters must be inserted, removed or replaced, or neighbors swapped, to turn one word into the other.
-fn distance(a: &str, b: &str) -> usize {
-    let [a, b]: [Vec<char>; 2] = [a.chars().collect(), b.chars().collect()];
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, other) in b.iter().enumerate() {
-            let replaced = last[j] + usize::from(letter != other);
-            let mut fewest = replaced.min(last[j + 1] + 1).min(row[j] + 1);
-            let are_swapped = i > 0 && j > 0 && *letter == b[j - 1] && a[i - 1] == *other;
-            if are_swapped {
-                fewest = fewest.min(before_last[j - 1] + 1);
-            }
-            row.push(fewest);
+/// How many letters of a path may be wrong: few, however long it is. In long paths many others are a few letters away.
+const MAX_WRONG_LETTERS: usize = 3;
+
+/// The path nearest to `path`: one with few other letters, else the only one of the same name in another directory.
+pub fn nearest_path<'a>(path: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let name = file_name(path);
+    let enough = (name.len() / 3).clamp(1, MAX_WRONG_LETTERS);
+    let mut near: Option<(usize, &str)> = None;
+    let mut same_name = Vec::new();
+    for candidate in known {
+        if file_name(candidate) == name {
+            same_name.push(candidate);
         }
-        before_last = std::mem::replace(&mut last, row);
+        // A distance is at least the difference of the lengths, which costs less to tell.
+        if candidate.len().abs_diff(path.len()) <= MAX_WRONG_LETTERS * 4 {
+            let found = (osa_distance(path, candidate), candidate);
+            if found.0 <= enough && near.is_none_or(|near| found < near) {
+                near = Some(found);
+            }
+        }
     }
-    last[b.len()]
+    match (near, same_name.as_slice()) {
+        (Some((_, near)), _) => Some(near),
+        (None, [only]) => Some(only),
+        _ => None,
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// What to do about a pattern with alternatives in braces, which mean themselves here.
+pub fn brace_hint(pattern: &str) -> Option<&'static str> {
+    let (_, inside) = pattern.split_once('{')?;
+    let (inside, _) = inside.split_once('}')?;
+    inside.contains(',').then_some("`{a,b}` is not expanded: list the alternatives one by one")
 }
 
 #[cfg(test)]
@@ -42,17 +62,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_letters() {
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("same", "same"), 0);
-    }
-
-    #[test]
     fn suggests_only_what_is_near() {
         let known = ["build_outputs", "protected", "refs"];
         assert_eq!(nearest("buildoutputs", known), Some("build_outputs"));
         assert_eq!(nearest("protcted", known), Some("protected"));
         assert_eq!(nearest("colour", known), None);
+    }
+
+    #[test]
+    fn suggests_a_path_with_few_other_letters_or_the_same_name() {
+        let known = ["lib/utils.js", "lib/view.js", "src/deep/parser.rs", "a/mod.rs", "b/mod.rs"];
+        assert_eq!(nearest_path("lib/utlis.js", known), Some("lib/utils.js"));
+        assert_eq!(nearest_path("libs/view.js", known), Some("lib/view.js"));
+        assert_eq!(nearest_path("parser.rs", known), Some("src/deep/parser.rs"));
+        assert_eq!(nearest_path("mod.rs", known), None, "two have that name");
+        assert_eq!(nearest_path("lib/new.js", known), None);
+    }
+
+    #[test]
+    fn braces_with_alternatives_get_a_hint() {
+        assert!(brace_hint("lib/{a,b}.js").is_some());
+        assert_eq!((brace_hint("{a}"), brace_hint("a,b"), brace_hint("}a,b{")), (None, None, None));
     }
 }

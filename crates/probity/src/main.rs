@@ -11,6 +11,7 @@ mod ui;
 
 use answer::Answer;
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use cli::{Cli, Command};
 use control::{Fault, Workspace};
 use std::path::{Path, PathBuf};
@@ -44,6 +45,9 @@ fn main() -> ExitCode {
 /// What a command line gets that is none; or help, which is no refusal.
 fn usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
+    if let Some(hint) = usage_hint(error) {
+        ui::say(format_args!("{}: {hint}", ui::warn("hint")));
+    }
     let words = std::env::args_os().skip(1).take_while(|word| word != "--");
     if error.exit_code() == 0 || !words.into_iter().any(|word| word == "--json") {
         return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(EXIT_INTERNAL));
@@ -51,6 +55,22 @@ fn usage(error: &clap::Error) -> ExitCode {
     let answer = Answer::of_fault(&Fault::refused(canon::Reason::UsageInvalid, first_words(error)));
     ui::print_json(&answer.document);
     ExitCode::from(if ui::output_arrived() { answer.exit_code } else { EXIT_INTERNAL })
+}
+
+/// What a word too many in front of `--` usually comes from: a pattern that the shell expanded, or a command without `--`.
+fn usage_hint(error: &clap::Error) -> Option<String> {
+    let is_run =
+        std::env::args_os().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"))? == "run";
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    if !is_run || error.kind() != ErrorKind::UnknownArgument || word.starts_with('-') {
+        return None;
+    }
+    Some(if Path::new(word).exists() {
+        "if the shell expanded a pattern, quote it: --scope 'src/*.py'; several scopes need `--scope` each"
+            .to_owned()
+    } else {
+        format!("the command stands behind `--`: probity run --scope … -- {word} …")
+    })
 }
 
 /// What is wrong with a command line, in one line: clap's words up to its usage.
