@@ -21,6 +21,7 @@ pub mod json;
 pub mod language;
 pub mod reason;
 pub mod vectors;
+pub mod words;
 pub mod write;
 
 pub use digest::Digest;

@@ -71,5 +71,7 @@ pub use workspace::Workspace;
 pub fn user() -> String {
     let named = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     let named = named.filter(|name| !name.trim().is_empty());
-    named.unwrap_or_else(|| format!("user {}", rustix::process::getuid().as_raw()))
+    named
+        .or_else(root::account_name)
+        .unwrap_or_else(|| format!("user {}", rustix::process::getuid().as_raw()))
 }

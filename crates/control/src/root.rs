@@ -80,6 +80,22 @@ fn shell_name(root: &Path, homes: &[PathBuf]) -> String {
     if is_home { "~".to_owned() } else { root.display().to_string() }
 }
 
+/// The name of the account that this process works for, if there is a list of accounts and it is in there.
+pub(crate) fn account_name() -> Option<String> {
+    let accounts = std::fs::read(ACCOUNTS_FILE).ok()?;
+    name_of_account(&accounts, rustix::process::getuid().as_raw())
+}
+
+fn name_of_account(accounts: &[u8], uid: u32) -> Option<String> {
+    let uid = uid.to_string();
+    accounts.split(|&byte| byte == b'\n').find_map(|line| {
+        let mut fields = line.split(|&byte| byte == b':');
+        let name = fields.next().filter(|name| !name.is_empty())?;
+        let is_meant = fields.nth(1)? == uid.as_bytes();
+        is_meant.then(|| canon::bytes::escape(name))
+    })
+}
+
 /// The home directory of a user in the text of a list of accounts: `name:password:uid:gid:comment:home:shell` by lines.
 fn account_home(accounts: &[u8], uid: u32) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
@@ -168,10 +184,12 @@ mod tests {
     }
 
     #[test]
-    fn the_list_of_accounts_tells_the_home_of_a_user() {
+    fn the_list_of_accounts_tells_the_home_and_the_name_of_a_user() {
         let accounts = b"daemon:x:1:1::/usr/sbin:/bin/false\nbroken\nann:x:1000:1000::/home/ann:/bin/sh\n";
         assert_eq!(account_home(accounts, 1000), Some("/home/ann".into()));
         assert_eq!(account_home(accounts, 1), Some("/usr/sbin".into()));
         assert_eq!(account_home(accounts, 7), None);
+        assert_eq!(name_of_account(accounts, 1000), Some("ann".to_owned()));
+        assert_eq!(name_of_account(accounts, 7), None);
     }
 }

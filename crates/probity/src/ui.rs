@@ -9,8 +9,9 @@ use crate::progress::write_undisturbed;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -39,8 +40,47 @@ pub(crate) fn stdout_is_for_json() -> bool {
 
 /// Writes a line of the answer to stdout; nothing when a JSON document says the same.
 pub(crate) fn print(line: impl Display) {
-    if !STDOUT_IS_DATA.load(Ordering::Relaxed) {
+    let mut collected = COLLECTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(lines) = collected.as_mut() {
+        lines.push(line.to_string());
+    } else if !STDOUT_IS_DATA.load(Ordering::Relaxed) {
         write_out(line);
+    }
+}
+
+/// The lines of an answer that is drawn as a whole, while it is collected.
+static COLLECTED: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+/// Collects the lines that `show` prints instead of writing them.
+pub(crate) fn collect_lines(show: impl FnOnce()) -> Vec<String> {
+    let replace =
+        |with| std::mem::replace(&mut *COLLECTED.lock().unwrap_or_else(PoisonError::into_inner), with);
+    replace(Some(Vec::new()));
+    show();
+    replace(None).unwrap_or_default()
+}
+
+/// Whether stdout is a terminal whose cursor can be moved.
+pub(crate) fn stdout_can_be_drawn_on() -> bool {
+    !stdout_is_for_json()
+        && std::io::stdout().is_terminal()
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Writes to the terminal at stdout as it is, with sequences that move and erase: those are kept without colors, too.
+pub(crate) fn draw(text: &str) {
+    let mut out = std::io::stdout();
+    let written = write_undisturbed(|| out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    if written.is_err() {
+        OUTPUT_LOST.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A line as it looks at stdout: without its colors where none are wanted.
+pub(crate) fn as_shown(line: &str) -> String {
+    match anstream::AutoStream::choice(&std::io::stdout()) {
+        anstream::ColorChoice::Never => anstream::adapter::strip_str(line).to_string(),
+        _ => line.to_owned(),
     }
 }
 
@@ -117,7 +157,38 @@ pub(crate) fn number(number: usize) -> String {
 
 /// A number of things, in words: `1 change`, `2 changes`.
 pub(crate) fn count(number: usize, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+    canon::words::count(number, thing)
+}
+
+/// The form of a verb that fits a number of things: `1 file needs`, `2 files need`.
+pub(crate) const fn verb(number: usize, singular: &'static str, plural: &'static str) -> &'static str {
+    if number == 1 { singular } else { plural }
+}
+
+/// How many columns and rows the terminal at stdout has; `None` if stdout is none.
+pub(crate) fn terminal_size() -> Option<(usize, usize)> {
+    let out = std::io::stdout();
+    if !out.is_terminal() {
+        return None;
+    }
+    let size = rustix::termios::tcgetwinsize(&out).ok()?;
+    Some((size.ws_col.into(), size.ws_row.into())).filter(|(columns, rows)| *columns > 0 && *rows > 0)
+}
+
+/// Text that fits into the rest of a line of the terminal, behind `used` columns; all of it where there is no terminal.
+pub(crate) fn fit(text: &str, used: usize) -> String {
+    match terminal_size() {
+        Some((columns, _)) => cut(text, columns.saturating_sub(used)),
+        None => text.to_owned(),
+    }
+}
+
+/// Text of at most so many characters; an ellipsis stands for the rest.
+fn cut(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// A label and its value, in the columns that all reports share.
@@ -138,6 +209,14 @@ fn labelled(label: &str, value: impl Display) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_is_cut_to_its_room() {
+        assert_eq!(
+            (cut("häuser", 6), cut("häuser", 4), cut("a", 0)),
+            ("häuser".into(), "häu…".into(), "…".into())
+        );
+    }
 
     #[test]
     fn a_label_never_runs_into_its_value() {

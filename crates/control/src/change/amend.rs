@@ -6,7 +6,7 @@ use crate::{Fault, Workspace};
 use canon::Reason;
 use intent::registry::{Action, Notice, Refusal};
 use intent::{Entries, Entry, IntentId, IntentScope};
-use paths::{IntentScope as Declared, TreeNames};
+use paths::{Field, IntentScope as Declared, TreeNames};
 use serde::Serialize;
 
 /// An intent whose scope grew.
@@ -47,7 +47,11 @@ pub fn amend(
     }
     let declared = Declared { allowed_files, allowed_related, forbidden: &[] };
     if let Some(error) = paths::declare_intent(declared, &TreeNames::default()).errors.first() {
-        return Err(Fault::refused(error.code, format!("{}: {}", error.field.name(), error.code.meaning())));
+        let list = if error.field == Field::AllowedRelated { allowed_related } else { allowed_files };
+        let entry = error.index.and_then(|index| list.get(index));
+        let shown = entry.map_or_else(String::new, |entry| format!(" `{}`", canon::bytes::escape(entry)));
+        let detail = format!("{}{shown}: {}", error.field.name(), error.code.meaning());
+        return Err(Fault::refused(error.code, detail));
     }
     let frame = Frame::of(workspace);
     let mut shell = Shell::open(workspace)?;

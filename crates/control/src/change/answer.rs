@@ -1,5 +1,6 @@
 //! What a start and a finish answer. Plain data: every surface prints the same.
 
+use super::missing::MissingPath;
 use contract::ContractReason;
 use contract::ContractStatus;
 use contract::finish::{FinishNextStep, FinishStep};
@@ -44,6 +45,8 @@ pub struct StartAnswer {
     pub dirty_scope_policy: DirtyScopePolicy,
     /// What may be touched, as it was declared.
     pub scope: IntentScope,
+    /// Declared paths at which there is nothing yet.
+    pub missing_paths: Vec<MissingPath>,
     /// What is doubtful about that.
     pub warnings: Vec<ScopeWarning>,
     /// The intents in the way.
@@ -147,6 +150,8 @@ pub struct Neighbour {
     pub ownership: Ownership,
     /// How its scope lies to mine.
     pub relation: RelationKind,
+    /// Whether its handle is kept in this worktree, and the caller may use it: it is the caller's own, under another handle.
+    pub handle_kept: bool,
     /// Which overlaps there are.
     pub overlap_type: Option<OverlapType>,
     /// Where allowed meets allowed.

@@ -9,10 +9,6 @@ use intent::{Entry, IntentScope};
 use paths::{Declaration, Field, Remark, TreeNames};
 use tree::Snapshot;
 
-/// How long an intent lives if nothing else is asked for.
-pub(crate) const TTL_SECONDS: u64 = 3_600;
-/// How long its owner may be silent if nothing else is asked for.
-pub(crate) const LEASE_SECONDS: u64 = 300;
 const MAX_TEXT_BYTES: usize = 10_000;
 const MAX_EFFECTS: usize = 100;
 

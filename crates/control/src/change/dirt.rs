@@ -93,6 +93,13 @@ impl Look {
         self.state.dirty.keys().cloned().collect()
     }
 
+    /// The files that people write: neither build outputs nor ignored.
+    pub(crate) fn sources(&self) -> Vec<RepoPath> {
+        let files = self.snapshot.entries().filter(|entry| entry.kind() != Kind::Directory);
+        let is_source = |path: &RepoPath| !self.exempt.lets_in(path) && !self.state.aside.contains_key(path);
+        files.filter(|entry| is_source(entry.path())).map(|entry| entry.path().clone()).collect()
+    }
+
     /// Whether git would store the file at `path` as the blob `id`, although its bytes are others.
     pub(crate) fn is_stored_as(&self, path: &RepoPath, id: &GitId) -> bool {
         let is_clean =

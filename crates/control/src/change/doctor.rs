@@ -3,6 +3,7 @@
 use crate::agents::{Agent, is_registered};
 use crate::registry::{Shell, audit};
 use crate::{Fault, Workspace};
+use canon::words::count;
 use serde::Serialize;
 
 /// A clock before this second (2024-01-01) was never set.
@@ -144,9 +145,10 @@ fn policy(workspace: &Workspace) -> Checkup {
             "there is no probity.toml: build outputs count as changes",
             "`probity init` proposes one",
         ),
-        (Ok(policy), _) => {
-            good("policy", format!("{} gates, {} packs", policy.gates.len(), policy.packs.len()))
-        }
+        (Ok(policy), _) => good(
+            "policy",
+            format!("{}, {}", count(policy.gates.len(), "gate"), count(policy.packs.len(), "pack")),
+        ),
         (Err(fault), _) => bad("policy", Health::Failed, fault.to_string(), fault.next_step()),
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) owner: &'a Owner,
     pub(crate) circumstances: &'a Circumstances,
     pub(crate) frame: &'a Frame,
+    /// The intents that are the reader's own by a handle kept in this worktree.
+    pub(crate) kept: &'a BTreeSet<IntentId>,
 }
 
 impl Seen<'_> {
@@ -89,6 +91,7 @@ impl Seen<'_> {
             intent: intent.description.clone(),
             ownership: peer.ownership,
             relation: relation.relation,
+            handle_kept: self.kept.contains(&intent.id),
             overlap_type: relation.overlap_type,
             hard_overlap: self.frame.entries_down(&relation.hard_overlap),
             soft_overlap: self.frame.entries_down(&relation.soft_overlap),

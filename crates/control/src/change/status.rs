@@ -11,7 +11,7 @@ use crate::registry::{Caller, Handles, Shell};
 use crate::runs::Runs;
 use crate::{Fault, Workspace, analyze};
 use evidence::Globs;
-use intent::registry::{Intent, Notice};
+use intent::registry::{Intent, Notice, Registry};
 use intent::{Claims, Entries, IntentId, Ownership, Peer, Status};
 use paths::RepoPath;
 use serde::Serialize;
@@ -58,6 +58,8 @@ pub struct IntentLine {
     pub owner: OwnerView,
     /// Whether its handle is kept in this worktree, so that commands about it need no `--owner` here.
     pub handle_kept: bool,
+    /// Whether it is the reader's own: by the handle that was given, or by one that is kept in this worktree.
+    pub is_yours: bool,
     /// What it is for.
     pub description: String,
     /// What it is about.
@@ -174,22 +176,29 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
     let frame = Frame::of(workspace);
     let look = Look::take(workspace, &workspace.policy()?)?;
     let run_id = analyze::run_id(workspace, &look.snapshot)?;
-    let seen =
-        Seen { registry: shell.registry(), owner: &owner, circumstances: &circumstances, frame: &frame };
+    let handles = Handles::of(workspace);
+    let kept = handles.own_intents(shell.registry(), caller);
+    let usable: BTreeSet<IntentId> =
+        handles.usable(shell.registry()).into_iter().map(|kept| kept.intent_id).collect();
+    let seen = Seen {
+        registry: shell.registry(),
+        owner: &owner,
+        circumstances: &circumstances,
+        frame: &frame,
+        kept: &kept,
+    };
     let mut open: Vec<&Intent> = shell.registry().open_intents().collect();
     open.sort_by_key(|intent| (intent.declared_at, &intent.id));
     let is_here = |intent: &Intent| intent.base.tree.as_ref().is_none_or(|tree| frame.shares_tree(tree));
     let here: Vec<Peer> =
         open.iter().filter(|intent| is_here(intent)).map(|intent| seen.peer(intent)).collect();
     let finished = FinishedWork::of(workspace, shell.registry(), &frame);
-    let (mut dirty, counts) = summarise(&look, &frame, &here, finished);
+    let (mut dirty, counts) = summarise(&look, &frame, &here, &kept, finished);
     for group in &mut dirty.finished {
         let all_listed = group.changed.count == group.changed.paths.len();
         let paths = group.changed.paths.iter();
         group.commit_command = if all_listed { uncommitted::commit_command(workspace, paths) } else { None };
     }
-    let kept: BTreeSet<IntentId> =
-        Handles::of(workspace).usable(shell.registry()).into_iter().map(|kept| kept.intent_id).collect();
     let line = |intent: &&Intent| {
         let left = |end: u64| end.saturating_sub(circumstances.now.0);
         IntentLine {
@@ -198,7 +207,8 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
             ownership: intent.ownership(&owner, &circumstances),
             agent: intent.owner.label.clone(),
             owner: (&intent.owner).into(),
-            handle_kept: kept.contains(&intent.id),
+            handle_kept: usable.contains(&intent.id),
+            is_yours: intent.ownership(&owner, &circumstances).is_own() || is_kept(&seen.peer(intent), &kept),
             description: intent.description.clone(),
             allowed_files: frame.entries_down(&intent.scope.allowed_files),
             since: super::answer::shown(intent.declared_at),
@@ -226,9 +236,12 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
         head: look.state.head.clone(),
         run_id: run_id.0.to_string(),
         run_available: Runs::open(workspace).has(run_id),
-        next_step: match look.undecided_note(|_| true) {
-            Some(note) => format!("{}; {note}", next_step(&intents, &dirty)),
-            None => next_step(&intents, &dirty),
+        next_step: {
+            let step = next_step(shell.registry(), &intents, &dirty);
+            match look.undecided_note(|_| true) {
+                Some(note) => format!("{step}; {note}"),
+                None => step,
+            }
         },
         intents,
         runs,
@@ -242,6 +255,7 @@ fn summarise(
     look: &Look,
     frame: &Frame,
     here: &[Peer],
+    kept: &BTreeSet<IntentId>,
     mut finished: FinishedWork<'_>,
 ) -> (DirtySummary, BTreeMap<IntentId, usize>) {
     let claims = Claims::of(here);
@@ -256,7 +270,8 @@ fn summarise(
             *counts.entry((*id).clone()).or_default() += 1;
         }
         let active = || holders.values().map(|(peer, _)| peer).filter(|peer| peer.status == Status::Active);
-        let group = if active().any(|peer| peer.ownership.is_own()) {
+        let is_own = |peer: &&&Peer| peer.ownership.is_own() || is_kept(peer, kept);
+        let group = if active().any(|peer| is_own(&peer)) {
             &mut summary.own
         } else if active().any(|peer| peer.ownership.is_foreign()) {
             &mut summary.foreign
@@ -280,28 +295,39 @@ fn summarise(
     (summary, counts)
 }
 
-fn next_step(intents: &[IntentLine], dirty: &DirtySummary) -> String {
-    let own = |status| intents.iter().any(|line| line.ownership.is_own() && line.status == status);
-    let words = if intents.iter().any(|line| line.ownership == Ownership::OwnStale) {
-        "your lease lapsed: `probity intent renew` the intent, or finish it"
-    } else if own(Status::Active) {
-        "edit inside your scope, then `probity finish`"
-    } else if own(Status::Queued) {
-        "you are queued: `probity intent promote` when those before you have finished"
+/// Whether an intent is the reader's own by a handle kept in this worktree, and not over.
+fn is_kept(peer: &Peer, kept: &BTreeSet<IntentId>) -> bool {
+    peer.ownership.is_foreign() && kept.contains(&peer.intent_id)
+}
+
+fn next_step(registry: &Registry, intents: &[IntentLine], dirty: &DirtySummary) -> String {
+    let short = |line: &IntentLine| registry.short_id(&line.intent_id).to_owned();
+    let own = |status| intents.iter().find(|line| line.is_yours && line.status == status);
+    let lapsed = intents.iter().find(|line| line.is_yours && line.lease_left_seconds == 0);
+    if let Some(line) = lapsed {
+        let id = short(line);
+        format!("your lease lapsed: `probity intent renew {id}`, or `probity finish {id}`")
+    } else if let Some(line) = own(Status::Active) {
+        format!("edit inside your scope, then `probity finish {}`", short(line))
+    } else if let Some(line) = own(Status::Queued) {
+        format!(
+            "you are queued: `probity intent promote {}` when those before you have finished",
+            short(line)
+        )
     } else if let Some(gone) = intents.iter().find(|line| line.ownership == Ownership::Recoverable) {
-        let id = &gone.intent_id;
-        return format!(
+        let id = short(gone);
+        format!(
             "an owner is gone: `probity intent recover {id}` takes over its work, `probity intent clear {id}` ends it"
-        );
+        )
     } else if let Some(group) = dirty.finished.first() {
-        return match &group.commit_command {
+        match &group.commit_command {
             Some(command) => format!("commit the finished work of {}: {command}", group.agent),
             None => format!("commit the finished work of {}: {} paths", group.agent, group.changed.count),
-        };
+        }
     } else if dirty.unclaimed.count > 0 {
         "uncommitted changes belong to no intent: commit, stash or revert them before a start on those paths"
+            .to_owned()
     } else {
-        "`probity start` declares a change"
-    };
-    words.to_owned()
+        "`probity start` declares a change".to_owned()
+    }
 }

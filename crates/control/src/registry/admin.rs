@@ -6,9 +6,9 @@ use intent::registry::Action;
 use intent::{IntentId, Owner};
 use serde::Serialize;
 
-/// The life and the lease that a reset gives one's own intents.
-pub const TTL_SECONDS: u64 = 3600;
-/// See [`TTL_SECONDS`].
+/// How long an intent lives if nothing else is asked for.
+pub const TTL_SECONDS: u64 = 3_600;
+/// How long its owner may be silent if nothing else is asked for.
 pub const LEASE_SECONDS: u64 = 300;
 
 /// What a reset did with an intent.
@@ -33,7 +33,7 @@ pub struct ResetEntry {
     /// Why it was left alone.
     pub reason: Option<&'static str>,
     /// What to do about it.
-    pub next_step: Option<&'static str>,
+    pub next_step: Option<String>,
 }
 
 /// Renews one's own open intents, closes those that are over or whose owner is dead, and leaves the rest alone.
@@ -71,6 +71,6 @@ fn reset_one(shell: &mut Shell, by: &Owner, intent_id: IntentId) -> Result<Reset
         intent_id,
         action: ResetAction::Rejected,
         reason: last.as_ref().map(|refusal| refusal.code().as_str()),
-        next_step: last.as_ref().map(|refusal| refusal.next_step()),
+        next_step: last.as_ref().map(|refusal| refusal.next_step().into_owned()),
     })
 }

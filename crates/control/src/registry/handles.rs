@@ -6,13 +6,13 @@
 //! used for an intent that was not named, for another worktree, or by an agent that calls itself something else.
 
 use super::Shell;
-use super::identity::{Credentials, Handle};
+use super::identity::{Caller, Credentials, Handle, Label};
 use crate::{Fault, Workspace};
 use canon::{Digest, Reason, json};
 use intent::registry::{Change, Event, Registry};
 use intent::{IntentId, Timestamp};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use store::{StoreError, durable};
@@ -98,6 +98,19 @@ impl Handles {
         usable.retain(is_usable);
         usable.sort_by(|a, b| a.intent_id.cmp(&b.intent_id));
         usable
+    }
+
+    /// The intents that are a caller's own by a kept handle: of one that gave no handle, under its name if it gave one.
+    pub fn own_intents(&self, registry: &Registry, caller: &Caller) -> BTreeSet<IntentId> {
+        if !caller.is_new {
+            return BTreeSet::new();
+        }
+        let agent = match &caller.label {
+            Label::Given(label) => Some(label.as_str()),
+            Label::Assumed(_) => None,
+        };
+        let is_own = |kept: &KeptHandle| handle_for_intent(None, agent, Some(kept)).is_some();
+        self.usable(registry).into_iter().filter(is_own).map(|kept| kept.intent_id).collect()
     }
 
     /// The one open intent that a caller who names none can mean: of the owner whose handle was given, else one whose

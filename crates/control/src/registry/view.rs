@@ -18,6 +18,8 @@ pub struct IntentView {
     pub ownership: Ownership,
     /// Whether it is the reader's own.
     pub is_own: bool,
+    /// Whether it is the reader's own by a handle kept in this worktree.
+    pub handle_kept: bool,
     /// What it is for.
     pub description: String,
     /// What its owner expects of it.
@@ -153,6 +155,7 @@ impl Shell {
             status: intent.status,
             ownership,
             is_own: intent.owner.is(reader),
+            handle_kept: false,
             description: intent.description.clone(),
             expected_effects: intent.expected_effects.clone(),
             scope: intent.scope.clone(),

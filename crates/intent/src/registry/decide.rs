@@ -239,7 +239,7 @@ impl Decide<'_> {
         let intent = self.open(id)?;
         let ownership = self.ownership(intent);
         if ownership.is_foreign() {
-            return Err(Refusal::HeldByOther { intent_id: id.clone(), ownership });
+            return Err(held_by_other(intent, ownership));
         }
         Ok(Change::Cleared { intent_id: id.clone() })
     }
@@ -291,7 +291,7 @@ impl Decide<'_> {
         match self.ownership(intent) {
             Ownership::OwnActive | Ownership::OwnStale => Ok(intent),
             Ownership::Expired => Err(Refusal::Expired { intent_id: id.clone() }),
-            ownership => Err(Refusal::HeldByOther { intent_id: id.clone(), ownership }),
+            ownership => Err(held_by_other(intent, ownership)),
         }
     }
 
@@ -320,6 +320,10 @@ impl Decide<'_> {
         let open = self.registry.open_ids.len() as u64;
         check_bounds("open intents", open, 0, MAX_OPEN as u64 - 1)
     }
+}
+
+fn held_by_other(intent: &Intent, ownership: Ownership) -> Refusal {
+    Refusal::HeldByOther { intent_id: intent.id.clone(), agent: intent.owner.label.clone(), ownership }
 }
 
 fn check_size(n_entries: usize) -> Result<(), Refusal> {

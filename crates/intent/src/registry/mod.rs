@@ -231,6 +231,18 @@ impl Registry {
         self.intents.values()
     }
 
+    /// A beginning of an id by which commands find that intent and no other.
+    pub fn short_id<'i>(&self, id: &'i IntentId) -> &'i str {
+        let text = id.as_str();
+        let is_unique = |beginning: &str| {
+            !self.intents.values().any(|other| other.id != *id && other.id.as_str().starts_with(beginning))
+        };
+        let least = canon::words::short_id(text).len();
+        let ends = text.char_indices().map(|(end, _)| end).filter(|end| *end >= least);
+        let found = ends.map(|end| &text[..end]).find(|beginning| is_unique(beginning));
+        found.unwrap_or(text)
+    }
+
     /// How many intents there are, open or closed.
     pub fn n_intents(&self) -> usize {
         self.intents.len()

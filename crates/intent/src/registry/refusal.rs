@@ -5,6 +5,7 @@ use crate::owner::Ownership;
 use crate::record::{IntentId, Status};
 use crate::start::StartDecision;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Why a command was refused.
@@ -51,10 +52,12 @@ pub enum Refusal {
     #[error("this command id was used for another command")]
     CommandIdReused,
     /// The intent is another's.
-    #[error("intent {intent_id} is held by another owner")]
+    #[error("intent {intent_id} belongs to {agent}, and the caller did not give its handle")]
     HeldByOther {
         /// The intent.
         intent_id: IntentId,
+        /// What people call its owner.
+        agent: String,
         /// What it is to the caller.
         ownership: Ownership,
     },
@@ -89,7 +92,7 @@ pub enum Refusal {
         ownership: Ownership,
     },
     /// A number is outside its bounds.
-    #[error("{what} must lie between {least} and {most}, not {given}")]
+    #[error("{} must be between {least} and {most}, not {given}", in_words(.what))]
     OutOfBounds {
         /// Which number.
         what: &'static str,
@@ -119,7 +122,7 @@ canon::code_enum! {
             "finish, amend or clear your own intent first";
         Overlaps = "overlaps",
             "another live intent or a governed run holds some of these paths",
-            "coordinate with the owner, queue, or narrow the scope";
+            "coordinate with the owner; or leave these paths as they are and finish without them; or split them off: `probity start PATH --queue --intent '…'` waits for its turn";
         UnknownIntent = "unknown_intent",
             "there is no intent with this id",
             "`probity intent list` shows the intents";
@@ -131,7 +134,7 @@ canon::code_enum! {
             "make a new id";
         HeldByOther = "held_by_other",
             "the intent belongs to another owner",
-            "coordinate with its owner";
+            "if it is yours, give its handle with `--owner`; otherwise coordinate with its owner";
         WrongStatus = "wrong_status",
             "the intent is not in the state that the command needs",
             "`probity intent show ID` says whether it is queued, active or closed";
@@ -175,7 +178,23 @@ impl Refusal {
     }
 
     /// What to do next. Never: kill another owner's process.
-    pub const fn next_step(&self) -> &'static str {
-        self.code().next_step()
+    pub fn next_step(&self) -> Cow<'static, str> {
+        match self {
+            Self::HeldByOther { intent_id, ownership: Ownership::Recoverable, .. } => {
+                format!("its owner is gone: `probity intent recover {intent_id}` takes it over").into()
+            }
+            _ => self.code().next_step().into(),
+        }
+    }
+}
+
+/// A bounded number as people know it.
+fn in_words(what: &str) -> &str {
+    match what {
+        "lease_seconds" => "the lease (`--lease`, in seconds)",
+        "ttl_seconds" => "the life time (`--ttl`, in seconds)",
+        "scope entries" => "the number of scope entries",
+        "open intents" => "the number of open intents",
+        other => other,
     }
 }

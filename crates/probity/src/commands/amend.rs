@@ -2,10 +2,14 @@
 
 use crate::answer::{Answer, Outcome, path_json};
 use crate::commands::identity::Identity;
+use crate::commands::run::ways_forward;
 use crate::{place, ui};
 use canon::bytes::escape;
 use control::amend::{Amended, amend as widen};
 use control::{Fault, Workspace};
+use evidence::Manifest;
+use paths::RepoPath;
+use plan::Globs;
 use serde_json::json;
 use std::ffi::OsString;
 
@@ -19,15 +23,16 @@ pub(crate) fn amend(
     identity: &Identity,
 ) -> Result<Answer, Fault> {
     let by = by.unwrap_or_else(control::user);
-    match widen(workspace, &identity.credentials()?, run, &place::patterns(workspace, add)?, &by, why)? {
+    let patterns = place::patterns(workspace, add)?;
+    let shown: Vec<String> = patterns.iter().map(|pattern| escape(pattern)).collect();
+    let added = format!("{}{}", shown.join("  "), place::typed_remark(workspace, add));
+    let amended = widen(workspace, &identity.credentials()?, run, &patterns, &by, why).inspect_err(|_| {
+        // Above the refusal: what was asked for, as it reads from the root.
+        ui::row("add", &added);
+    })?;
+    match amended {
         Amended::Open { run_id, amendment } => {
-            let patterns: Vec<String> =
-                amendment.add.as_slice().iter().map(|pattern| escape(pattern)).collect();
-            ui::print(format_args!(
-                "{} run {run_id} may now also touch {}",
-                ui::good("amended"),
-                patterns.join("  ")
-            ));
+            ui::print(format_args!("{} run {run_id} may now also touch {added}", ui::good("amended")));
             let document = json!({ "status": "amended", "run_id": run_id, "amendment": amendment });
             Ok(Answer::new("amend", Outcome::Ok, document).about(workspace))
         }
@@ -37,6 +42,9 @@ pub(crate) fn amend(
             let passed = reasons.is_empty();
             let verdict = if passed { ui::good("PASS") } else { ui::bad("FAIL") };
             ui::print(format_args!("{verdict} run {amended_from}, judged again with the amended scope"));
+            let n_let_in = n_let_in(&patterns, &manifest);
+            let paths = format!("{} of the run", ui::count(n_let_in, "changed path"));
+            ui::print_row("added", format_args!("{added}  {}", ui::dim(format_args!("lets in {paths}"))));
             for path in &untracked {
                 ui::print_row("changed", format_args!("{path}  {}", ui::bad("out of scope")));
             }
@@ -44,6 +52,18 @@ pub(crate) fn amend(
                 ui::print_row("reason", format_args!("{} {}", ui::bad(reason), reason.meaning()));
             }
             ui::print_row("evidence", crate::shown(&attested.dir).display());
+            let is_new = |path: &RepoPath| {
+                let mut delta = manifest.delta.iter().flatten();
+                delta.any(|change| change.path == *path && change.change == evidence::ChangeKind::Added)
+            };
+            let ways = if untracked.is_empty() {
+                Vec::new()
+            } else {
+                ways_forward(&manifest.run_id, &untracked, is_new)
+            };
+            for (way, command) in &ways {
+                ui::print_row(way, ui::code(command));
+            }
             let document = json!({
                 "status": if passed { "pass" } else { "fail" },
                 "reason": reasons.first(),
@@ -59,4 +79,10 @@ pub(crate) fn amend(
                 .about(workspace))
         }
     }
+}
+
+/// How many of the paths that a run changed the patterns let in.
+fn n_let_in(patterns: &[Vec<u8>], manifest: &Manifest) -> usize {
+    let Ok(scope) = Globs::new(patterns.iter().cloned()).to_scope() else { return 0 };
+    manifest.delta.iter().flatten().filter(|change| scope.lets_in(&change.path)).count()
 }

@@ -47,7 +47,7 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
         let stored = match bundles::manifest(workspace, &run_id) {
             Ok(stored) => stored,
             Err(fault) => {
-                ui::print(format_args!("{run_id}  {}", ui::bad(&fault)));
+                ui::print(format_args!("{}  {}", canon::words::short_id(&run_id), ui::bad(&fault)));
                 runs.push(json!({ "run_id": run_id, "status": null, "reason": fault.reason() }));
                 continue;
             }
@@ -64,10 +64,10 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
         let reverted =
             reverted_by.as_ref().map_or_else(String::new, |it| format!("  ({})", reverted_words(it)));
         let changed = manifest.delta.as_ref().map_or_else(|| "?".into(), |delta| delta.len().to_string());
-        ui::print(format_args!(
-            "{run_id}  {}  {mark}  {changed:>4} changed  {reason}{story}{reverted}{elsewhere}",
-            manifest.created_at
-        ));
+        let short = canon::words::short_id(&run_id);
+        let used = short.len() + manifest.created_at.len() + "    PASS  0000 changed  ".len();
+        let rest = ui::fit(&format!("{reason}{story}{reverted}{elsewhere}"), used);
+        ui::print(format_args!("{short}  {}  {mark}  {changed:>4} changed  {rest}", manifest.created_at));
         runs.push(json!({
             "run_id": run_id,
             "created_at": manifest.created_at,

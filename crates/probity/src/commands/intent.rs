@@ -1,9 +1,10 @@
 //! `probity intent …` and `probity log`: the registry of intents, for people and programs.
 
 use crate::answer::{Answer, Outcome};
-use crate::commands::change::{PromoteArgs, new_handle, promote};
+use crate::commands::change::{PromoteArgs, new_handle, ownership, promote, seconds};
 use crate::commands::identity::Identity;
 use crate::ui;
+use canon::words::short_id;
 use clap::{Args, Subcommand};
 use control::registry::view::{IntentView, event_json, time};
 use control::registry::{
@@ -49,10 +50,10 @@ enum IntentCommand {
         /// The intent: its id or the beginning of it
         intent: String,
         /// For how long, in seconds
-        #[arg(long, value_name = "SECONDS", default_value_t = admin::LEASE_SECONDS)]
+        #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = admin::LEASE_SECONDS)]
         lease: u64,
         /// Let the intent live for so many seconds from now on [default: its end stays]
-        #[arg(long, value_name = "SECONDS")]
+        #[arg(long, value_name = "SECONDS", value_parser = seconds)]
         ttl: Option<u64>,
     },
     /// Take over an intent whose owner is dead, or your own after a crash
@@ -61,10 +62,10 @@ enum IntentCommand {
         /// The intent: its id or the beginning of it
         intent: String,
         /// How long the new lease runs, in seconds
-        #[arg(long, value_name = "SECONDS", default_value_t = admin::LEASE_SECONDS)]
+        #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = admin::LEASE_SECONDS)]
         lease: u64,
         /// How long the intent may live from now on, in seconds
-        #[arg(long, value_name = "SECONDS", default_value_t = admin::TTL_SECONDS)]
+        #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = admin::TTL_SECONDS)]
         ttl: u64,
     },
     /// Give up your own intent, or close one that is over or whose owner is dead
@@ -77,7 +78,7 @@ enum IntentCommand {
     #[command(after_help = "Examples:\n  probity intent gc")]
     Gc {
         /// How long closed intents are kept, in seconds
-        #[arg(long, value_name = "SECONDS", default_value_t = RETENTION_SECONDS)]
+        #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = RETENTION_SECONDS)]
         retention: u64,
     },
     /// Renew your own intents and close the dead ones; those of living owners are left alone
@@ -115,30 +116,28 @@ pub(crate) fn log(workspace: &Workspace, arguments: &LogArgs) -> Result<Answer, 
 
 fn show_event(event: &Event) {
     let kind = json!(event.change)["kind"].as_str().unwrap_or_default().to_owned();
-    let about = event.change.intent_id().map_or("", |id| id.as_str());
-    ui::print(format_args!(
-        "{:>6}  {}  {kind:<9}  {about:<36}  {}",
-        event.seq.0,
-        time(event.at),
-        ui::dim(&event.by.label)
-    ));
+    let about = event.change.intent_id().map_or("", |id| short_id(id.as_str()));
+    let line = format!("{:>6}  {}  {kind:<9}  {about:<13}  ", event.seq.0, time(event.at));
+    let label = ui::fit(&event.by.label, line.chars().count());
+    ui::print(format_args!("{line}{}", ui::dim(label)));
 }
 
 /// Answers a question about intents, or sets one in order.
 pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<Answer, Fault> {
     let identity = &arguments.identity;
     let mut shell = Shell::open(workspace)?;
-    let reader = shell.owner_of(&identity.caller()?)?;
+    let caller = identity.caller()?;
+    let reader = shell.owner_of(&caller)?;
     if identity.owner.is_some() {
         shell.touch(&reader)?;
     }
     match &arguments.command {
-        IntentCommand::List { all } => list(&shell, &reader, *all),
+        IntentCommand::List { all } => list(workspace, &shell, &caller, *all),
         IntentCommand::Promote(args) => {
             let intent_id = shell.resolve(&args.intent)?.id.clone();
             promote(workspace, args, &identity.caller_for(workspace, &intent_id)?)
         }
-        IntentCommand::Show { intent } => show(&shell, &reader, intent),
+        IntentCommand::Show { intent } => show(workspace, &shell, &caller, intent),
         IntentCommand::Renew { intent, lease, ttl } => {
             let intent_id = shell.resolve(intent)?.id.clone();
             let by = identity.owner_for(workspace, &shell, &intent_id)?;
@@ -163,43 +162,67 @@ pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<An
     }
 }
 
-fn list(shell: &Shell, reader: &Owner, all: bool) -> Result<Answer, Fault> {
-    let views = shell.views(reader, all)?;
-    views.iter().for_each(show_line);
+fn list(workspace: &Workspace, shell: &Shell, caller: &Caller, all: bool) -> Result<Answer, Fault> {
+    let reader = shell.owner_of(caller)?;
+    let kept = Handles::of(workspace).own_intents(shell.registry(), caller);
+    let mut views = shell.views(&reader, all)?;
+    for view in &mut views {
+        view.handle_kept = kept.contains(&view.intent_id);
+        show_line(shell, view);
+    }
     if views.is_empty() {
         ui::print("no intent is open");
     }
-    let notices = shell.registry().notices(reader);
+    let notices = shell.registry().notices(&reader);
     show_notices(&notices);
     Ok(Answer::new("intent-list", Outcome::Ok, json!({ "intents": views, "notices": notices })))
 }
 
-fn show_line(view: &IntentView) {
-    let state = json!(view.status).as_str().unwrap_or_default().to_owned();
-    // Padded before it is colored: escape sequences are no part of a column.
+fn show_line(shell: &Shell, view: &IntentView) {
+    let whose = ownership(view.ownership, view.handle_kept);
     let state = match (view.status, view.queue_position) {
-        (Status::Active, _) => ui::good(format_args!("{state:<8}")),
-        (Status::Queued, Some(place)) => ui::warn(format_args!("{:<8}", format!("{state} {place}"))),
-        _ => ui::dim(format_args!("{state:<8}")),
+        (Status::Active, _) if view.ownership == Ownership::Expired => whose.to_owned(),
+        (Status::Active, _) => format!("active, {whose}"),
+        (Status::Queued, Some(place)) => format!("queued at {place}, {whose}"),
+        (Status::Queued, None) => format!("queued, {whose}"),
+        (Status::Released, _) => "finished".to_owned(),
+        (Status::Cleared, _) => "given up".to_owned(),
+        (Status::Expired, _) => "expired".to_owned(),
     };
-    let ownership = json!(view.ownership).as_str().unwrap_or_default().to_owned();
+    // Padded before it is colored: escape sequences are no part of a column.
+    let state = format!("{state:<21}");
+    let id = format!("{:<13}", shell.registry().short_id(&view.intent_id));
+    let label = format!("{:<8}", view.owner.label);
+    let used = [&id, &state, &label].iter().map(|column| column.chars().count() + 2).sum();
     let paths: Vec<String> = view.scope.allowed_files.iter().take(4).map(ToString::to_string).collect();
     let more = view.scope.allowed_files.len().saturating_sub(paths.len());
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    ui::print(format_args!(
-        "{}  {state}  {ownership:<14}  {}  lease {:>4} s  {}{more}",
-        view.intent_id,
-        ui::bold(format_args!("{:<12}", view.owner.label)),
-        view.lease_expires_in_seconds,
-        paths.join(", ")
-    ));
+    let paths = ui::fit(&format!("{}{more}", paths.join(", ")), used);
+    let state = match view.status {
+        Status::Active => ui::good(state),
+        Status::Queued => ui::warn(state),
+        _ => ui::dim(state),
+    };
+    ui::print(format_args!("{id}  {state}  {}  {paths}", ui::bold(label)));
 }
 
-fn show(shell: &Shell, reader: &Owner, id: &str) -> Result<Answer, Fault> {
-    let view = shell.find(reader, id)?;
-    show_line(&view);
+fn show(workspace: &Workspace, shell: &Shell, caller: &Caller, id: &str) -> Result<Answer, Fault> {
+    let mut view = shell.find(&shell.owner_of(caller)?, id)?;
+    let kept = Handles::of(workspace).own_intents(shell.registry(), caller);
+    view.handle_kept = kept.contains(&view.intent_id);
+    show_line(shell, &view);
+    ui::print_row("intent", &view.intent_id);
     ui::print_row("for", &view.description);
     ui::print_row("declared", &view.declared_at);
+    if !view.status.is_closed() {
+        ui::print_row(
+            "lease",
+            match view.lease_expires_in_seconds {
+                0 => "lapsed".to_owned(),
+                left => format!("{left} s left"),
+            },
+        );
+    }
     ui::print_row("ends", &view.expires_at);
     for entry in view.scope.entries() {
         ui::print_row("scope", entry);
@@ -207,10 +230,13 @@ fn show(shell: &Shell, reader: &Owner, id: &str) -> Result<Answer, Fault> {
     for amendment in &view.amendments {
         ui::print_row("amended", format_args!("{} by {}: {}", amendment.at, amendment.by, amendment.why));
     }
-    if view.ownership.is_foreign() {
-        ui::print_row("next", "coordinate with its owner, queue, or narrow your scope");
+    let id = shell.registry().short_id(&view.intent_id);
+    if view.status.is_closed() {
+        // There is nothing more to do about it.
     } else if view.ownership == Ownership::Recoverable {
-        ui::print_row("next", format_args!("its owner is dead: `probity intent recover {}`", view.intent_id));
+        ui::print_row("next", format_args!("its owner is gone: `probity intent recover {id}`"));
+    } else if view.ownership.is_foreign() && !view.handle_kept {
+        ui::print_row("next", "coordinate with its owner, queue, or narrow your scope");
     }
     Ok(Answer::new("intent", Outcome::Ok, json!({ "intent": view })))
 }
@@ -261,7 +287,11 @@ fn reset(workspace: &Workspace, shell: &mut Shell, identity: &Identity) -> Resul
             handles.forget(&entry.intent_id)?;
         }
         let action = json!(entry.action).as_str().unwrap_or_default().to_owned();
-        ui::print(format_args!("{}  {action:<8}  {}", entry.intent_id, entry.next_step.unwrap_or_default()));
+        ui::print(format_args!(
+            "{}  {action:<8}  {}",
+            shell.registry().short_id(&entry.intent_id),
+            entry.next_step.as_deref().unwrap_or_default()
+        ));
     }
     if entries.is_empty() {
         ui::print("no intent is open");

@@ -335,32 +335,47 @@ fn next_steps(report: &RunReport) -> Vec<(&'static str, String)> {
     // No scope lifts the protection of a path, so only the others are worth proposing.
     let plain: Vec<RepoPath> =
         report.verdict.untracked.iter().filter(|path| !protected.contains(path)).cloned().collect();
-    let probity = place::program();
     if plain.is_empty() {
-        return vec![("revert", format!("{probity} revert {id}")), ("next", first.next_step().to_owned())];
+        let revert = format!("{} revert {id}", place::program());
+        return vec![("revert", revert), ("next", first.next_step().to_owned())];
     }
-    let revert = ("revert", format!("{probity} revert {id}"));
     let hint = output_hint(&report.seal, &report.verdict.untracked);
     let init = hint.filter(|hint| hint.without_policy).map(|_| ("exempt", "probity init".to_owned()));
+    let is_new = |path: &RepoPath| {
+        let mut changes = report.verdict.delta.iter();
+        changes.any(|change| change.path == *path && change.change == tree::ChangeKind::Added)
+    };
+    ways_forward(id, &plain, is_new).into_iter().chain(init).collect()
+}
+
+/// The ways on for changes out of scope: widen the scope, undo them, or make them in a run of their own.
+pub(crate) fn ways_forward(
+    id: &str,
+    outside: &[RepoPath],
+    is_new: impl Fn(&RepoPath) -> bool,
+) -> Vec<(&'static str, String)> {
+    let probity = place::program();
+    let revert = ("revert", format!("{probity} revert {id}"));
     // A scope for caches would let in whatever they hold; a policy exempts them.
-    let (sources, _) = sources_among(&plain);
+    let (sources, _) = sources_among(outside);
     if sources.is_empty() {
-        return [revert].into_iter().chain(init).collect();
+        return vec![revert];
     }
     let patterns = paths::suggest(&sources, &[]);
     if patterns.len() > MAX_PROPOSED_PATTERNS {
         let suggest = ("suggest", format!("{probity} plan --suggest-from {id}"));
-        return [suggest, revert].into_iter().chain(init).collect();
+        return vec![suggest, revert];
     }
     let flags = |flag: &str| {
         let words: Vec<String> =
             patterns.iter().map(|pattern| format!("{flag} {}", place::typed_word(pattern))).collect();
         words.join(" ")
     };
-    let ways = [
+    // Once they are undone, a scope of new files alone covers none.
+    let creates = if sources.iter().all(is_new) { " --creates" } else { "" };
+    vec![
         ("expand", format!("{probity} amend {id} {} --why '…'", flags("--add"))),
         revert,
-        ("split", format!("{probity} run {} -- …", flags("--scope"))),
-    ];
-    ways.into_iter().chain(init).collect()
+        ("split", format!("{probity} run {}{creates} -- …", flags("--scope"))),
+    ]
 }

@@ -3,7 +3,7 @@
 use crate::repo::Repo;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 
@@ -50,5 +50,25 @@ fn q_escape_and_control_c_leave_the_watch_and_give_the_terminal_back() {
         assert!(shown.contains("left 0"), "{keys:?}: {shown}");
         let modes = shown.split("left 0").nth(1).expect("modes").replace('\r', "");
         assert!(!modes.contains('-'), "{keys:?}: {shown}");
+        // It was drawn on a page of its own, which is gone; the last state stays behind it.
+        let (page, rest) = shown.split_once("\u{1b}[?1049l").expect("the page is left");
+        assert!(page.contains("\u{1b}[?1049h") && page.contains("\u{1b}[H"), "{keys:?}: {shown}");
+        assert!(rest.contains("no change is open"), "{keys:?}: {shown}");
     }
+}
+
+#[test]
+fn without_a_terminal_each_status_follows_a_separator() {
+    let repo = Repo::new();
+    let mut command = repo.probity(&["status", "--watch"]);
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("declares a change")), "the first status is shown");
+    assert_eq!(repo.ask(&["start", "src/a.py", "--intent", "a change"]).json["status"], "active");
+    let second: Vec<String> = lines.by_ref().take(2).collect();
+    assert!(second[0].starts_with("───") && second[1].ends_with("holds src/a.py"), "{second:?}");
+    assert!(second.iter().all(|line| !line.contains('\u{1b}')), "{second:?}");
+    child.kill().expect("ends");
+    child.wait().expect("ends");
 }

@@ -64,7 +64,10 @@ fn resolve(shell: &Shell, owner: &Owner, id: &str, frame: &Frame) -> Result<Inte
     match intent.ownership(owner, &shell.circumstances()?) {
         Ownership::OwnActive | Ownership::OwnStale => {}
         Ownership::Expired => return Err(Refusal::Expired { intent_id }.into()),
-        ownership => return Err(Refusal::HeldByOther { intent_id, ownership }.into()),
+        ownership => {
+            let agent = intent.owner.label.clone();
+            return Err(Refusal::HeldByOther { intent_id, agent, ownership }.into());
+        }
     }
     match &intent.base.tree {
         Some(tree) if *tree != frame.name() => {

@@ -14,6 +14,7 @@ use canon::Reason;
 use contract::profile;
 use intent::hygiene::StartSnapshot;
 use intent::{Claims, Entry, FinishState, hygiene_finish};
+use std::collections::BTreeSet;
 
 /// How often a tree that moves between look and analysis is looked at again.
 const ATTEMPTS: u32 = 3;
@@ -31,6 +32,7 @@ impl Finisher<'_> {
                 owner: &self.owner,
                 circumstances: &circumstances,
                 frame: &self.frame,
+                kept: &BTreeSet::new(),
             };
             let peers = seen.peers_here(&self.intent.id);
             let witness = Witness {

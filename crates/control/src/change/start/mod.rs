@@ -13,7 +13,7 @@ use super::ground::Ground;
 use super::neighbours::Seen;
 use super::request::{DetailLevel, StartRequest};
 use crate::progress::Progress;
-use crate::registry::{Caller, Done, Handles, KeptHandle, Shell, TreeFacts};
+use crate::registry::{Caller, Done, Handles, KeptHandle, Shell, TreeFacts, admin};
 use crate::runs::Runs;
 use crate::{Fault, Workspace, clock, ledger};
 use intent::registry::{Action, Change, Circumstances, Command, Declaration, Intent, Refusal};
@@ -22,6 +22,7 @@ use intent::{
     CommandId, IntentId, IntentScope, Owner, Peer, StartDecision, StartState, Status, start_decision,
 };
 use plan::StrictnessProfile;
+use std::collections::BTreeSet;
 
 /// Starts a change.
 pub fn start(
@@ -60,8 +61,8 @@ pub fn start(
         description: request.description.clone(),
         expected_effects: request.expected_effects.clone(),
         scope: ask.scope.clone(),
-        ttl_seconds: request.ttl_seconds.unwrap_or(declare::TTL_SECONDS),
-        lease_seconds: request.lease_seconds.unwrap_or(declare::LEASE_SECONDS),
+        ttl_seconds: request.ttl_seconds.unwrap_or(admin::TTL_SECONDS),
+        lease_seconds: request.lease_seconds.unwrap_or(admin::LEASE_SECONDS),
         base: ground.base(workspace, &ask.scope)?,
     };
     let action = Action::Start {
@@ -109,13 +110,16 @@ struct Desk<'a> {
     workspace: &'a Workspace,
     shell: Shell,
     owner: Owner,
+    /// The intents that are the caller's own by a handle kept in this worktree.
+    kept: BTreeSet<IntentId>,
 }
 
 impl<'a> Desk<'a> {
     fn open(workspace: &'a Workspace, caller: &Caller) -> Result<Self, Fault> {
         let shell = Shell::open(workspace)?;
         let owner = shell.owner_of(caller)?;
-        Ok(Self { workspace, shell, owner })
+        let kept = Handles::of(workspace).own_intents(shell.registry(), caller);
+        Ok(Self { workspace, shell, owner, kept })
     }
 
     /// The intent that this very start led to before, if it did.
@@ -269,7 +273,7 @@ impl<'a> Desk<'a> {
     }
 
     fn seen<'s>(&'s self, circumstances: &'s Circumstances, frame: &'s Frame) -> Seen<'s> {
-        Seen { registry: self.shell.registry(), owner: &self.owner, circumstances, frame }
+        Seen { registry: self.shell.registry(), owner: &self.owner, circumstances, frame, kept: &self.kept }
     }
 }
 

@@ -1,26 +1,76 @@
 //! A start as an answer says it.
 
 use super::{Ask, Desk};
-use crate::change::answer::{self, BlastSummary, ConcurrentRun, Neighbours, StartAnswer};
+use crate::change::answer::{self, BlastSummary, ConcurrentRun, Neighbour, Neighbours, StartAnswer};
+use crate::change::missing::missing_paths;
 use crate::change::view::{LISTED, View};
 use crate::contract::Side;
 use crate::{Fault, analyze, claims, ledger};
 use intent::registry::Notice;
 use intent::start::{ClaimState, StartNextStep, StartStatus};
-use intent::{IntentId, IntentScope, StartDecision};
+use intent::{IntentId, IntentScope, Ownership, RelationKind, StartDecision};
 use paths::RepoPath;
 use plan::StrictnessProfile;
 use serde_json::{Value, json};
 use std::os::unix::ffi::OsStrExt;
 
+/// What a start meets: its own intent if there is one, and the others.
+struct Met<'a> {
+    id: Option<&'a IntentId>,
+    intents: &'a [IntentId],
+    runs: &'a [IntentId],
+    overlapping: Vec<&'a Neighbour>,
+}
+
+fn is_over(other: &Neighbour) -> bool {
+    other.ownership == Ownership::Expired
+}
+
 impl Desk<'_> {
-    /// What the answer means. Where a filter hides whether a file is changed, that is said too.
-    fn message(ask: &Ask<'_>, decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) -> String {
+    /// What the answer means, and how to go on from a change that was interrupted. Where a filter hides whether a file is
+    /// changed, that is said too.
+    fn message(&self, ask: &Ask<'_>, decision: &StartDecision, met: &Met<'_>) -> String {
         let is_meant = |path: &RepoPath| decision.dirty_in_allowed.contains(&ask.ground.frame.up(path));
-        let message = message(decision, intents, runs);
-        match ask.ground.look.undecided_note(is_meant) {
-            Some(note) => format!("{message}; {note}"),
-            None => message,
+        let mut message = self.advice(decision, met);
+        if let Some(note) = ask.ground.look.undecided_note(is_meant) {
+            message = format!("{message}; {note}");
+        }
+        message
+    }
+
+    fn advice(&self, decision: &StartDecision, met: &Met<'_>) -> String {
+        let short = |id: &IntentId| self.shell.registry().short_id(id).to_owned();
+        if decision.status == StartStatus::Blocked {
+            let own = met.overlapping.iter().find(|other| other.handle_kept && !is_over(other));
+            if let Some(own) = own {
+                let id = short(&own.intent_id);
+                return format!(
+                    "your own intent {id} ({}) holds paths of this scope, and its handle is kept in this worktree: go on \
+                     with it and `probity finish {id}`, or give it up with `probity intent clear {id}`",
+                    own.intent
+                );
+            }
+            let gone = met.overlapping.iter().find(|other| {
+                other.ownership == Ownership::Recoverable || (is_over(other) && other.handle_kept)
+            });
+            if let Some(gone) = gone {
+                let id = short(&gone.intent_id);
+                return format!(
+                    "{}; intent {id} of {} was interrupted ({}): `probity intent recover {id}` takes it over with its \
+                     uncommitted changes, `probity intent clear {id}` gives it up",
+                    message(decision, met.intents, met.runs),
+                    gone.agent_label,
+                    gone.intent
+                );
+            }
+        }
+        match (decision.next_step, met.id) {
+            (StartNextStep::WaitThenPromote, Some(id)) => format!(
+                "queued at position {}: do not edit yet; `probity intent promote {}` when those before you have finished",
+                decision.queue_position.unwrap_or(1),
+                short(id)
+            ),
+            _ => message(decision, met.intents, met.runs),
         }
     }
 
@@ -64,11 +114,16 @@ impl Desk<'_> {
             reason: reasons.first().cloned(),
             reasons,
             next_step: word(&decision.next_step),
-            message: Self::message(ask, decision, &intents, &runs),
+            message: {
+                let overlaps = |other: &&Neighbour| other.relation == RelationKind::EditOverlap;
+                let overlapping = workspace.workspace_relations.iter().filter(overlaps).collect();
+                self.message(ask, decision, &Met { id, intents: &intents, runs: &runs, overlapping })
+            },
             user_action_required: !decision.edit_allowed,
             idempotent_replay: false,
             run_id: run.map(|side| side.run.id.0.to_string()),
             dirty_scope_policy: ask.policy,
+            missing_paths: missing_paths(&ask.ground.look, &scope),
             warnings: ask.warnings.clone(),
             blocked_by_runs: runs.iter().map(ToString::to_string).collect(),
             blocked_by: intents,
@@ -176,10 +231,7 @@ fn message(decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) ->
         }
         StartNextStep::WaitThenPromote => {
             let place = decision.queue_position.unwrap_or(1);
-            format!(
-                "queued at position {place}: do not edit yet; `probity intent promote` the intent when those before you \
-                 have finished"
-            )
+            format!("queued at position {place}: do not edit yet")
         }
         StartNextStep::CoordinateAndClean => format!(
             "{}, and it has uncommitted changes: coordinate, queue, or narrow the scope; do not edit",
@@ -192,8 +244,8 @@ fn message(decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) ->
             format!("{}: coordinate, or wait until it is over; do not edit", hold("silent owners"))
         }
         StartNextStep::CleanDirtyScope => {
-            "the scope has uncommitted changes: commit, stash or revert them, or start with continue_own_wip if they \
-             are yours"
+            "the scope has uncommitted changes: commit, stash or revert them, or start with `--continue-own-wip` if \
+             they are yours"
                 .into()
         }
         StartNextStep::EditInScope => "edit inside the declared scope only, then finish".into(),

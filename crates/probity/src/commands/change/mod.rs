@@ -2,6 +2,7 @@
 
 mod finish;
 mod keys;
+mod screen;
 mod start;
 mod status;
 mod words;
@@ -14,7 +15,9 @@ use super::identity::Identity;
 use crate::answer::Answer;
 use crate::{place, ui};
 use control::{Fault, Workspace, change};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+pub(crate) use words::{ownership, seconds};
 use words::{show_notices, to_json};
 
 /// Widens the scope of an intent.
@@ -29,9 +32,12 @@ pub(crate) fn amend(
     let caller = identity.caller_for_name(workspace, intent_id)?;
     let (add, related) = (place::paths(workspace, add)?, place::paths(workspace, related)?);
     let answer = change::amend(workspace, &caller, intent_id, &add, &related, why)?;
-    ui::print(format_args!("{} {}", ui::good("amended"), answer.intent_id));
+    ui::print(format_args!("{} {}", ui::good("amended"), canon::words::short_id(answer.intent_id.as_str())));
     for path in answer.allowed_files.iter().chain(&answer.allowed_related) {
-        ui::print_row("added", path);
+        let file = workspace.root.join(OsStr::from_bytes(path.as_bytes()));
+        let note =
+            if file.symlink_metadata().is_ok() { "" } else { "does not exist yet: it will be created" };
+        ui::print_row("added", format_args!("{path}  {}", ui::dim(note)));
     }
     show_notices(&answer.notices);
     ui::print_row("next", answer.next_step);

@@ -1,6 +1,6 @@
 //! `probity start`.
 
-use super::words::{Detail, DirtyScope, Strictness, ownership, show_notices, shown_path, to_json};
+use super::words::{Detail, DirtyScope, Strictness, ownership, seconds, show_notices, shown_path, to_json};
 use crate::answer::Answer;
 use crate::commands::analysis::watched;
 use crate::commands::identity::Identity;
@@ -59,7 +59,7 @@ pub(crate) struct StartArgs {
     queue: bool,
 
     /// When queued, wait at most so many seconds until the way is free
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600")]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600", value_parser = seconds)]
     wait: Option<u64>,
 
     /// What uncommitted changes in the paths mean
@@ -71,11 +71,11 @@ pub(crate) struct StartArgs {
     continue_own_wip: bool,
 
     /// How long the intent may live, in seconds [default: 3600]
-    #[arg(long, alias = "ttl-seconds", value_name = "SECONDS")]
+    #[arg(long, alias = "ttl-seconds", value_name = "SECONDS", value_parser = seconds)]
     ttl: Option<u64>,
 
     /// How long its owner may be silent, in seconds [default: 300]
-    #[arg(long, alias = "lease-seconds", value_name = "SECONDS")]
+    #[arg(long, alias = "lease-seconds", value_name = "SECONDS", value_parser = seconds)]
     lease: Option<u64>,
 
     /// How strictly the budget is reckoned; not less than the policy says
@@ -112,7 +112,7 @@ pub(crate) struct PromoteArgs {
     pub(crate) intent: String,
 
     /// Wait at most so many seconds until the way is free
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600")]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600", value_parser = seconds)]
     wait: Option<u64>,
 
     /// Uncommitted changes in the paths are your own
@@ -208,6 +208,21 @@ pub(crate) fn new_handle(caller: &Caller) -> Value {
     json!(handle)
 }
 
+/// The reasons as people read them; `are_own` if whoever holds the paths is the caller under another handle.
+fn reason_words(reasons: &[String], are_own: bool) -> String {
+    let told = reasons.iter().filter(|reason| !are_own || *reason != "foreign_dirty_overlap");
+    let words = told.map(|reason| match reason.as_str() {
+        "coordination" if are_own => "your own intent holds these paths".to_owned(),
+        "coordination" => "others hold these paths".to_owned(),
+        "dirty_scope" => "uncommitted changes in these paths".to_owned(),
+        "foreign_dirty_overlap" => "uncommitted changes of others".to_owned(),
+        "queue_ahead" => "others wait for these paths".to_owned(),
+        "overlaps_own" => "your own intent holds these paths".to_owned(),
+        other => other.replace('_', " "),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
 fn show_start(answer: &StartAnswer) {
     let word = match answer.status {
         StartStatus::Active => ui::good("active"),
@@ -215,8 +230,12 @@ fn show_start(answer: &StartAnswer) {
         StartStatus::Blocked => ui::bad("blocked"),
         StartStatus::NeedsAnalysis => ui::warn("needs analysis"),
     };
-    let reasons =
-        if answer.reasons.is_empty() { String::new() } else { format!(": {}", answer.reasons.join(", ")) };
+    let others = &answer.workspace.concurrent_intents;
+    let are_own = !others.is_empty() && others.iter().all(|other| other.handle_kept);
+    let reasons = match answer.reasons.as_slice() {
+        [] => String::new(),
+        reasons => format!(": {}", reason_words(reasons, are_own)),
+    };
     ui::print(format_args!("{word}{reasons}"));
     if let Some(id) = &answer.intent_id {
         ui::print_row("intent", ui::bold(id));
@@ -230,7 +249,7 @@ fn show_start(answer: &StartAnswer) {
                 "{} by {} ({}) since {}: {}",
                 paths.join(", "),
                 neighbour.agent_label,
-                ownership(neighbour.ownership),
+                ownership(neighbour.ownership, neighbour.handle_kept),
                 neighbour.declared_at,
                 neighbour.intent
             ),
@@ -261,6 +280,15 @@ fn show_start(answer: &StartAnswer) {
     if !answer.implements.is_empty() {
         ui::print_row("implements", answer.implements.join(", "));
     }
+    for missing in &answer.missing_paths {
+        let meant = match (&missing.suggestion, missing.hint) {
+            (_, Some(hint)) => format!("; {hint}"),
+            (Some(near), None) => format!("; did you mean {}?", ui::code(place::typed_word(near.as_bytes()))),
+            (None, None) => String::new(),
+        };
+        let text = format!("{} does not exist yet: it will be created{meant}", missing.path);
+        ui::print_row("new", text);
+    }
     for warning in &answer.warnings {
         let entry = warning.entry.as_ref().map_or_else(String::new, |entry| format!("`{entry}`: "));
         ui::print_row("warning", format_args!("{entry}{} {}", warning.message, ui::warn(warning.code)));
@@ -269,9 +297,10 @@ fn show_start(answer: &StartAnswer) {
         ui::print_row(
             "blast",
             format_args!(
-                "{}: {} need these files directly, {} in all",
+                "{}: {} {} these files directly, {} in all",
                 blast.radius_level,
                 ui::count(blast.direct_dependents_count, "file"),
+                ui::verb(blast.direct_dependents_count, "needs", "need"),
                 blast.transitive_dependents_count
             ),
         );

@@ -1,6 +1,7 @@
 //! `probity status` and `probity doctor`.
 
 use super::keys::Keyboard;
+use super::screen::Screen;
 use super::words::{ownership, show_notices, shown_path, to_json};
 use crate::answer::Answer;
 use crate::commands::identity::Identity;
@@ -26,6 +27,8 @@ pub(crate) struct StatusArgs {
 
 /// How long a watcher waits for news of the registry before it looks at the tree again.
 const LOOK_AGAIN_INTERVAL: Duration = Duration::from_secs(1);
+/// Stands between one status and the next where they cannot be drawn in place.
+const SEPARATOR: &str = "────────";
 /// How often it looks whether a key was pressed.
 const KEY_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -35,19 +38,36 @@ pub(crate) fn status(workspace: &Workspace, args: &StatusArgs) -> Result<Answer,
     // Before the first line is shown: a key that is pressed at once counts, too.
     let keyboard = if args.watch { Keyboard::open() } else { None };
     let mut answer = change::status(workspace, &caller)?;
-    show_status(&answer);
+    let screen = keyboard.is_some().then(Screen::open).flatten();
+    show_again(screen.as_ref(), workspace, &answer);
     if args.watch {
         let mut watch = Watch::open(workspace)?;
         while ui::output_arrived() && !wait_for_news(&mut watch, keyboard.as_ref())? {
             let now = change::status(workspace, &caller)?;
-            if what_matters(&now) != what_matters(&answer) {
-                ui::print("");
-                show_status(&now);
+            let is_news = what_matters(&now) != what_matters(&answer);
+            if screen.is_none() && is_news {
+                ui::print(ui::dim(SEPARATOR));
+            }
+            if screen.is_some() || is_news {
+                show_again(screen.as_ref(), workspace, &now);
             }
             answer = now;
         }
     }
+    if screen.is_some() {
+        // The screen goes with the watch; how things stand stays.
+        drop(screen);
+        show_status(&answer);
+    }
     Ok(Answer { exit_code: 0, document: to_json(&answer) })
+}
+
+/// Draws a status in place on a screen, else below what was shown before.
+fn show_again(screen: Option<&Screen>, workspace: &Workspace, answer: &StatusAnswer) {
+    let Some(screen) = screen else { return show_status(answer) };
+    let mut lines = vec![ui::dim(format_args!("probity status  in {}", workspace.root.display()))];
+    lines.extend(ui::collect_lines(|| show_status(answer)));
+    screen.show(&lines, &ui::dim("watching; q leaves"));
 }
 
 /// Waits for news of the registry, or until it is time to look at the tree again; answers whether somebody wants to leave.
@@ -108,7 +128,7 @@ fn show_status(answer: &StatusAnswer) {
             format_args!(
                 "{lease}, expires in {}  {}",
                 span(line.life_left_seconds),
-                ui::dim(ownership(line.ownership))
+                ui::dim(ownership(line.ownership, line.is_yours))
             ),
         );
         let mut notes = Vec::new();

@@ -1,0 +1,32 @@
+//! Words that every surface shares.
+
+/// A number of things: `1 change`, `2 changes`.
+pub fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The least length of a short id: the time that an id begins with, so that a later one does not begin with the same.
+const SHORT_ID_BYTES: usize = 13;
+
+/// The beginning of an id of a run or an intent by which commands find it.
+pub fn short_id(id: &str) -> &str {
+    let end = id.char_indices().map(|(at, _)| at).find(|at| *at >= SHORT_ID_BYTES);
+    &id[..end.unwrap_or(id.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{count, short_id};
+
+    #[test]
+    fn a_short_id_is_the_time_of_a_made_id_and_a_short_text_as_it_is() {
+        assert_eq!(short_id("01a1e688-0cf7-7395-ab73-0be59733ca2a"), "01a1e688-0cf7");
+        assert_eq!((short_id("my-intent"), short_id("")), ("my-intent", ""));
+        assert_eq!(short_id("ääääääääää"), "äääääää");
+    }
+
+    #[test]
+    fn one_thing_is_singular() {
+        assert_eq!([0, 1, 2].map(|n| count(n, "gate")), ["0 gates", "1 gate", "2 gates"]);
+    }
+}
