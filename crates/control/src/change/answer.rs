@@ -11,6 +11,7 @@ use intent::{Entries, IntentId, IntentScope, OverlapType, Ownership, RelationKin
 use paths::RepoPath;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// The answer to a start or a promotion.
 #[derive(Debug, Clone, Serialize)]
@@ -282,7 +283,10 @@ pub struct ExternalChanges {
     pub count: usize,
     /// Their paths, the first of them.
     pub paths: Vec<RepoPath>,
-    /// The same paths with how they changed, and whose they are.
+    /// How many there are of each attribution.
+    #[serde(default)]
+    pub by_attribution: BTreeMap<ChangeAttribution, usize>,
+    /// The first of them with how they changed, and whose they are; none in a summary.
     #[serde(default)]
     pub changes: Vec<ExternalChange>,
     /// The rest, for a surface that shows all in few lines.
@@ -300,13 +304,15 @@ pub struct ExternalChange {
     /// Whose it is, as far as that is known.
     pub attribution: ChangeAttribution,
     /// The intent that holds it, or whose finish saw it as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent_id: Option<IntentId>,
     /// What people call the owner of that intent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
 
 /// Whose an uncommitted change is, as far as that is known (law 5).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeAttribution {
     /// A live intent of others holds the path.

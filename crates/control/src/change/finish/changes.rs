@@ -7,6 +7,7 @@ use crate::change::uncommitted::FinishedWork;
 use crate::change::view::LISTED;
 use intent::hygiene::{DirtyAttribution, DirtyClass};
 use paths::RepoPath;
+use std::collections::BTreeMap;
 
 impl Finisher<'_> {
     /// The paths of the change that differ from the commit or from the start. A path that is listed and differs from
@@ -58,9 +59,16 @@ impl Finisher<'_> {
         let mut changes: Vec<ExternalChange> =
             outside.filter_map(&mut one).filter(|change| is_uncommitted(scene, &change.path)).collect();
         let count = changes.len();
-        let unlisted = changes.split_off(count.min(self.most_listed()));
-        let paths = changes.iter().map(|change| change.path.clone()).collect();
-        (count > 0).then_some(ExternalChanges { count, paths, changes, unlisted })
+        let paths = changes.iter().take(self.most_listed()).map(|change| change.path.clone()).collect();
+        let mut by_attribution = BTreeMap::new();
+        for change in &changes {
+            *by_attribution.entry(change.attribution).or_default() += 1;
+        }
+        // An agent reads all of a summary: there the counts say whose they are.
+        let is_summary = self.request.detail_level == DetailLevel::Summary;
+        let most = if is_summary { 0 } else { self.most_listed() };
+        let unlisted = changes.split_off(count.min(most));
+        (count > 0).then_some(ExternalChanges { count, paths, by_attribution, changes, unlisted })
     }
 
     fn most_listed(&self) -> usize {
