@@ -19,6 +19,8 @@ mod kills;
 mod ledger;
 mod mcp;
 mod outputs;
+#[path = "../shared/published_schemas.rs"]
+mod published_schemas;
 mod repo;
 mod schemas;
 mod shared_change_words;

@@ -1,61 +1,13 @@
 //! Every document that the binary prints has a schema, and says nothing that the schema does not know.
 
+use crate::published_schemas;
 use crate::repo::Repo;
 use serde_json::Value;
-use std::path::Path;
 
 /// Holds a document against the schema that it names.
 pub(crate) fn check(document: &Value) {
-    let name = document["schema"].as_str().expect("a schema");
-    let file = name.strip_prefix("probity/").and_then(|name| name.strip_suffix("/v1")).expect("a version");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/schemas/{file}.v1.json"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name} has no schema: {error}"));
-    let schema: Value = serde_json::from_str(&text).expect("the schema is JSON");
-    fits(document, &schema, name);
-}
-
-/// The part of JSON Schema that our schemas use.
-fn fits(value: &Value, schema: &Value, place: &str) {
-    if let Some(allowed) = schema.get("const") {
-        assert_eq!(value, allowed, "{place}");
-    }
-    if let Some(Value::Array(allowed)) = schema.get("enum") {
-        assert!(allowed.contains(value), "{place}: {value} is not among {allowed:?}");
-    }
-    if let Some(Value::Array(forms)) = schema.get("anyOf") {
-        assert!(forms.iter().any(|form| has_type(value, form)), "{place}: {value} fits no form");
-    }
-    assert!(has_type(value, schema), "{place}: {value} is no {}", schema["type"]);
-    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        assert!(value.is_null() || value.get(name).is_some(), "{place}: `{name}` is missing in {value}");
-    }
-    if let (Some(members), Some(properties)) = (value.as_object(), schema["properties"].as_object()) {
-        for (name, member) in members {
-            let known =
-                properties.get(name).unwrap_or_else(|| panic!("{place}: the schema does not know `{name}`"));
-            fits(member, known, &format!("{place}.{name}"));
-        }
-    }
-    for (index, item) in value.as_array().into_iter().flatten().enumerate() {
-        fits(item, &schema["items"], &format!("{place}[{index}]"));
-    }
-}
-
-fn has_type(value: &Value, schema: &Value) -> bool {
-    let is = |name: &str| match name {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "boolean" => value.is_boolean(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "null" => value.is_null(),
-        other => panic!("the schemas use no type `{other}`"),
-    };
-    match &schema["type"] {
-        Value::String(name) => is(name),
-        Value::Array(names) => names.iter().filter_map(Value::as_str).any(is),
-        _ => true,
-    }
+    let errors = published_schemas::errors(document);
+    assert!(errors.is_empty(), "{:#}\n{}", document, errors.join("\n"));
 }
 
 #[test]

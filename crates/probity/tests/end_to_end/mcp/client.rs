@@ -3,7 +3,7 @@
 use crate::repo::Repo;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 pub(crate) struct Client {
     process: Child,
@@ -25,8 +25,12 @@ pub(crate) struct ToolAnswer {
 impl Client {
     /// Starts `probity mcp` in a repository and opens a session.
     pub(crate) fn start(repo: &Repo) -> Self {
-        let mut process = repo
-            .probity(&["mcp"])
+        Self::connect(repo.probity(&["mcp"]))
+    }
+
+    /// Starts a server and opens a session with it.
+    pub(crate) fn connect(mut server: Command) -> Self {
+        let mut process = server
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

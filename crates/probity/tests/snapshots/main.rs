@@ -1,0 +1,30 @@
+//! What people and programs see: every command and every tool, in its usual, refused and failed form.
+//!
+//! The texts are under `snapshots/`, one file a case and form. CONTRIBUTING.md says how to review and accept a change.
+
+#[path = "../end_to_end/mcp/client.rs"]
+#[allow(dead_code, reason = "shared with the end-to-end tests, which use all of it")]
+mod client;
+#[path = "../shared/published_schemas.rs"]
+mod published_schemas;
+#[path = "../end_to_end/repo.rs"]
+#[allow(dead_code, reason = "shared with the end-to-end tests, which use all of it")]
+mod repo;
+
+mod change;
+mod coverage;
+mod documents;
+mod general;
+mod govern;
+mod harness;
+mod known_defects;
+mod ledger;
+mod quality;
+mod redaction;
+mod setup;
+mod tools;
+
+/// A file of the source tree.
+fn repo_file(path: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}

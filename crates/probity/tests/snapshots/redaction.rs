@@ -1,0 +1,117 @@
+//! The one place that knows what differs between machines, users and moments, and takes it out of a snapshot.
+//!
+//! What is equal stays equal: the first id of a kind in a snapshot becomes number 1, the next other one number 2.
+
+use regex::{Captures, Regex};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::LazyLock;
+
+/// A pattern, and what stands in its place. `$1` is kept text.
+struct Filter {
+    pattern: &'static str,
+    replacement: &'static str,
+}
+
+/// Applied in this order, before ids are numbered.
+const FILTERS: &[Filter] = &[
+    // Progress is shown once work takes longer than a second.
+    Filter { pattern: r"(?m)^probity: .*\(\d+ s\)\n", replacement: "" },
+    Filter { pattern: r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?", replacement: "[TIME]" },
+    Filter { pattern: r"\d{4}-\d\d-\d\d\b", replacement: "[DATE]" },
+    // Seconds or milliseconds since 1970.
+    Filter { pattern: r#"": ?\d{10,19}\b"#, replacement: r#"": "[TIME]""# },
+    Filter { pattern: r"\b\d+ ms\b", replacement: "[DURATION]" },
+    Filter { pattern: r#""(duration_ms)": ?\d+"#, replacement: r#""$1": "[DURATION]""# },
+    Filter { pattern: r"\((?:\d+ h )?\d+ (?:s|min) ago\)", replacement: "([DURATION] ago)" },
+    Filter { pattern: r"\b(?:\d+ h )?\d+ (?:s|min) left\b", replacement: "[DURATION] left" },
+    Filter { pattern: r"\bexpires in (?:\d+ h )?\d+ (?:s|min)\b", replacement: "expires in [DURATION]" },
+    Filter { pattern: r"\blease +\d+ s\b", replacement: "lease [DURATION]" },
+    Filter {
+        pattern: r#""((?:age|lease_expires_in|lease_left|life_left)_seconds)": ?\d+"#,
+        replacement: r#""$1": "[DURATION]""#,
+    },
+    // Documents hold paths and times, whose lengths differ.
+    Filter { pattern: r"\b\d+ kB\b", replacement: "[SIZE]" },
+    Filter { pattern: r#""bytes": ?\d+"#, replacement: r#""bytes": "[SIZE]""# },
+    Filter { pattern: r"\bpid \d+", replacement: "pid [PID]" },
+    Filter { pattern: r#""(pid|pid_start)": ?\d+"#, replacement: r#""$1": "[PID]""# },
+    Filter { pattern: r#""host": ?"[^"]*""#, replacement: r#""host": "[HOST]""# },
+    // Only Linux has one.
+    Filter { pattern: r#""boot_id": ?(?:"[^"]*"|null)"#, replacement: r#""boot_id": "[BOOT_ID]""# },
+    Filter { pattern: r"\bgit version \S+|\bgit \d+\.\d+\S*", replacement: "git [VERSION]" },
+];
+
+/// Ids and hashes, in the order in which they are looked for: a longer form may hold shorter ones.
+static IDS: LazyLock<[(&str, Regex); 3]> = LazyLock::new(|| {
+    [
+        ("UUID", r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
+        ("BASE64", r"[A-Za-z0-9+/_-]{43,}={0,2}"),
+        ("HEX", r"\b[0-9a-f]{8,}\b"),
+    ]
+    .map(|(kind, pattern)| (kind, Regex::new(pattern).expect("a pattern")))
+});
+
+static COMPILED: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
+    FILTERS.iter().map(|it| (Regex::new(it.pattern).expect("a pattern"), it.replacement)).collect()
+});
+
+/// Takes out of `text` what belongs to one machine or one moment. `places` are directories and their names.
+pub(crate) fn redact(text: &str, places: &[(&Path, &str)]) -> String {
+    let mut text = text.to_owned();
+    for (place, name) in places {
+        text = text.replace(&*place.to_string_lossy(), name);
+    }
+    for (pattern, replacement) in COMPILED.iter() {
+        text = pattern.replace_all(&text, *replacement).into_owned();
+    }
+    for (kind, pattern) in IDS.iter() {
+        text = number_ids(&text, kind, pattern);
+    }
+    text
+}
+
+fn number_ids(text: &str, kind: &str, pattern: &Regex) -> String {
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    let replace = |captures: &Captures| {
+        let found = &captures[0];
+        if kind == "BASE64" && !is_random(found) {
+            return found.to_owned();
+        }
+        let next = numbers.len() + 1;
+        let number = *numbers.entry(found.to_owned()).or_insert(next);
+        // How long a hash is shown is part of the face; how long a signed text is depends on what it tells.
+        let length = if kind == "HEX" { found.len().to_string() } else { String::new() };
+        format!("[{kind}{length}-{number}]")
+    };
+    pattern.replace_all(text, replace).into_owned()
+}
+
+/// Whether a long word is made of bytes rather than written by someone.
+fn is_random(word: &str) -> bool {
+    let has = |is: fn(&char) -> bool| word.chars().any(|letter| is(&letter));
+    has(char::is_ascii_uppercase) && has(char::is_ascii_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_ids_get_equal_numbers() {
+        let text = "a 0199c2aa-37ea-765a-9e94-5f87cd323e40 b 14d82d39 c 14d82d39 sha256:ffffffffff d 1234567";
+        assert_eq!(redact(text, &[]), "a [UUID-1] b [HEX8-1] c [HEX8-1] sha256:[HEX10-2] d 1234567");
+    }
+
+    #[test]
+    fn progress_is_left_out() {
+        assert_eq!(redact("a\nprobity: reading the tree: 3 so far (12 s)\nb\n", &[]), "a\nb\n");
+    }
+
+    #[test]
+    fn words_and_paths_stay() {
+        let text =
+            "crates/probity/tests/snapshots/end_to_end/a_long_name_of_a_file and defaced facade ed25519";
+        assert_eq!(redact(text, &[]), text);
+    }
+}

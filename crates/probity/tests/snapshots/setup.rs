@@ -1,0 +1,72 @@
+//! Setting up: a policy, agents, the doctor, the server's tools.
+
+use crate::harness::story;
+
+const AREA: &str = "setup";
+
+#[test]
+fn init_writes_a_policy_that_fits() {
+    story(AREA, "init", |scene| {
+        scene.case("dry_run", &["init", "--dry-run"]);
+        scene.case("policy", &["init"]);
+        scene.case("again", &["init"]);
+    });
+}
+
+#[test]
+fn init_sets_up_agents() {
+    for agent in ["claude", "codex", "cursor", "gemini"] {
+        story(AREA, "init_agent", |scene| {
+            scene.case(&format!("{agent}_dry_run"), &["init", "--agent", agent, "--dry-run"]);
+            scene.case(agent, &["init", "--agent", agent]);
+            scene.case(&format!("{agent}_again"), &["init", "--agent", agent]);
+            scene.case(&format!("{agent}_uninstall"), &["init", "--agent", agent, "--uninstall"]);
+            scene.case(&format!("{agent}_uninstall_again"), &["init", "--agent", agent, "--uninstall"]);
+        });
+    }
+    story(AREA, "init_agent", |scene| {
+        scene.case("unknown", &["init", "--agent", "nobody"]);
+        scene.repo.write(".mcp.json", "nonsense");
+        scene.case("damaged_configuration", &["init", "--agent", "claude"]);
+    });
+}
+
+#[test]
+fn doctor_checks_the_setup() {
+    story(AREA, "doctor", |scene| {
+        scene.case("sound", &["doctor"]);
+        scene.ask(&["init", "--agent", "claude"]);
+        scene.ask(&["run", "--scope", "src/a.py", "--", "true"]);
+        scene.case("used", &["doctor"]);
+        scene.repo.write("probity.toml", "gate = 1\n");
+        scene.case("bad_policy", &["doctor"]);
+        let outside = scene.repo.outside().join("plain");
+        std::fs::create_dir(&outside).expect("creates");
+        scene.case_in(&outside, "without_git", &["doctor"], "");
+    });
+}
+
+#[test]
+fn the_tools_of_the_server_are_listed() {
+    story(AREA, "mcp", |scene| {
+        scene.case("tools", &["mcp", "--tools"]);
+        scene.case("closed_at_once", &["mcp"]);
+        scene.case("bad_port", &["mcp", "--http", "high"]);
+    });
+}
+
+#[test]
+fn conformance_vectors_are_run() {
+    story(AREA, "conformance", |scene| {
+        let vectors = crate::repo_file("conformance/profile");
+        let vectors = vectors.to_str().expect("text");
+        scene.case("directory", &["conformance", vectors]);
+        scene.case("missing", &["conformance", "none"]);
+        scene
+            .repo
+            .write("v.json", r#"{"id": "v", "kind": "nonsense", "about": "x", "given": {}, "expect": {}}"#);
+        scene.case("unknown_kind", &["conformance", "v.json"]);
+        scene.repo.write("bad.json", "nonsense");
+        scene.case("no_json", &["conformance", "bad.json"]);
+    });
+}
