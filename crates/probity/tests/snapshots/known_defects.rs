@@ -4,7 +4,16 @@ use crate::published_schemas;
 use serde_json::Value;
 
 /// The case, as `<area>/<story>_<case>`, and what is wrong.
-const KNOWN_DEFECTS: &[(&str, &str)] = &[("setup/mcp_tools", "probity/mcp-tools/v1 is not published")];
+const KNOWN_DEFECTS: &[(&str, &str)] = &[
+    ("setup/mcp_tools", "probity/mcp-tools/v1 is not published"),
+    (
+        "tools/analyze_repository",
+        "probity/analyze/v1 requires `changed` and `written`, which the tool leaves out",
+    ),
+    ("tools/analyze_repository_findings", "the same"),
+    ("tools/contract", "probity/contract-verify/v1 requires `receipt`, which the tool leaves out"),
+    ("tools/contract_out_of_scope", "the same"),
+];
 
 /// Holds the document of a case against the schema that it names.
 pub(crate) fn check(case: &str, document: &Value) {
