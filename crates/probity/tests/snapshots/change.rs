@@ -34,14 +34,14 @@ fn start_has_four_answers() {
         let full = ["start", "src/a.py", "--related", "docs/d.md", "--forbid", "*.lock", "-m", "fix a"];
         let rest = ["--effect", "a is better", "--owner", ANN, "--agent", "ann"];
         scene.case("active", &[&full[..], &rest[..]].concat());
-        scene.case("new_owner", &["start", "docs/d.md", "-m", "the docs", "--agent", "cy"]);
+        scene.case("new_owner", &["start", "docs/new.md", "-m", "the docs", "--agent", "cy"]);
         scene.case("blocked", &["start", "src/a.py", "-m", "mine", "--owner", BO, "--agent", "bo"]);
         scene.case("queued", &["start", "src/a.py", "-m", "mine", "--queue", "--owner", BO, "--agent", "bo"]);
         scene.case("pattern", &["start", "src/*.py", "-m", "all", "--owner", BO]);
         scene.case("no_paths", &["start", "-m", "none", "--owner", BO]);
         scene.case("no_intent", &["start", "src/b.py"]);
         scene.case("bad_handle", &["start", "src/b.py", "-m", "x", "--owner", "short"]);
-        scene.case("bad_pid", &["start", "src/b.py", "-m", "x", "--owner", BO, "--agent-pid", "1"]);
+        scene.case("bad_pid", &["start", "src/b.py", "-m", "x", "--owner", BO, "--agent-pid", "999999999"]);
         scene.repo.sh("echo x >> src/b.py");
         scene.case("uncommitted", &["start", "src/b.py", "-m", "more", "--owner", BO, "--agent", "bo"]);
         let own = ["start", "src/b.py", "-m", "more", "--continue-own-wip", "--owner", BO, "--agent", "bo"];

@@ -88,9 +88,12 @@ fn commits_are_written_and_read() {
         scene.case("diff_unknown", &["commits", "diff", "none", "@"]);
         scene.case("ref_delete", &["commits", "ref", "main", "--delete"]);
         scene.case("ref_delete_unknown", &["commits", "ref", "none", "--delete"]);
-        scene.repo.write("t2.schema", &SCHEMA.replace("rank: int64", "rank: int64\n    size: int64 = 0"));
+        let wider = SCHEMA.replace("rank: int64", "rank: int64\n    size: int64 = 0");
+        scene.repo.write("t2.schema", &format!("version 2\n{wider}"));
+        scene.case("schema_set_same_version", &["commits", "schema", "--set", "t.schema"]);
         scene.case("schema_set", &["commits", "schema", "--set", "t2.schema"]);
-        scene.repo.write("t3.schema", &SCHEMA.replace("rank: int64", "rank: string"));
+        let other = SCHEMA.replace("rank: int64", "rank: string");
+        scene.repo.write("t3.schema", &format!("version 3\n{other}"));
         scene.case("schema_set_incompatible", &["commits", "schema", "--set", "t3.schema"]);
         scene.case("blob", &["commits", "blob", "t.schema"]);
         scene.case("blob_missing", &["commits", "blob", "none.png"]);
@@ -131,7 +134,10 @@ fn a_merge_says_what_it_lost() {
     story(AREA, "merge", |scene| {
         let (ours, theirs) = diverged(scene);
         scene.case("heads", &["commits", "heads"]);
-        scene.case("ambiguous_head", &["commits", "put", "ticket/t2", "{}", "--author", "ann"]);
+        scene.case(
+            "ambiguous_head",
+            &["commits", "put", "ticket/t2", r#"{"title": "two", "rank": 0}"#, "--author", "ann"],
+        );
         scene.case("analyze_unwritten", &["merge", "analyze", "--ours", &ours, "--theirs", &theirs]);
         scene.case("analyze_heads", &["merge", "analyze", "--heads"]);
         scene.case("commits_dry_run", &["commits", "merge", &ours, &theirs, "--dry-run"]);

@@ -60,13 +60,15 @@ fn transcripts_are_taken_in() {
         .expect("copies");
         scene.case("claude", &["ledger", "ingest", "claude.jsonl", "--user", "ann"]);
         scene.case("codex", &["ledger", "ingest", "codex.jsonl", "--user", "ann", "--stream", "codex"]);
-        scene.case("pending_without_a_model", &["ledger", "ingest", "--pending"]);
-        let fails = ["ledger", "ingest", "--pending", "--model-command", "false", "--model-tries", "1"];
-        scene.case("model_fails", &fails);
-        scene.case(
-            "unknown_model_program",
-            &["ledger", "ingest", "--pending", "--model-command", "no-such-program"],
-        );
+        scene.case("nothing_pending", &["ledger", "ingest", "--pending"]);
+        let said = "{\"id\": \"t1\", \"text\": \"We will use Postgres for orders.\"}";
+        let model = ["ledger", "ingest", "--user", "ann", "--model-tries", "1", "--model-command"];
+        scene.case_with_input("model_fails", &[&model[..], &["false"]].concat(), said);
+        scene.case_with_input("no_such_model_program", &[&model[..], &["no-such-program"]].concat(), said);
+        let script = "cat > /dev/null; echo '{\"deltas\": [{\"kind\": \"decision_made\", \"turn\": \"t1\", \
+            \"quote\": \"We will use Postgres\", \"handle\": \"a\", \"summary\": \"Use Postgres\", \"confidence\": \"high\"}]}'";
+        let pending = [&model[..], &["sh", "--model-arg=-c", "--model-arg", script, "--pending"]].concat();
+        scene.case("model_reads_what_is_pending", &pending);
     });
 }
 
@@ -112,11 +114,11 @@ fn guardians_keep_hard_constraints() {
         scene.case("show", &["ledger", "guard"]);
         scene.case("refused", &["ledger", "guard", "cy", "--by", "cy"]);
         let hard = r#"{"kind": "constraint_added", "handle": "h", "summary": "No GPL", "hard": true}"#;
-        scene.case_with_input(
-            "proposal_of_another",
-            &["ledger", "propose", "--said", "x", "--author", "cy"],
-            hard,
-        );
+        scene.ask_with_input(&["ledger", "propose", "--said", "x", "--author", "ann"], hard);
+        let revised =
+            r#"{"kind": "constraint_revised", "target": "h", "summary": "No AGPL", "mode": "relaxed"}"#;
+        let propose = ["ledger", "propose", "--said", "x", "--author", "cy"];
+        scene.case_with_input("proposal_of_another", &propose, revised);
         scene.case("everyone", &["ledger", "guard", "--everyone", "--by", "ann"]);
     });
 }
@@ -125,13 +127,13 @@ fn guardians_keep_hard_constraints() {
 fn a_stream_is_merged() {
     story(AREA, "merge", |scene| {
         scene.case("no_streams", &["ledger", "merge"]);
-        let mine =
-            r#"{"kind": "decision_made", "handle": "db", "summary": "Use Postgres", "confidence": "high"}"#;
-        let theirs =
-            r#"{"kind": "decision_made", "handle": "db", "summary": "Use SQLite", "confidence": "high"}"#;
+        let mine = r#"{"kind": "decision_made", "handle": "db", "summary": "Use Postgres for orders", "confidence": "high"}"#;
+        let theirs = r#"{"kind": "decision_made", "handle": "not-db", "summary": "Do not use Postgres for orders", "confidence": "high"}"#;
         scene.ask_with_input(&[&PROPOSE[..], &["--stream", "night"]].concat(), theirs);
         scene.ask_with_input(&PROPOSE, mine);
         scene.case("streams", &["ledger", "merge"]);
+        scene.case("bad_choice", &["ledger", "merge", "night", "--resolve", "nonsense"]);
+        scene.case("unknown_point", &["ledger", "merge", "night", "--resolve", "ffffffff=ours"]);
         scene.case("unknown", &["ledger", "merge", "none"]);
         scene.case("dry_run", &["ledger", "merge", "night", "--dry-run"]);
         scene.case("undecided", &["ledger", "merge", "night"]);
@@ -140,11 +142,27 @@ fn a_stream_is_merged() {
             .as_array()
             .into_iter()
             .flatten()
-            .filter_map(|point| point["id"].as_str().map(|id| format!("{id}=ours")))
+            .filter_map(|point| {
+                point["id"]
+                    .as_str()
+                    .map(|id| format!("{id}={}", point["choices"][0].as_str().expect("a choice")))
+            })
             .collect();
         let mut decided = vec!["ledger", "merge", "night", "--by", "ann"];
         decided.extend(choices.iter().flat_map(|choice| ["--resolve", choice.as_str()]));
         scene.case("decided", &decided);
-        scene.case("bad_choice", &["ledger", "merge", "night", "--resolve", "nonsense"]);
+    });
+}
+
+#[test]
+fn a_contradiction_is_suggested_for_a_decision() {
+    story(AREA, "suggest", |scene| {
+        let deltas = json!([
+            { "kind": "decision_made", "handle": "db", "summary": "Use Postgres for orders", "confidence": "high" },
+            { "kind": "decision_made", "handle": "not-db", "summary": "Do not use Postgres for orders", "confidence": "high" },
+        ]);
+        scene.ask_with_input(&PROPOSE, &deltas.to_string());
+        scene.case("contradiction", &["ledger", "suggest"]);
+        scene.case("export", &["ledger", "export"]);
     });
 }

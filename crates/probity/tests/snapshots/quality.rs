@@ -31,7 +31,7 @@ fn analyze_tells_what_the_code_looks_like() {
         scene.case("coverage", &["analyze", "--coverage", "c.info"]);
         scene.repo.write("in.sarif", "{}");
         scene.case("bad_sarif", &["analyze", "--sarif-in", "in.sarif"]);
-        scene.repo.write("probity.toml", "[analysis.gates]\nmax_complexity = 3\n");
+        scene.repo.write("probity.toml", "[analysis.gates]\ncyclomatic = 3\n");
         scene.case("gate_fails", &["analyze", "--check"]);
         scene.case("blast", &["analyze", "blast", "src/one.py"]);
         scene.case("blast_unknown", &["analyze", "blast", "src/none.py"]);
@@ -142,7 +142,8 @@ fn claims_are_held_against_the_tree() {
         scene.case_with_input("text", &["claims", "check", "--text", "-"], text);
         scene.case("true", &["claims", "check", "--claim", "no_regressions"]);
         scene.case("false", &["claims", "check", "--claim", "docs_only"]);
-        scene.case("unverified", &["claims", "check", "--claim", "verified"]);
+        scene.case("verified", &["claims", "check", "--claim", "verified"]);
+        scene.case("unverified", &["claims", "check", "--claim", "tests_pass"]);
         let touched = r#"{"claim": "only_touched", "paths": ["src/b.py"]}"#;
         scene.case("with_paths", &["claims", "check", "--claim", touched]);
         scene.case("unknown", &["claims", "check", "--claim", "nonsense"]);

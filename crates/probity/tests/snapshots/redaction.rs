@@ -33,9 +33,10 @@ const FILTERS: &[Filter] = &[
     },
     // Documents hold paths and times, whose lengths differ.
     Filter { pattern: r"\b\d+ kB\b", replacement: "[SIZE]" },
-    Filter { pattern: r#""bytes": ?\d+"#, replacement: r#""bytes": "[SIZE]""# },
+    Filter { pattern: r"\b\d+ bytes\b", replacement: "[SIZE] bytes" },
+    Filter { pattern: r#""((?:log_)?bytes)": ?\d+"#, replacement: r#""$1": "[SIZE]""# },
     Filter { pattern: r"\bpid \d+", replacement: "pid [PID]" },
-    Filter { pattern: r#""(pid|pid_start)": ?\d+"#, replacement: r#""$1": "[PID]""# },
+    Filter { pattern: r#""(\w*pid(?:_start)?)": ?\d+"#, replacement: r#""$1": "[PID]""# },
     Filter { pattern: r#""host": ?"[^"]*""#, replacement: r#""host": "[HOST]""# },
     // Only Linux has one.
     Filter { pattern: r#""boot_id": ?(?:"[^"]*"|null)"#, replacement: r#""boot_id": "[BOOT_ID]""# },
