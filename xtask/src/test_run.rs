@@ -39,6 +39,8 @@ impl TestRun {
             .args(&words[1..])
             .env("PROPTEST_RNG_SEED", PROPERTY_SEED)
             .env(SKIPPED_TESTS_VARIABLE, &skipped_file)
+            // A snapshot that differs fails and is left as it is: here nobody reviews.
+            .env("INSTA_UPDATE", "no")
             .current_dir(root())
             .stdout(writer)
             .stderr(same_writer)
