@@ -96,7 +96,8 @@ impl Look {
     /// The files that people write: neither build outputs nor ignored.
     pub(crate) fn sources(&self) -> Vec<RepoPath> {
         let files = self.snapshot.entries().filter(|entry| entry.kind() != Kind::Directory);
-        let is_source = |path: &RepoPath| !self.exempt.lets_in(path) && !self.state.aside.contains_key(path);
+        let is_source =
+            |path: &RepoPath| !self.exemptions.exempts_path(path) && !self.state.aside.contains_key(path);
         files.filter(|entry| is_source(entry.path())).map(|entry| entry.path().clone()).collect()
     }
 

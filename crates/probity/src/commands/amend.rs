@@ -7,9 +7,9 @@ use crate::{place, ui};
 use canon::bytes::escape;
 use control::amend::{Amended, amend as widen};
 use control::{Fault, Workspace};
+use evidence::Globs;
 use evidence::Manifest;
 use paths::RepoPath;
-use plan::Globs;
 use serde_json::json;
 use std::ffi::OsString;
 
