@@ -45,7 +45,7 @@ pub struct RunRequest {
     pub credentials: Credentials,
     /// The command.
     pub command: Vec<OsString>,
-    /// The folder in which it starts.
+    /// The directory in which it starts.
     pub cwd: PathBuf,
     /// Whether standard output is kept for data: the command's words then go to standard error.
     pub stdout_is_data: bool,
@@ -384,8 +384,8 @@ fn keep_memory_private() {
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
-/// Takes the tree for one process alone; `what` it is about to do is told to whoever finds the tree taken. Waits for
-/// whoever closes an interrupted run there, and for nobody else.
+/// Takes the tree for one process alone; `what` it is about to do is told to a process that finds the tree taken. Waits
+/// for a process that closes an interrupted run there, and for no other.
 pub(crate) fn take_tree(workspace: &Workspace, what: &str) -> Result<Lock, Fault> {
     let holder = format!("{what}, process {}", std::process::id());
     let lock = workspace.state.tree_lock(&workspace.root);
@@ -450,7 +450,7 @@ pub(crate) fn contents_of(
         let search_path = environment.get("PATH").unwrap_or_default();
         let found = inputs::look_up(&workspace.root, gate, search_path, &environments);
         settings.inputs = found.inputs.into_iter().collect();
-        // Where nothing can be exempt, everything is judged whoever imports it.
+        // Where nothing can be exempt, everything is judged, imported or not.
         if contents.recognize_outputs || !contents.build_outputs.is_empty() {
             settings.imports = found.imports;
         }

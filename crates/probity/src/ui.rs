@@ -3,7 +3,7 @@
 //! The answer of a command goes to stdout; diagnostics, refusals, progress and the root that is worked in go to stderr.
 //! With `--json` the answer is one document on stdout, and its words are not printed. `probity run` reports on stderr:
 //! stdout belongs to the command that it runs. Colour appears only on a terminal and never with `NO_COLOR`. A closed pipe
-//! ends the output quietly: whoever closed it does not want the rest.
+//! ends the output quietly: the reader does not want the rest.
 
 use crate::progress::write_undisturbed;
 use anstyle::{AnsiColor, Style};
@@ -183,7 +183,7 @@ pub(crate) fn fit(text: &str, used: usize) -> String {
     }
 }
 
-/// Text of at most so many characters; an ellipsis stands for the rest.
+/// Text of at most `room` characters; an ellipsis stands for the rest.
 fn cut(text: &str, room: usize) -> String {
     if text.chars().count() <= room {
         return text.to_owned();

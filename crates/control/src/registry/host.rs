@@ -82,7 +82,7 @@ fn probe(pid: u32) -> Probe {
 /// The nanoseconds of a clock tick, in which start times are told. Linux tells a hundred in a second to every program.
 const TICK_NANOSECONDS: i128 = 10_000_000;
 
-/// No machine runs for so many ticks (300 years): a larger start is one below zero in its namespace.
+/// No machine runs for this many ticks (300 years): a larger start is one below zero in its namespace.
 const MAX_START_TICKS: u64 = 1_000_000_000_000;
 
 /// A start time of this process's time namespace as one of the first.

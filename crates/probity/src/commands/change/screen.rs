@@ -37,7 +37,7 @@ impl Drop for Screen {
     }
 }
 
-/// What draws a page of so many columns and rows. A long line is wrapped by the terminal, and takes more than one row.
+/// What draws a page of given columns and rows. A long line is wrapped by the terminal, and takes more than one row.
 fn page(lines: &[String], last: &str, (columns, rows): (usize, usize)) -> String {
     let height = |line: &String| {
         anstream::adapter::strip_str(line).to_string().chars().count().div_ceil(columns).max(1)

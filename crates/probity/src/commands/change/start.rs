@@ -58,7 +58,7 @@ pub(crate) struct StartArgs {
     #[arg(long)]
     queue: bool,
 
-    /// When queued, wait at most so many seconds until the way is free
+    /// Maximum time to wait in the queue
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600", value_parser = seconds)]
     wait: Option<u64>,
 
@@ -111,7 +111,7 @@ pub(crate) struct PromoteArgs {
     /// The intent: its id or the beginning of it
     pub(crate) intent: String,
 
-    /// Wait at most so many seconds until the way is free
+    /// Maximum time to wait in the queue
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600", value_parser = seconds)]
     wait: Option<u64>,
 
@@ -208,14 +208,14 @@ pub(crate) fn new_handle(caller: &Caller) -> Value {
     json!(handle)
 }
 
-/// The reasons as people read them; `are_own` if whoever holds the paths is the caller under another handle.
+/// The reasons as people read them; `are_own` if the holder of the paths is the caller under another handle.
 fn reason_words(reasons: &[String], are_own: bool) -> String {
     let told = reasons.iter().filter(|reason| !are_own || *reason != "foreign_dirty_overlap");
     let words = told.map(|reason| match reason.as_str() {
         "coordination" if are_own => "your own intent holds these paths".to_owned(),
         "coordination" => "others hold these paths".to_owned(),
         "dirty_scope" => "uncommitted changes in these paths".to_owned(),
-        "foreign_dirty_overlap" => "uncommitted changes of others".to_owned(),
+        "foreign_dirty_overlap" => "uncommitted changes of another agent".to_owned(),
         "queue_ahead" => "others wait for these paths".to_owned(),
         "overlaps_own" => "your own intent holds these paths".to_owned(),
         other => other.replace('_', " "),

@@ -67,7 +67,7 @@ pub(super) fn shown_path(path: &Value) -> String {
     canon::bytes::from_json(path).map(|path| escape(&path)).unwrap_or_default()
 }
 
-/// How an intent lies to the reader; `is_kept` if its handle is kept in this worktree and the reader may use it.
+/// Whose an intent is, for the reader; `is_kept` if its handle is kept in this worktree and the reader may use it.
 pub(crate) const fn ownership(ownership: Ownership, is_kept: bool) -> &'static str {
     match ownership {
         Ownership::OwnActive => "yours",
