@@ -1,7 +1,7 @@
 //! Sharing a tree: start, finish, status, intents and their log.
 
 use crate::client::Client;
-use crate::harness::{Scene, story};
+use crate::harness::{Scene, branches, story};
 use serde_json::json;
 
 const AREA: &str = "change";
@@ -69,7 +69,7 @@ fn finish_judges_and_releases() {
         scene.case("over", &["finish", &intent, "--strict", "--owner", ANN]);
         scene.repo.sh("git commit -q -a -m a2");
         let intent = begin(scene, BO, "src/b.py", &[]);
-        let branches: String = (0..30).map(|n| format!("    if a > {n}:\n        b += {n}\n")).collect();
+        let branches = branches(30);
         scene.repo.write("src/b.py", &format!("def f(a, b):\n{branches}    return b\n\n\nprint(f(1, 2))\n"));
         scene.repo.write("stray.txt", "stray\n");
         scene.case("worse", &["finish", &intent, "--owner", BO]);

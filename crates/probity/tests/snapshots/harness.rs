@@ -150,6 +150,11 @@ pub(crate) fn snapshot_directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/snapshots")
 }
 
+/// The body of a Python function with `count` branches over `a` and `b`.
+pub(crate) fn branches(count: usize) -> String {
+    (0..count).map(|n| format!("    if a > {n}:\n        b += a * {n}\n")).collect::<Vec<_>>().concat()
+}
+
 /// A JSON text with one member a line; members stay in the order in which they were written.
 pub(crate) fn pretty(json: &str) -> String {
     let mut text = String::new();
@@ -239,10 +244,12 @@ fn quoted(argument: &str) -> String {
 /// Keeps everything from a command that the machine, the user or the tests' caller have set.
 pub(crate) fn fix_environment(command: &mut Command, home: &Path) {
     command.env_clear();
-    // Where programs are, and where temporary files may lie: both are needed and neither is shown.
-    for name in ["PATH", "TMPDIR"] {
-        command.envs(std::env::var_os(name).map(|value| (name, value)));
-    }
+    // Where programs are, and where temporary files may lie: both are needed and neither is shown. A directory that may
+    // not be read would turn "not found" into "not permitted".
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let readable = std::env::split_paths(&path).filter(|directory| directory.read_dir().is_ok());
+    command.env("PATH", std::env::join_paths(readable).expect("was a path before"));
+    command.envs(std::env::var_os("TMPDIR").map(|value| ("TMPDIR", value)));
     command.env("HOME", home).env("XDG_CONFIG_HOME", home).env("USER", "tester").env("LOGNAME", "tester");
     command.env("LC_ALL", "C").env("LANG", "C").env("TZ", "UTC");
     command.env("COLUMNS", COLUMNS).env("NO_COLOR", "1").env("TERM", "dumb");

@@ -1,12 +1,12 @@
 //! Review and CI: analyses, contracts, claims and receipts.
 
-use crate::harness::{Form, Scene, story};
+use crate::harness::{Form, Scene, branches, story};
 
 const AREA: &str = "quality";
 
 /// Python that has something to be found: copies, a cycle, dead code, and a function with many branches.
 fn write_code(scene: &Scene) {
-    let body: String = (0..12).map(|n| format!("    if a > {n}:\n        b += a * {n}\n")).collect();
+    let body = branches(12);
     scene.repo.write("src/one.py", &format!("import src.two\n\n\ndef one(a, b):\n{body}    return b\n"));
     scene.repo.write("src/two.py", &format!("import src.one\n\n\ndef two(a, b):\n{body}    return b\n"));
     scene.repo.write("src/broken.py", "def broken(:\n");
@@ -115,7 +115,7 @@ fn a_contract_is_verified() {
 }
 
 fn write_code_uncommitted(scene: &Scene) {
-    let body: String = (0..30).map(|n| format!("    if a > {n}:\n        b += a * {n}\n")).collect();
+    let body = branches(30);
     scene.repo.write("src/a.py", &format!("def one(a, b):\n{body}    return b\n\n\nprint(one(1, 2))\n"));
 }
 

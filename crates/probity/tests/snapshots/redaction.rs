@@ -31,6 +31,11 @@ const FILTERS: &[Filter] = &[
         pattern: r#""((?:age|lease_expires_in|lease_left|life_left)_seconds)": ?\d+"#,
         replacement: r#""$1": "[DURATION]""#,
     },
+    // Whether a control group can be made depends on the user and the machine.
+    Filter {
+        pattern: r#""enforcement_detail": ?(?:"[^"]*"|null)"#,
+        replacement: r#""enforcement_detail": "[ENFORCEMENT]""#,
+    },
     // Documents hold paths and times, whose lengths differ.
     Filter { pattern: r"\b\d+ kB\b", replacement: "[SIZE]" },
     Filter { pattern: r"\b\d+ bytes\b", replacement: "[SIZE] bytes" },

@@ -1,7 +1,7 @@
 //! Every tool for agents, through the real server: what it answers, and how it refuses.
 
 use crate::client::Client;
-use crate::harness::{Form, Scene, pretty};
+use crate::harness::{Form, Scene, branches, pretty};
 use crate::known_defects;
 use serde_json::{Value, json};
 
@@ -63,7 +63,7 @@ fn analysis() {
     let first = session.case("analyze_repository", "analyze_repository", &json!({}));
     session.case("analyze_repository_refused", "analyze_repository", &json!({ "no_such_argument": 1 }));
     session.case("analyze_repository_elsewhere", "analyze_repository", &json!({ "root": "/nowhere/at/all" }));
-    let body: String = (0..30).map(|n| format!("    if a > {n}:\n        b += a * {n}\n")).collect();
+    let body = branches(30);
     session.scene.repo.write("src/a.py", &format!("def one(a, b):\n{body}    return b\n"));
     session.case("analyze_repository_findings", "analyze_repository", &json!({}));
     session.case("compare_runs", "compare_runs", &json!({ "before": first["run_id"] }));
