@@ -17,6 +17,8 @@ struct Filter {
 const FILTERS: &[Filter] = &[
     // Progress is shown once work takes longer than a second.
     Filter { pattern: r"(?m)^probity: .*\(\d+ s\)\n", replacement: "" },
+    // A stream that held nothing else is no stream.
+    Filter { pattern: r"--- stderr\n\z", replacement: "" },
     Filter { pattern: r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?", replacement: "[TIME]" },
     Filter { pattern: r"\d{4}-\d\d-\d\d\b", replacement: "[DATE]" },
     // Seconds or milliseconds since 1970.
@@ -112,6 +114,7 @@ mod tests {
     #[test]
     fn progress_is_left_out() {
         assert_eq!(redact("a\nprobity: reading the tree: 3 so far (12 s)\nb\n", &[]), "a\nb\n");
+        assert_eq!(redact("a\n--- stderr\nprobity: starting (1 s)\n", &[]), "a\n");
     }
 
     #[test]
