@@ -51,9 +51,10 @@ const FILTERS: &[Filter] = &[
 ];
 
 /// Ids and hashes, in the order in which they are looked for: a longer form may hold shorter ones.
-static IDS: LazyLock<[(&str, Regex); 3]> = LazyLock::new(|| {
+static IDS: LazyLock<[(&str, Regex); 4]> = LazyLock::new(|| {
     [
         ("UUID", r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
+        ("ID", r"\b[0-9a-f]{8}-[0-9a-f]{4}\b"),
         ("BASE64", r"[A-Za-z0-9+/_-]{43,}={0,2}"),
         ("HEX", r"\b[0-9a-f]{8,}\b"),
     ]
