@@ -21,11 +21,13 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
 /// How many letters of a path may be wrong: few, however long it is. In long paths many others are a few letters away.
 const MAX_WRONG_LETTERS: usize = 3;
 
-/// The path nearest to `path`: one with few other letters, else the only one of the same name in another directory.
+/// The path nearest to `path`: the only one with fewest other letters, else the only one of that name elsewhere.
 pub fn nearest_path<'a>(path: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = file_name(path);
-    let enough = (name.len() / 3).clamp(1, MAX_WRONG_LETTERS);
-    let mut near: Option<(usize, &str)> = None;
+    let stem = name.split('.').next().unwrap_or(name);
+    let enough = (stem.len() / 3).clamp(1, MAX_WRONG_LETTERS);
+    let mut near: Vec<&str> = Vec::new();
+    let mut least = enough;
     let mut same_name = Vec::new();
     for candidate in known {
         if file_name(candidate) == name {
@@ -33,15 +35,19 @@ pub fn nearest_path<'a>(path: &str, known: impl IntoIterator<Item = &'a str>) ->
         }
         // A distance is at least the difference of the lengths, which costs less to tell.
         if candidate.len().abs_diff(path.len()) <= MAX_WRONG_LETTERS * 4 {
-            let found = (osa_distance(path, candidate), candidate);
-            if found.0 <= enough && near.is_none_or(|near| found < near) {
-                near = Some(found);
+            let distance = osa_distance(path, candidate);
+            if distance < least {
+                near.clear();
+            }
+            if distance <= least {
+                least = distance;
+                near.push(candidate);
             }
         }
     }
-    match (near, same_name.as_slice()) {
-        (Some((_, near)), _) => Some(near),
-        (None, [only]) => Some(only),
+    // Of several that are equally near, none is known to be meant.
+    match (near.as_slice(), same_name.as_slice()) {
+        ([only], _) | ([], [only]) => Some(only),
         _ => None,
     }
 }
