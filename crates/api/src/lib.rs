@@ -8,9 +8,11 @@ pub mod codes;
 pub mod document;
 pub mod exit;
 pub mod explain;
+mod system_path;
 
 pub use document::{Answer, SchemaEntry};
 pub use exit::ExitCode;
+pub use system_path::SystemPath;
 
 /// The schemas that are generated from the types of this crate, in the order of their names.
 pub const SCHEMAS: &[SchemaEntry] = &[SchemaEntry::of::<explain::CodeExplanation>()];

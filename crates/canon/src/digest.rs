@@ -87,6 +87,8 @@ impl FromStr for Digest {
     }
 }
 
+crate::json_schema_of!(Digest, crate::schema::text("^sha256:[0-9a-f]{64}$"));
+
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

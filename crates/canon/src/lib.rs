@@ -20,6 +20,7 @@ pub mod index;
 pub mod json;
 pub mod language;
 pub mod reason;
+pub mod schema;
 pub mod vectors;
 pub mod words;
 pub mod write;

@@ -35,6 +35,8 @@ impl fmt::Debug for ByteString {
     }
 }
 
+canon::json_schema_of!(ByteString, canon::schema::bytes());
+
 impl Serialize for ByteString {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         bytes::to_json(&self.0).serialize(serializer)

@@ -46,6 +46,8 @@ impl Globs {
     }
 }
 
+canon::json_schema_of!(Globs, canon::schema::list_of_bytes());
+
 impl Serialize for Globs {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter().map(|glob| bytes::to_json(glob)))

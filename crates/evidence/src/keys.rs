@@ -182,6 +182,8 @@ impl fmt::Debug for PublicKey {
     }
 }
 
+canon::json_schema_of!(PublicKey, canon::schema::text("^ed25519:[0-9a-f]{64}$"));
+
 impl Serialize for PublicKey {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

@@ -3,10 +3,11 @@
 //! [`ownership`] is a pure judgement: the clock and the look at the process table are arguments. A process of
 //! another host is never judged by its pid.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A point in time, in whole seconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Timestamp(pub u64);
 
 impl Timestamp {

@@ -40,6 +40,8 @@ macro_rules! id {
             }
         }
 
+        canon::json_schema_of!($name, canon::schema::text(r"^\S+$"));
+
         impl TryFrom<String> for $name {
             type Error = BadId;
 

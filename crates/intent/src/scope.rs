@@ -49,6 +49,8 @@ impl fmt::Debug for Entry {
     }
 }
 
+canon::json_schema_of!(Entry, canon::schema::bytes());
+
 impl Serialize for Entry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         bytes::to_json(&self.0).serialize(serializer)

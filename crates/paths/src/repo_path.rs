@@ -108,6 +108,8 @@ impl fmt::Debug for RepoPath {
     }
 }
 
+canon::json_schema_of!(RepoPath, canon::schema::bytes());
+
 impl Serialize for RepoPath {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         bytes::to_json(&self.0).serialize(serializer)

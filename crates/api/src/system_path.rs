@@ -1,0 +1,29 @@
+//! Paths of the machine in answers.
+
+use serde::{Serialize, Serializer};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// A path of the machine. In JSON it is text, or hex where its bytes are not UTF-8.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SystemPath(pub PathBuf);
+
+impl From<&Path> for SystemPath {
+    fn from(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+}
+
+impl From<PathBuf> for SystemPath {
+    fn from(path: PathBuf) -> Self {
+        Self(path)
+    }
+}
+
+impl Serialize for SystemPath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        canon::bytes::to_json(self.0.as_os_str().as_bytes()).serialize(serializer)
+    }
+}
+
+canon::json_schema_of!(SystemPath, canon::schema::bytes());
