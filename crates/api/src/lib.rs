@@ -4,10 +4,17 @@
 //! May use: canon, commit, contract, intent, ledger.
 //! Must not know: files, clocks, processes, databases, or how a surface renders an answer.
 
+#![allow(
+    missing_docs,
+    reason = "a member whose name says everything has no comment; its schema would only repeat it"
+)]
+
 pub mod codes;
 pub mod document;
+pub mod documents;
 pub mod exit;
 pub mod explain;
+pub mod merges;
 mod system_path;
 
 pub use document::{Answer, SchemaEntry};
@@ -15,4 +22,25 @@ pub use exit::ExitCode;
 pub use system_path::SystemPath;
 
 /// The schemas that are generated from the types of this crate, in the order of their names.
-pub const SCHEMAS: &[SchemaEntry] = &[SchemaEntry::of::<explain::CodeExplanation>()];
+pub const SCHEMAS: &[SchemaEntry] = &[
+    SchemaEntry::of::<documents::BlobAnswer>(),
+    SchemaEntry::of::<documents::BundleTransferAnswer>(),
+    SchemaEntry::of::<documents::StoreCheckAnswer>(),
+    SchemaEntry::of::<documents::CommitWriteAnswer>(),
+    SchemaEntry::of::<documents::CommitDiffAnswer>(),
+    SchemaEntry::of::<documents::StoreFlattenAnswer>(),
+    SchemaEntry::of::<documents::CommitHeadsAnswer>(),
+    SchemaEntry::of::<documents::CommitLogAnswer>(),
+    SchemaEntry::of::<documents::CommitRefsAnswer>(),
+    SchemaEntry::of::<documents::StoreSchemaAnswer>(),
+    SchemaEntry::of::<documents::CommitShowAnswer>(),
+    SchemaEntry::of::<documents::DocumentStateAnswer>(),
+    SchemaEntry::of::<documents::StoreSyncAnswer>(),
+    SchemaEntry::of::<documents::DocumentTraceAnswer>(),
+    SchemaEntry::of::<merges::MergeAnalysisAnswer>(),
+    SchemaEntry::of::<merges::MergeDecisionsAnswer>(),
+    SchemaEntry::of::<merges::MergeHeadsAnswer>(),
+    SchemaEntry::of::<merges::MergePolicyAnswer>(),
+    SchemaEntry::of::<merges::MergeReconcileAnswer>(),
+    SchemaEntry::of::<explain::CodeExplanation>(),
+];

@@ -17,6 +17,7 @@ use crate::schema::Schema;
 use crate::state::State;
 use crate::value::Text;
 use canon::Digest;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -27,20 +28,22 @@ pub struct MergeAnalyzer<'a, C: ?Sized> {
     pub(crate) commits: &'a C,
 }
 
-/// A side of a merge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Side {
-    /// The parent of the merge.
-    Ours,
-    /// The target of the merge, whose opcodes replay last.
-    Theirs,
+canon::word_enum! {
+    /// A side of a merge.
+    pub enum Side {
+        /// The parent of the merge.
+        Ours = "ours",
+        /// The target of the merge, whose opcodes replay last.
+        Theirs = "theirs",
+    }
 }
 
 /// What a locus reads in a state: absent (`null`), or `{"some": value}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "WireReading", into = "WireReading")]
 pub struct Reading(pub Option<Json>);
+
+canon::json_schema_of!(Reading, canon::schema::optional_some());
 
 /// The JSON form of a [`Reading`]; a plain `Option` could not tell absent from a nil that is there.
 #[derive(Clone, Serialize, Deserialize)]
@@ -65,7 +68,7 @@ impl From<Reading> for WireReading {
 }
 
 /// A locus at which intent did not survive a merge.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MergeConflict {
     /// Names the conflict: 16 hex digits made of merge, document and locus.
     pub id: String,
@@ -92,7 +95,7 @@ pub struct MergeConflict {
 }
 
 /// A document with conflicts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MergeDocument {
     /// The attachment.
     pub attachment: Text,

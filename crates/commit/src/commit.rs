@@ -57,6 +57,8 @@ impl FromStr for CommitId {
     }
 }
 
+canon::json_schema_of!(CommitId, canon::schema::text("^[0-9a-f]{64}$"));
+
 impl Serialize for CommitId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

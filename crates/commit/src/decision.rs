@@ -8,11 +8,12 @@ use crate::analysis::{MergeAnalysis, MergeConflict, Reading};
 use crate::commit::{Commit, CommitId};
 use crate::reconcile::{Chosen, MergeResolution, Reconciliation};
 use canon::Digest;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What was decided about one conflict.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
     /// The conflict, with the values that were on offer.
@@ -22,7 +23,7 @@ pub struct Decision {
 }
 
 /// A record of one reconciliation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DecisionRecord {
     /// The merge.

@@ -13,11 +13,12 @@ use crate::path::{self, Path, read_in};
 use crate::policy::Decide;
 use crate::schema::Schema;
 use crate::value::{Text, Value};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 /// Parts of the documents of an attachment that are decided together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
     /// The attachment.

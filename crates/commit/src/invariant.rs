@@ -10,12 +10,13 @@ use crate::schema::Schema;
 use crate::state::State;
 use crate::types::Type;
 use crate::value::{Text, Value};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
 /// Something that must hold.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Invariant {
     /// No two documents of the attachment have the same value at the path.
@@ -46,7 +47,7 @@ pub enum Invariant {
 }
 
 /// A document that breaks an invariant.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Violation {
     /// The rank of the invariant.
     pub invariant: usize,

@@ -20,12 +20,13 @@ use crate::schema::Schema;
 use crate::state::State;
 use crate::types::Type;
 use crate::value::{Text, Value};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
 /// Rules, of which the first that matches decides; groups that are decided as a whole; and what must hold afterwards.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
     /// The rules.
@@ -40,7 +41,7 @@ pub struct Policy {
 }
 
 /// One rule.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// The attachment, or `*` for all.
@@ -56,28 +57,28 @@ fn everywhere() -> Vec<Json> {
     vec![Json::from("**")]
 }
 
-/// What a rule does with a conflict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Decide {
-    /// The parent's value.
-    Ours,
-    /// The target's value.
-    Theirs,
-    /// The greater of both values.
-    Max,
-    /// The smaller of both values.
-    Min,
-    /// Present rather than absent.
-    Union,
-    /// The base and what each side added to it: for counters.
-    Sum,
-    /// The side that wrote there last, by time.
-    Newest,
-    /// Ask a person.
-    RequireReview,
-    /// The merge may not be published.
-    Refuse,
+canon::word_enum! {
+    /// What a rule does with a conflict.
+    pub enum Decide {
+        /// The parent's value.
+        Ours = "ours",
+        /// The target's value.
+        Theirs = "theirs",
+        /// The greater of both values.
+        Max = "max",
+        /// The smaller of both values.
+        Min = "min",
+        /// Present rather than absent.
+        Union = "union",
+        /// The base and what each side added to it: for counters.
+        Sum = "sum",
+        /// The side that wrote there last, by time.
+        Newest = "newest",
+        /// Ask a person.
+        RequireReview = "require_review",
+        /// The merge may not be published.
+        Refuse = "refuse",
+    }
 }
 
 /// What a policy says about a conflict.

@@ -37,6 +37,11 @@ pub enum Chosen {
     Unknown(Json),
 }
 
+canon::json_schema_of!(
+    Chosen,
+    canon::schema::any("`ours`, `theirs`, `base`, `merged`, null for absence, or {\"some\": value}")
+);
+
 impl Chosen {
     /// Chooses a value of one's own.
     pub fn value(value: &Json) -> Self {
@@ -114,6 +119,11 @@ impl MergeResolution {
     /// What was chosen.
     pub const fn chosen(&self) -> &Chosen {
         &self.choose
+    }
+
+    /// Where it decides, for people.
+    pub fn place(&self) -> String {
+        format!("{}/{} {}", self.attachment, self.key, crate::path_text(&self.path))
     }
 
     /// Whether the resolution is about this conflict.

@@ -2,6 +2,7 @@
 
 use crate::Environment;
 use std::ffi::OsString;
+use std::fmt;
 use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -66,6 +67,20 @@ pub enum Outcome {
     Cancelled(i32),
     /// It could not be started.
     NotStarted(NotStarted),
+}
+
+/// What happened, as the rest of a sentence about the job.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(code) => write!(f, "ended with exit code {code}"),
+            Self::Signalled(signal) => write!(f, "was ended by signal {signal}"),
+            Self::TimedOut => f.write_str("did not end in time"),
+            Self::TooMuchOutput => f.write_str("wrote more than it may"),
+            Self::Cancelled(signal) => write!(f, "was stopped by signal {signal}"),
+            Self::NotStarted(why) => write!(f, "could not be started: {why}"),
+        }
+    }
 }
 
 impl Outcome {

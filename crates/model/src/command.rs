@@ -34,10 +34,8 @@ impl Provider for Command {
             .map_err(|error| trouble(&error))?;
         if captured.outcome != Outcome::Exited(0) {
             let words = beginning(&captured.stderr);
-            return Err(Trouble::Unreachable(format!(
-                "the command ended with {:?}: {words}",
-                captured.outcome
-            )));
+            let words = if words.is_empty() { "it wrote nothing to stderr" } else { &words };
+            return Err(Trouble::Unreachable(format!("the command {}: {words}", captured.outcome)));
         }
         let text =
             String::from_utf8(captured.stdout).map_err(|_| Trouble::BadAnswer("it is not UTF-8".into()))?;

@@ -21,8 +21,6 @@ pub(crate) enum Outcome {
     Ok,
     /// With a verdict that fails.
     Failed,
-    /// With conflicts that nobody has decided.
-    Conflict,
 }
 
 impl Outcome {
@@ -31,7 +29,6 @@ impl Outcome {
         match self {
             Self::Ok => 0,
             Self::Failed => 1,
-            Self::Conflict => 5,
         }
     }
 }

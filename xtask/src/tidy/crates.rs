@@ -27,7 +27,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("exec", &["canon"]),
     ("intent", &["canon", "paths"]),
     ("ledger", &["canon", "commit", "paths"]),
-    ("mcp", &["analysis", "canon", "commit", "contract", "control", "intent", "ledger", "paths"]),
+    ("mcp", &["analysis", "api", "canon", "commit", "contract", "control", "intent", "ledger", "paths"]),
     ("model", &["exec"]),
     ("paths", &["canon"]),
     ("plan", &["canon", "evidence", "paths"]),

@@ -2,51 +2,63 @@
 
 use super::{By, open, resolve};
 use crate::Fault;
+use api::documents::{
+    BundleTransferAnswer, StoreCheckAnswer, StoreDamage, StoreFlattenAnswer, StoreSyncAnswer, TransferCounts,
+};
+use canon::Reason;
 use commit::{Commit, Engine};
-use serde_json::{Value as Json, json};
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{BufReader, BufWriter, ErrorKind, Write};
 use std::path::Path;
 use store::commits::{CommitStore, Direction, Moved};
 
 /// Makes two stores have the same commits.
-pub fn sync(store: &CommitStore, other: &Path, direction: Direction) -> Result<Json, Fault> {
+pub fn sync(store: &CommitStore, other: &Path, direction: Direction) -> Result<StoreSyncAnswer, Fault> {
     let other = open(other)?;
     let done = store.synchronise(&other, direction)?;
     let heads = store.heads()?;
-    Ok(json!({ "pulled": moved(&done.pulled), "pushed": moved(&done.pushed), "heads": heads }))
+    Ok(StoreSyncAnswer { pulled: counts(&done.pulled), pushed: counts(&done.pushed), heads })
 }
 
-fn moved(moved: &Moved) -> Json {
-    json!({
-        "commits": moved.n_commits,
-        "known": moved.n_known,
-        "blobs": moved.n_blobs,
-        "decisions": moved.n_decisions,
-    })
+const fn counts(moved: &Moved) -> TransferCounts {
+    TransferCounts {
+        commits: moved.n_commits,
+        known: moved.n_known,
+        blobs: moved.n_blobs,
+        decisions: moved.n_decisions,
+    }
+}
+
+fn transfer(file: &Path, moved: &Moved) -> BundleTransferAnswer {
+    BundleTransferAnswer { file: file.to_string_lossy().into_owned(), moved: counts(moved) }
 }
 
 /// Writes everything to a bundle, which must not exist yet.
-pub fn export(store: &CommitStore, file: &Path) -> Result<Json, Fault> {
+pub fn export(store: &CommitStore, file: &Path) -> Result<BundleTransferAnswer, Fault> {
     let place = || format!("cannot write {}", file.display());
-    let created = File::create_new(file).map_err(Fault::system(place()))?;
+    let created = File::create_new(file).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => {
+            Fault::refused(Reason::CommitStoreExists, format!("{} exists already", file.display()))
+        }
+        _ => Fault::system(place())(error),
+    })?;
     let mut out = BufWriter::new(created);
     let done = store.export(&mut out)?;
     let finish = out.flush().and_then(|()| out.get_ref().sync_all());
     finish.map_err(Fault::system(place()))?;
-    Ok(json!({ "file": file.to_string_lossy(), "moved": moved(&done) }))
+    Ok(transfer(file, &done))
 }
 
 /// Takes in a bundle.
-pub fn import(store: &CommitStore, file: &Path) -> Result<Json, Fault> {
+pub fn import(store: &CommitStore, file: &Path) -> Result<BundleTransferAnswer, Fault> {
     let bundle = File::open(file)
         .map_err(|error| Fault::Missing(format!("cannot open {}: {error}", file.display())))?;
     let done = store.import(&mut BufReader::new(bundle))?;
-    Ok(json!({ "file": file.to_string_lossy(), "moved": moved(&done) }))
+    Ok(transfer(file, &done))
 }
 
 /// Makes a new store that has the state of a commit, and no history.
-pub fn flatten(store: &CommitStore, name: &str, into: &Path, by: &By) -> Result<Json, Fault> {
+pub fn flatten(store: &CommitStore, name: &str, into: &Path, by: &By) -> Result<StoreFlattenAnswer, Fault> {
     let (id, state) = store.read(|view| {
         let id = resolve(view, name)?;
         Ok::<_, Fault>((id, Engine::new(view).state(&id)?))
@@ -58,24 +70,24 @@ pub fn flatten(store: &CommitStore, name: &str, into: &Path, by: &By) -> Result<
         new.put_blob(&bytes)?;
     }
     let root = new.append(flat)?;
-    Ok(
-        json!({ "of": id, "path": into.to_string_lossy(), "commit": root, "documents": state.documents().count() }),
-    )
+    Ok(StoreFlattenAnswer {
+        of: id,
+        path: into.to_string_lossy().into_owned(),
+        commit: root,
+        documents: state.documents().count(),
+    })
 }
 
 /// Reads the whole store and compares everything with its hash.
-pub fn check(store: &CommitStore) -> Result<Json, Fault> {
+pub fn check(store: &CommitStore) -> Result<StoreCheckAnswer, Fault> {
     let survey = store.check()?;
-    let findings: Vec<Json> = survey
-        .findings
-        .iter()
-        .map(|finding| json!({ "commit": finding.commit, "why": finding.why }))
-        .collect();
-    Ok(json!({
-        "sound": findings.is_empty(),
-        "commits": survey.n_commits,
-        "states": survey.n_states,
-        "blobs": survey.n_blobs,
-        "findings": findings,
-    }))
+    let damage = survey.findings.into_iter().map(|it| StoreDamage { commit: it.commit, why: it.why });
+    let findings: Vec<StoreDamage> = damage.collect();
+    Ok(StoreCheckAnswer {
+        sound: findings.is_empty(),
+        commits: survey.n_commits,
+        states: survey.n_states,
+        blobs: survey.n_blobs,
+        findings,
+    })
 }

@@ -5,13 +5,18 @@
 
 use super::{By, commit_of, resolve};
 use crate::{Fault, clock};
+use api::merges::{
+    ConflictDecision, ConflictReport, DecisionEntry, DecisionSummary, GroupReport, MergeAnalysisAnswer,
+    MergeDecisionsAnswer, MergePolicyAnswer, MergeReconcileAnswer, PolicyRuling, ReconcileResult,
+    RulingStatus,
+};
 use canon::Reason;
 use commit::{
     Chosen, Commit, CommitId, DecisionRecord, Decisions, Engine, GroupDecision, MergeAnalysis, MergeAnalyzer,
     MergeConflict, MergeResolution, Overlay, Policy, ReconcileCode, ReconcileError, Reconciliation, Rulings,
     Stamp, Verdict, Violation, check_invariants, path_text, reduce_heads,
 };
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use store::commits::{CommitStore, View};
 
 /// Which merge is meant.
@@ -69,61 +74,63 @@ impl Analyzed {
     }
 
     /// The answer for programs.
-    pub fn to_json(&self) -> Json {
+    pub fn to_answer(&self) -> MergeAnalysisAnswer {
         let analysis = &self.analysis;
         let details = self.rulings.conflicts.iter().zip(&self.histories).zip(&self.authors);
         let conflicts = analysis.conflicts().iter().zip(details);
-        let conflicts: Vec<Json> = conflicts
-            .map(|(conflict, ((ruling, history), authors))| {
-                let mut json = json!(conflict);
-                json["place"] = path_text(&conflict.path).into();
-                json["authors"] = json!(authors);
-                json["verdict"] = verdict_json(&ruling.verdict);
-                json["rule"] = json!(ruling.rule);
-                json["group"] = json!(ruling.group);
-                json["resolved_by"] = json!(history.resolved_by.as_ref().map(record_summary));
-                json["proposal"] = json!(history.proposal);
-                json["overrides"] = history.overrides.iter().map(record_summary).collect();
-                json
-            })
-            .collect();
-        json!({
-            "merge": analysis.merge(),
-            "ours": analysis.ours(),
-            "theirs": analysis.theirs(),
-            "base": analysis.base(),
-            "two_way": analysis.two_way(),
-            "written": self.written,
-            "documents": analysis.documents(),
-            "conflicts": conflicts,
-            "groups": self.rulings.groups.iter().map(|ruling| {
-                let mut json = json!(ruling);
-                json["verdict"] = verdict_json(&ruling.verdict);
-                json
-            }).collect::<Vec<_>>(),
-            "violations": self.violations,
-            "open": self.n_open(),
-            "refused": self.rulings.is_refused(),
-        })
+        let conflicts = conflicts.map(|(conflict, ((ruling, history), authors))| ConflictReport {
+            conflict: conflict.clone(),
+            place: path_text(&conflict.path),
+            authors: authors.clone(),
+            verdict: policy_ruling(&ruling.verdict),
+            rule: ruling.rule,
+            group: ruling.group,
+            resolved_by: history.resolved_by.as_ref().map(decision_summary),
+            proposal: history.proposal.clone(),
+            overrides: history.overrides.iter().map(decision_summary).collect(),
+        });
+        let groups = self.rulings.groups.iter().map(|ruling| GroupReport {
+            group: ruling.group,
+            attachment: ruling.attachment.to_string(),
+            key: ruling.key.to_string(),
+            torn: ruling.torn,
+            verdict: policy_ruling(&ruling.verdict),
+        });
+        MergeAnalysisAnswer {
+            merge: analysis.merge(),
+            ours: analysis.ours(),
+            theirs: analysis.theirs(),
+            base: analysis.base(),
+            two_way: analysis.two_way(),
+            written: self.written,
+            documents: analysis.documents().to_vec(),
+            conflicts: conflicts.collect(),
+            groups: groups.collect(),
+            violations: self.violations.clone(),
+            open: self.n_open(),
+            refused: self.rulings.is_refused(),
+        }
     }
 }
 
-fn verdict_json(verdict: &Verdict) -> Json {
+fn policy_ruling(verdict: &Verdict) -> PolicyRuling {
     match verdict {
-        Verdict::Decided(chosen) => json!({ "status": "decided", "choose": chosen }),
-        Verdict::Review => json!({ "status": "review", "choose": null }),
-        Verdict::Refused => json!({ "status": "refused", "choose": null }),
+        Verdict::Decided(chosen) => {
+            PolicyRuling { status: RulingStatus::Decided, choose: Some(chosen.clone()) }
+        }
+        Verdict::Review => PolicyRuling { status: RulingStatus::Review, choose: None },
+        Verdict::Refused => PolicyRuling { status: RulingStatus::Refused, choose: None },
     }
 }
 
-fn record_summary(record: &DecisionRecord) -> Json {
-    json!({
-        "by": record.by,
-        "at": clock::text_of_ms(record.at_ms),
-        "why": record.why,
-        "survival": record.survival,
-        "decisions": record.decisions.len(),
-    })
+fn decision_summary(record: &DecisionRecord) -> DecisionSummary {
+    DecisionSummary {
+        by: record.by.clone(),
+        at: clock::text_of_ms(record.at_ms),
+        why: record.why.clone(),
+        survival: record.survival,
+        decisions: record.decisions.len(),
+    }
 }
 
 /// Finds what a merge lost, or would lose.
@@ -277,28 +284,27 @@ pub struct Reconciled {
 
 impl Reconciled {
     /// The answer for programs.
-    pub fn to_json(&self) -> Json {
-        let decided = |(conflict, chosen, by): &(MergeConflict, Chosen, String)| {
-            json!({
-                "conflict": conflict.id,
-                "attachment": conflict.attachment,
-                "key": conflict.key,
-                "place": path_text(&conflict.path),
-                "choose": chosen,
-                "by": by,
-            })
+    pub fn to_answer(&self) -> MergeReconcileAnswer {
+        let decided = |(conflict, chosen, by): &(MergeConflict, Chosen, String)| ConflictDecision {
+            conflict: conflict.id.clone(),
+            attachment: conflict.attachment.to_string(),
+            key: conflict.key.to_string(),
+            place: path_text(&conflict.path),
+            choose: chosen.clone(),
+            by: by.clone(),
         };
-        json!({
-            "merge": self.merge,
-            "result": if self.survival.is_some() { "survival" } else { "merge-stands" },
-            "survival": self.survival,
-            "ops": self.ops,
-            "decided": self.decided.iter().map(decided).collect::<Vec<_>>(),
-            "open": self.open.iter().map(|conflict| &conflict.id).collect::<Vec<_>>(),
-            "violations": self.violations,
-            "record": self.record,
-            "written": self.written,
-        })
+        let is_survival = self.survival.is_some();
+        MergeReconcileAnswer {
+            merge: self.merge,
+            result: if is_survival { ReconcileResult::Survival } else { ReconcileResult::MergeStands },
+            survival: self.survival,
+            ops: self.ops.clone(),
+            decided: self.decided.iter().map(decided).collect(),
+            open: self.open.iter().map(|conflict| conflict.id.clone()).collect(),
+            violations: self.violations.clone(),
+            record: self.record,
+            written: self.written,
+        }
     }
 }
 
@@ -306,7 +312,6 @@ impl Reconciled {
 pub fn reconcile(store: &CommitStore, request: &ReconcileRequest) -> Result<Reconciled, Fault> {
     let found = analyze(store, &Which::Written(request.merge.clone()))?;
     let plan = Plan::new(&found, request)?;
-    let merge = found.analysis.merge();
     let stamp = request.by.stamp("survival of decisions")?;
     let made = store.read(|view| make(view, &found, &plan, stamp.clone()))??;
     let (outcome, mut reconciled) = made;
@@ -329,7 +334,6 @@ pub fn reconcile(store: &CommitStore, request: &ReconcileRequest) -> Result<Reco
     })?;
     reconciled.record = Some(record.id());
     reconciled.written = true;
-    debug_assert_eq!(reconciled.merge, merge);
     Ok(reconciled)
 }
 
@@ -388,8 +392,7 @@ impl Plan {
             |conflict: &MergeConflict| given.iter().filter(|one| one.is_about(conflict)).collect::<Vec<_>>();
         let strays = given.iter().filter(|one| !found.analysis.conflicts().iter().any(|c| one.is_about(c)));
         if let Some(stray) = strays.into_iter().next() {
-            let named = json!(stray);
-            let why = format!("unknown_conflict: the merge has no conflict at {named}");
+            let why = format!("unknown_conflict: the merge has no conflict at {}", stray.place());
             return Err(Fault::refused(Reason::MergeResolutionRefused, why));
         }
         for (index, conflict) in found.analysis.conflicts().iter().enumerate() {
@@ -471,12 +474,12 @@ fn given(found: &Analyzed, resolutions: &[Json]) -> Result<Vec<MergeResolution>,
     clippy::redundant_closure_for_method_calls,
     reason = "the method is not general enough over its lifetime"
 )]
-pub fn policy(store: &CommitStore) -> Result<Policy, Fault> {
-    Ok(store.read(|view| view.policy())??)
+pub fn policy(store: &CommitStore) -> Result<MergePolicyAnswer, Fault> {
+    Ok(MergePolicyAnswer { policy: store.read(|view| view.policy())?? })
 }
 
 /// Sets the policy for merges, if it fits the schema.
-pub fn set_policy(store: &CommitStore, json: &[u8]) -> Result<Policy, Fault> {
+pub fn set_policy(store: &CommitStore, json: &[u8]) -> Result<MergePolicyAnswer, Fault> {
     let invalid = |why: String| Fault::refused(Reason::MergePolicyInvalid, why);
     let json = canon::json::parse(json).map_err(|error| invalid(error.to_string()))?;
     // A list would be read as the members of an object, in order.
@@ -486,21 +489,20 @@ pub fn set_policy(store: &CommitStore, json: &[u8]) -> Result<Policy, Fault> {
     let policy: Policy = serde_json::from_value(json).map_err(|error| invalid(error.to_string()))?;
     policy.check(store.schema()).map_err(invalid)?;
     store.write(|writing| writing.set_policy(&policy))?;
-    Ok(policy)
+    Ok(MergePolicyAnswer { policy })
 }
 
 /// The recorded decisions, oldest first; of one merge where one is named.
-pub fn decisions(store: &CommitStore, merge: Option<&str>) -> Result<Json, Fault> {
+pub fn decisions(store: &CommitStore, merge: Option<&str>) -> Result<MergeDecisionsAnswer, Fault> {
     store.read(|view| {
         let merge = merge.map(|name| resolve(view, name)).transpose()?;
-        let records = view.decisions()?;
-        let wanted = records.iter().filter(|record| merge.is_none_or(|merge| record.merge == merge));
-        let answer = |record: &DecisionRecord| {
-            let mut json = json!(record);
-            json["id"] = json!(record.id());
-            json["at"] = clock::text_of_ms(record.at_ms).into();
-            json
+        let records = view.decisions()?.into_iter();
+        let wanted = records.filter(|record| merge.is_none_or(|merge| record.merge == merge));
+        let entry = |record: DecisionRecord| DecisionEntry {
+            id: record.id(),
+            at: clock::text_of_ms(record.at_ms),
+            record,
         };
-        Ok(json!({ "decisions": wanted.map(answer).collect::<Vec<_>>() }))
+        Ok(MergeDecisionsAnswer { decisions: wanted.map(entry).collect() })
     })?
 }

@@ -13,11 +13,12 @@ pub mod read;
 pub mod write;
 
 use crate::{Fault, Workspace, clock};
+use api::documents::CommitSummary;
 use canon::Reason;
 use commit::{
     AnalyzeError, BadTime, Commit, CommitId, Commits, HistoryError, RefName, SchemaError, Stamp, path_text,
 };
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 use store::StoreError;
 pub use store::commits::{CommitStore, Direction};
@@ -125,19 +126,19 @@ pub fn short(id: &CommitId) -> String {
 }
 
 /// A commit without its opcodes.
-fn summary(commit: &Commit) -> Json {
+fn summary(commit: &Commit) -> CommitSummary {
     let stamp = commit.stamp();
-    json!({
-        "id": commit.id(),
-        "type": commit.kind().as_str(),
-        "parent": commit.parent(),
-        "target": commit.target(),
-        "author": stamp.author(),
-        "label": stamp.label(),
-        "timestamp": stamp.timestamp_ms(),
-        "time": clock::text_of_ms(stamp.timestamp_ms()),
-        "documents": commit.documents().iter().map(|id| format!("{}/{}", id.attachment, id.key)).collect::<Vec<_>>(),
-    })
+    CommitSummary {
+        id: commit.id(),
+        kind: commit.kind(),
+        parent: commit.parent(),
+        target: commit.target(),
+        author: stamp.author().to_owned(),
+        label: stamp.label().to_owned(),
+        timestamp: stamp.timestamp_ms(),
+        time: clock::text_of_ms(stamp.timestamp_ms()),
+        documents: commit.documents().iter().map(|id| format!("{}/{}", id.attachment, id.key)).collect(),
+    }
 }
 
 /// An opcode in one line, for people.

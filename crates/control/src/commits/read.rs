@@ -2,9 +2,13 @@
 
 use super::{commit_of, only_head, resolve, summary};
 use crate::Fault;
+use api::documents::{
+    CommitDiffAnswer, CommitHeadsAnswer, CommitLogAnswer, CommitLogEntry, CommitShowAnswer,
+    DocumentStateAnswer, DocumentTraceAnswer, OpcodeTrace,
+};
 use canon::Reason;
 use commit::{CommitId, Commits, DocumentId, Engine, Seq, State, diff};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
 use store::commits::{CommitStore, View};
 
@@ -20,7 +24,7 @@ pub struct LogRequest {
 }
 
 /// Commits, newest first: each before those that it names.
-pub fn log(store: &CommitStore, request: &LogRequest) -> Result<Json, Fault> {
+pub fn log(store: &CommitStore, request: &LogRequest) -> Result<CommitLogAnswer, Fault> {
     store.read(|view| {
         let refs = refs_of(view)?;
         let heads: BTreeSet<CommitId> = view.heads()?.into_iter().collect();
@@ -33,12 +37,13 @@ pub fn log(store: &CommitStore, request: &LogRequest) -> Result<Json, Fault> {
                 break;
             }
             let commit = view.commit(seq)?;
-            let mut entry = summary(&commit);
-            entry["head"] = heads.contains(&commit.id()).into();
-            entry["refs"] = json!(refs.get(&commit.id()).cloned().unwrap_or_default());
-            commits.push(entry);
+            commits.push(CommitLogEntry {
+                head: heads.contains(&commit.id()),
+                refs: refs.get(&commit.id()).cloned().unwrap_or_default(),
+                commit: summary(&commit),
+            });
         }
-        Ok(json!({ "commits": commits, "total": view.n_commits(), "more": is_cut }))
+        Ok(CommitLogAnswer { commits, total: view.n_commits(), more: is_cut })
     })?
 }
 
@@ -77,34 +82,34 @@ fn refs_of(view: &View<'_>) -> Result<BTreeMap<CommitId, Vec<String>>, Fault> {
 }
 
 /// One commit with its opcodes, and the decisions that it carries.
-pub fn show(store: &CommitStore, name: &str) -> Result<Json, Fault> {
+pub fn show(store: &CommitStore, name: &str) -> Result<CommitShowAnswer, Fault> {
     store.read(|view| {
         let commit = commit_of(view, &resolve(view, name)?)?;
-        let mut answer = summary(&commit);
-        answer["ops"] = commit.ops().iter().map(|op| op.to_json(view.schema())).collect();
-        answer["refs"] = json!(refs_of(view)?.remove(&commit.id()).unwrap_or_default());
-        let decisions = view.decisions()?;
-        let about = decisions
-            .iter()
-            .filter(|record| record.survival == Some(commit.id()) || record.merge == commit.id());
-        answer["decisions"] = about.map(|record| json!(record)).collect();
-        Ok(answer)
+        let id = commit.id();
+        let mut decisions = view.decisions()?;
+        decisions.retain(|record| record.survival == Some(id) || record.merge == id);
+        Ok(CommitShowAnswer {
+            commit: summary(&commit),
+            ops: commit.ops().iter().map(|op| op.to_json(view.schema())).collect(),
+            refs: refs_of(view)?.remove(&id).unwrap_or_default(),
+            decisions,
+        })
     })?
 }
 
 /// The heads.
-pub fn heads(store: &CommitStore) -> Result<Json, Fault> {
+pub fn heads(store: &CommitStore) -> Result<CommitHeadsAnswer, Fault> {
     store.read(|view| {
         let mut heads = Vec::new();
         for id in view.heads()? {
             heads.push(summary(&*commit_of(view, &id)?));
         }
-        Ok(json!({ "heads": heads, "total": view.n_commits() }))
+        Ok(CommitHeadsAnswer { heads, total: view.n_commits() })
     })?
 }
 
 /// The opcodes that turn the state of one commit into that of another.
-pub fn difference(store: &CommitStore, from: &str, to: &str) -> Result<Json, Fault> {
+pub fn difference(store: &CommitStore, from: &str, to: &str) -> Result<CommitDiffAnswer, Fault> {
     store.read(|view| {
         let (from, to) = (resolve(view, from)?, resolve(view, to)?);
         let engine = Engine::new(view);
@@ -112,7 +117,7 @@ pub fn difference(store: &CommitStore, from: &str, to: &str) -> Result<Json, Fau
         let ops: Vec<Json> = diff(&before, &after).iter().map(|op| op.to_json(view.schema())).collect();
         let gone: Vec<String> =
             names(&before).filter(|(id, _)| after.document(id).is_none()).map(|(_, n)| n).collect();
-        Ok(json!({ "from": from, "to": to, "ops": ops, "gone": gone }))
+        Ok(CommitDiffAnswer { from, to, ops, gone })
     })?
 }
 
@@ -121,16 +126,23 @@ fn names(state: &State) -> impl Iterator<Item = (&DocumentId, String)> {
 }
 
 /// The state of a commit, or of the only head; or one document of it.
-pub fn state(store: &CommitStore, name: Option<&str>, document: Option<&str>) -> Result<Json, Fault> {
+pub fn state(
+    store: &CommitStore,
+    name: Option<&str>,
+    document: Option<&str>,
+) -> Result<DocumentStateAnswer, Fault> {
     store.read(|view| {
         let id = match name {
             Some(name) => Some(resolve(view, name)?),
             None => only_head(view)?,
         };
-        let Some(id) = id else { return Ok(json!({ "commit": null, "state": {} })) };
+        let Some(id) = id else { return Ok(DocumentStateAnswer { commit: None, state: Map::new() }) };
         let engine = Engine::new(view);
         let Some(document) = document else {
-            return Ok(json!({ "commit": id, "state": engine.state(&id)?.to_json(view.schema()) }));
+            let Json::Object(state) = engine.state(&id)?.to_json(view.schema()) else {
+                unreachable!("a state is an object of attachments");
+            };
+            return Ok(DocumentStateAnswer { commit: Some(id), state });
         };
         let document = document_id(document)?;
         let Some(value) = engine.document(&id, &document)? else {
@@ -138,32 +150,30 @@ pub fn state(store: &CommitStore, name: Option<&str>, document: Option<&str>) ->
             return Err(Fault::Missing(format!("there is no document `{name}` at {id}")));
         };
         let json = view.schema().write_document(&document.attachment, &value)?;
-        let mut keys = Map::new();
-        keys.insert(document.key.to_string(), json);
-        let mut attachments = Map::new();
-        attachments.insert(document.attachment.to_string(), Json::Object(keys));
-        Ok(json!({ "commit": id, "state": attachments }))
+        let keys = Map::from_iter([(document.key.to_string(), json)]);
+        let state = Map::from_iter([(document.attachment.to_string(), Json::Object(keys))]);
+        Ok(DocumentStateAnswer { commit: Some(id), state })
     })?
 }
 
 /// What became of every opcode on a document in the replay of a commit, and why some had no effect.
-pub fn trace(store: &CommitStore, name: &str, document: &str) -> Result<Json, Fault> {
+pub fn trace(store: &CommitStore, name: &str, document: &str) -> Result<DocumentTraceAnswer, Fault> {
     store.read(|view| {
         let id = resolve(view, name)?;
         let document = document_id(document)?;
         let mut traced = Vec::new();
         for entry in Engine::new(view).trace(&id, &document)? {
             let commit = commit_of(view, &entry.commit)?;
-            traced.push(json!({
-                "commit": entry.commit,
-                "author": commit.stamp().author(),
-                "on": entry.on,
-                "op": commit.ops()[entry.op].to_json(view.schema()),
-                "skipped": entry.skipped,
-            }));
+            traced.push(OpcodeTrace {
+                commit: entry.commit,
+                author: commit.stamp().author().to_owned(),
+                on: entry.on,
+                op: commit.ops()[entry.op].to_json(view.schema()),
+                skipped: entry.skipped,
+            });
         }
         let name = format!("{}/{}", document.attachment, document.key);
-        Ok(json!({ "commit": id, "document": name, "trace": traced }))
+        Ok(DocumentTraceAnswer { commit: id, document: name, trace: traced })
     })?
 }
 

@@ -4,6 +4,7 @@ use super::merge::{ReconcileRequest, Which};
 use super::write::Write;
 use super::*;
 use commit::Chosen;
+use serde_json::json;
 use tempfile::TempDir;
 
 const SCHEMA: &str = "struct Ticket {\n title: string\n rank: int64\n labels: set<string> = []\n}\n\
@@ -30,7 +31,7 @@ fn rank(store: &CommitStore, on: &str, author: &str, rank: i64) -> String {
         value: json!(rank),
     };
     let answer = write::write(store, Some(on), &update, &by(author)).expect("writes");
-    answer["commit"]["id"].as_str().expect("an id").to_owned()
+    answer.commit.id.to_string()
 }
 
 /// A store in which two writers changed the same field, and their merge.
@@ -70,12 +71,12 @@ fn a_lost_intent_is_found_decided_and_found_decided_again() {
     let done = merge::reconcile(&store, &decide(&id, Some(Chosen::Ours))).expect("decides");
     assert!(done.written && done.survival.is_some());
     let state = read::state(&store, None, Some("ticket/t1")).expect("reads");
-    assert_eq!(state["state"]["ticket"]["t1"]["rank"], 1);
+    assert_eq!(state.state["ticket"]["t1"]["rank"], 1);
     let again = merge::analyze(&store, &Which::Written(id.clone())).expect("analyses");
     let record = again.histories[0].resolved_by.as_ref().expect("is resolved");
     assert_eq!((record.by.as_str(), record.why.as_str(), again.n_open()), ("dee", "ann was first", 0));
     let shown = merge::decisions(&store, Some(&id)).expect("reads");
-    assert_eq!(shown["decisions"][0]["decisions"][0]["conflict"]["theirs"], json!({"some": 2}));
+    assert_eq!(shown.decisions[0].record.decisions[0].conflict.theirs, commit::Reading(Some(json!(2))));
 }
 
 #[test]
@@ -85,7 +86,7 @@ fn a_dry_run_writes_nothing() {
     let done = merge::reconcile(&store, &request).expect("decides");
     assert!(!done.written && done.survival.is_some());
     assert_eq!(store.heads().expect("reads")[0].to_string(), id);
-    assert_eq!(merge::decisions(&store, None).expect("reads")["decisions"], json!([]));
+    assert!(merge::decisions(&store, None).expect("reads").decisions.is_empty());
 }
 
 #[test]
@@ -169,7 +170,7 @@ fn says_why_an_opcode_had_no_effect() {
     let update = json!({"op": "document_update", "attachment": "ticket", "key": "t1", "path": [{"field": "rank"}], "value": 1});
     write::write(&store, None, &Write::Ops(vec![update]), &by("ann")).expect("writes");
     let traced = read::trace(&store, "@", "ticket/t1").expect("traces");
-    assert_eq!(traced["trace"][0]["skipped"], "document_absent");
+    assert_eq!(traced.trace[0].skipped, Some(commit::Skip::DocumentAbsent));
     let wrong =
         Write::Put { attachment: "ticket".into(), key: "t1".into(), value: json!({"title": 1, "rank": 0}) };
     let fault = write::write(&store, None, &wrong, &by("ann")).expect_err("is refused");
@@ -182,9 +183,9 @@ fn a_flat_store_has_the_state_and_no_history() {
     let into = folder.path().join("flat.db");
     exchange::flatten(&store, "@", &into, &by("ann")).expect("flattens");
     let flat = open(&into).expect("opens");
-    let state = |store: &CommitStore| read::state(store, None, None).expect("reads")["state"].clone();
+    let state = |store: &CommitStore| read::state(store, None, None).expect("reads").state;
     assert_eq!(state(&flat), state(&store));
     let log =
         read::log(&flat, &read::LogRequest { limit: 10, ..read::LogRequest::default() }).expect("lists");
-    assert_eq!(log["total"], 1);
+    assert_eq!(log.total, 1);
 }

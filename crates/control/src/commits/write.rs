@@ -2,6 +2,7 @@
 
 use super::{By, parent, resolve, summary};
 use crate::Fault;
+use api::documents::{BlobAnswer, CommitRef, CommitRefsAnswer, CommitWriteAnswer, StoreSchemaAnswer};
 use canon::{Digest, Reason};
 use commit::{Commit, CommitId, Mutations, RefName, Schema};
 use serde_json::{Value as Json, json};
@@ -9,30 +10,30 @@ use std::path::Path;
 use store::commits::CommitStore;
 
 /// Makes a store with a schema in its readable or its JSON form.
-pub fn init(path: &Path, schema: &[u8]) -> Result<Json, Fault> {
+pub fn init(path: &Path, schema: &[u8]) -> Result<StoreSchemaAnswer, Fault> {
     let store = CommitStore::create(path, &parse_schema(schema)?)?;
     Ok(schema_answer(&store, true))
 }
 
 /// The schema, in both forms.
-pub fn schema(store: &CommitStore) -> Json {
+pub fn schema(store: &CommitStore) -> StoreSchemaAnswer {
     schema_answer(store, false)
 }
 
 /// Gives the store a newer schema.
-pub fn evolve(store: &mut CommitStore, schema: &[u8]) -> Result<Json, Fault> {
+pub fn evolve(store: &mut CommitStore, schema: &[u8]) -> Result<StoreSchemaAnswer, Fault> {
     store.evolve(&parse_schema(schema)?)?;
     Ok(schema_answer(store, true))
 }
 
-fn schema_answer(store: &CommitStore, written: bool) -> Json {
-    json!({
-        "path": store.path().to_string_lossy(),
-        "version": store.schema().version(),
-        "definitions": store.schema().to_json(),
-        "text": store.schema().to_text(),
-        "written": written,
-    })
+fn schema_answer(store: &CommitStore, written: bool) -> StoreSchemaAnswer {
+    StoreSchemaAnswer {
+        path: store.path().to_string_lossy().into_owned(),
+        version: store.schema().version(),
+        definitions: store.schema().to_json(),
+        text: store.schema().to_text(),
+        written,
+    }
 }
 
 fn parse_schema(bytes: &[u8]) -> Result<Schema, Fault> {
@@ -75,7 +76,12 @@ pub enum Write {
 }
 
 /// Writes a commit on top of another, or of the only head.
-pub fn write(store: &CommitStore, on: Option<&str>, write: &Write, by: &By) -> Result<Json, Fault> {
+pub fn write(
+    store: &CommitStore,
+    on: Option<&str>,
+    write: &Write,
+    by: &By,
+) -> Result<CommitWriteAnswer, Fault> {
     let mut mutations = Mutations::new(store.schema());
     for op in opcodes(store.schema(), write)? {
         mutations.record(&op)?;
@@ -102,10 +108,10 @@ fn opcodes(schema: &Schema, write: &Write) -> Result<Vec<Json>, Fault> {
     })
 }
 
-fn append(store: &CommitStore, commit: Commit) -> Result<Json, Fault> {
-    let answer = summary(&commit);
+fn append(store: &CommitStore, commit: Commit) -> Result<CommitWriteAnswer, Fault> {
+    let answer = CommitWriteAnswer { commit: summary(&commit) };
     store.append(commit)?;
-    Ok(json!({ "commit": answer }))
+    Ok(answer)
 }
 
 /// Merges `theirs` into `ours`: only the commit, the state is its replay.
@@ -122,7 +128,7 @@ pub fn mask(
     on: Option<&str>,
     enable: bool,
     by: &By,
-) -> Result<Json, Fault> {
+) -> Result<CommitWriteAnswer, Fault> {
     let (parent, target) =
         store.read(|view| Ok::<_, Fault>((parent(view, on)?, resolve(view, target)?)))??;
     let commit = if enable {
@@ -143,19 +149,23 @@ pub fn reduce(store: &CommitStore) -> Result<Vec<CommitId>, Fault> {
     clippy::redundant_closure_for_method_calls,
     reason = "the method is not general enough over its lifetime"
 )]
-pub fn refs(store: &CommitStore) -> Result<Json, Fault> {
+pub fn refs(store: &CommitStore) -> Result<CommitRefsAnswer, Fault> {
     let refs = store.read(|view| view.refs())??;
-    let refs: Vec<Json> = refs.iter().map(|(name, id)| json!({ "name": name, "commit": id })).collect();
-    Ok(json!({ "refs": refs }))
+    let refs = refs.into_iter().map(|(name, commit)| CommitRef { name: name.to_string(), commit }).collect();
+    Ok(CommitRefsAnswer { refs })
 }
 
 /// Lets a ref name a commit, or nothing.
-pub fn set_ref(store: &CommitStore, name: &str, to: Option<&str>) -> Result<Json, Fault> {
+pub fn set_ref(store: &CommitStore, name: &str, to: Option<&str>) -> Result<CommitRefsAnswer, Fault> {
     let name: RefName = name
         .parse()
         .map_err(|error: commit::BadRefName| Fault::refused(Reason::CommitMisfit, error.to_string()))?;
     store.write(|writing| {
         let expected = writing.view().resolve(&name)?;
+        if expected.is_none() && to.is_none() {
+            let why = format!("there is no ref `{name}` to delete");
+            return Ok(Err(Fault::refused(Reason::CommitUnknown, why)));
+        }
         // Names are refused in the words of `resolve`; a fault of the store stays one.
         let to = match to.map(|to| resolve(writing.view(), to)).transpose() {
             Ok(to) => to,
@@ -168,14 +178,14 @@ pub fn set_ref(store: &CommitStore, name: &str, to: Option<&str>) -> Result<Json
 }
 
 /// Keeps the bytes of a file as a blob.
-pub fn put_blob(store: &CommitStore, bytes: &[u8]) -> Result<Json, Fault> {
-    let digest = store.put_blob(bytes)?;
-    Ok(json!({ "blob": digest, "size_bytes": bytes.len() }))
+pub fn put_blob(store: &CommitStore, bytes: &[u8]) -> Result<BlobAnswer, Fault> {
+    Ok(BlobAnswer { blob: store.put_blob(bytes)?, size_bytes: bytes.len() })
 }
 
 /// The bytes of a blob.
-pub fn get_blob(store: &CommitStore, digest: &str) -> Result<Vec<u8>, Fault> {
+pub fn get_blob(store: &CommitStore, digest: &str) -> Result<(BlobAnswer, Vec<u8>), Fault> {
     let missing = || Fault::Missing(format!("there is no blob `{digest}`"));
-    let digest: Digest = digest.parse().map_err(|_| missing())?;
-    store.read(|view| view.blob(&digest))??.ok_or_else(missing)
+    let blob: Digest = digest.parse().map_err(|_| missing())?;
+    let bytes = store.read(|view| view.blob(&blob))??.ok_or_else(missing)?;
+    Ok((BlobAnswer { blob, size_bytes: bytes.len() }, bytes))
 }

@@ -3,13 +3,15 @@
 use super::change::usage;
 use super::{Effect, Tool, shortened};
 use crate::call::Call;
+use api::Answer;
+use api::merges::MergeHeadsAnswer;
 use commit::Chosen;
 use control::Fault;
 use control::commits::merge::{self, Analyzed, ReconcileRequest, Which};
 use control::commits::{By, CommitStore, locate, open};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::Path;
 
 /// How many conflicts an answer lists if nobody asks for more.
@@ -53,23 +55,22 @@ struct Analyze {
 fn analyze_merge(call: &Call, args: Analyze) -> Result<Value, Fault> {
     let store = store(call, args.root.as_deref(), args.store.as_deref())?;
     let limit = args.limit.unwrap_or(LISTED);
-    let short =
-        |found: &Analyzed| shortened(found.to_json(), &["conflicts", "documents", "violations"], limit);
+    let short = |document: Value| shortened(document, &["conflicts", "documents", "violations"], limit);
     let which = match (args.merge, args.ours, args.theirs) {
         (Some(merge), None, None) => Which::Written(merge),
         (None, Some(ours), Some(theirs)) => Which::Virtual { ours, theirs },
         (None, None, None) => {
             let found = merge::analyze_heads(&store)?;
-            let open: usize = found.iter().map(Analyzed::n_open).sum();
-            let merges: Vec<Value> = found.iter().map(short).collect();
-            return Ok(super::named(
-                "merge-heads",
-                json!({ "written": false, "merges": merges, "open": open }),
-            ));
+            let answer = MergeHeadsAnswer::new(false, found.iter().map(Analyzed::to_answer).collect());
+            let mut document = answer.to_document();
+            for merge in document["merges"].as_array_mut().into_iter().flatten() {
+                *merge = short(merge.take());
+            }
+            return Ok(document);
         }
         _ => return Err(usage("give merge, or ours and theirs, or neither")),
     };
-    Ok(super::named("merge-analysis", short(&merge::analyze(&store, &which)?)))
+    Ok(short(merge::analyze(&store, &which)?.to_answer().to_document()))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -107,8 +108,8 @@ fn reconcile_merge(call: &Call, args: Reconcile) -> Result<Value, Fault> {
         by: By { author: args.author, label: None },
         why: args.why,
     };
-    let done = merge::reconcile(&store, &request)?.to_json();
-    Ok(super::named("merge-reconcile", shortened(done, &["ops", "decided", "open", "violations"], LISTED)))
+    let done = merge::reconcile(&store, &request)?.to_answer().to_document();
+    Ok(shortened(done, &["ops", "decided", "open", "violations"], LISTED))
 }
 
 fn store(call: &Call, root: Option<&str>, given: Option<&str>) -> Result<CommitStore, Fault> {

@@ -1,14 +1,15 @@
 //! `probity merge`: what a merge lost, and deciding about it.
 
-use super::commits::{Place, Signed, chosen_text, input, json_of, list_of, losses, open_at};
-use crate::answer::{Answer, Outcome};
+use super::commits::{Place, Signed, chosen_text, input, json_of, list_of, losses, open_at, readings};
+use crate::answer::Answer;
 use crate::{review, ui};
-use clap::{Args, Subcommand};
-use commit::Chosen;
+use api::ExitCode;
+use api::merges::{DecisionEntry, MergeHeadsAnswer};
+use clap::{Args, Subcommand, ValueEnum};
+use commit::{Chosen, Decision};
 use control::commits::merge::{self, Analyzed, ReconcileRequest, Reconciled, Which};
-use control::commits::{CommitStore, op_text};
+use control::commits::{CommitStore, op_text, short};
 use control::{Fault, Workspace};
-use serde_json::{Value, json};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -56,42 +57,7 @@ enum MergeCommand {
     #[command(
         after_help = "Examples:\n  probity merge reconcile @\n  probity merge reconcile @ --all ours --why 'the release goes first'"
     )]
-    Reconcile {
-        /// The merge
-        #[arg(default_value = "@")]
-        merge: String,
-
-        /// Resolutions, as JSON: `[{"conflict": "1f2e…", "choose": "ours"}]`; `-` for stdin
-        #[arg(long, value_name = "FILE")]
-        resolutions: Option<PathBuf>,
-
-        /// Decide whatever nothing else decides: ours, theirs, base or merged
-        #[arg(long, value_name = "SIDE")]
-        all: Option<String>,
-
-        /// Decide again what was decided before about the same values
-        #[arg(long)]
-        repeat: bool,
-
-        /// Let the policy alone decide; ask nobody
-        #[arg(long)]
-        policy_only: bool,
-
-        /// Decide what the policy refuses all the same; needs a resolution for it
-        #[arg(long)]
-        override_policy: bool,
-
-        /// Say what would be written, and write nothing
-        #[arg(long)]
-        dry_run: bool,
-
-        /// Why it is decided so
-        #[arg(long, value_name = "TEXT", default_value = "")]
-        why: String,
-
-        #[command(flatten)]
-        signed: Signed,
-    },
+    Reconcile(ReconcileArgs),
 
     /// Show the policy that decides before a person is asked, or set it
     #[command(
@@ -111,6 +77,64 @@ enum MergeCommand {
     },
 }
 
+/// What is chosen for every conflict that nothing else decides.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Side {
+    Ours,
+    Theirs,
+    Base,
+    Merged,
+}
+
+impl Side {
+    const fn chosen(self) -> Chosen {
+        match self {
+            Self::Ours => Chosen::Ours,
+            Self::Theirs => Chosen::Theirs,
+            Self::Base => Chosen::Base,
+            Self::Merged => Chosen::Merged,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+struct ReconcileArgs {
+    /// The merge
+    #[arg(default_value = "@")]
+    merge: String,
+
+    /// Resolutions, as JSON: `[{"conflict": "1f2e…", "choose": "ours"}]`; `-` for stdin
+    #[arg(long, value_name = "FILE")]
+    resolutions: Option<PathBuf>,
+
+    /// Decide whatever nothing else decides: ours, theirs, base or merged
+    #[arg(long, value_name = "SIDE")]
+    all: Option<Side>,
+
+    /// Decide again what was decided before about the same values
+    #[arg(long)]
+    repeat: bool,
+
+    /// Let the policy alone decide; ask nobody
+    #[arg(long)]
+    policy_only: bool,
+
+    /// Decide what the policy refuses all the same; needs a resolution for it
+    #[arg(long)]
+    override_policy: bool,
+
+    /// Say what would be written, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Why it is decided so
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    why: String,
+
+    #[command(flatten)]
+    signed: Signed,
+}
+
 /// Answers a question about merges, or decides.
 pub(crate) fn merge(
     workspace: impl Fn() -> Result<Workspace, Fault>,
@@ -127,26 +151,12 @@ pub(crate) fn merge(
             };
             let found = merge::analyze(&store, &which)?;
             losses(&found);
-            Ok(analyzed(&found))
+            let answer = found.to_answer();
+            Ok(Answer::of(answer.exit_code(), &answer))
         }
-        MergeCommand::Reconcile { .. } => reconcile(&store, arguments.command, json),
+        MergeCommand::Reconcile(args) => reconcile(&store, args, json),
         MergeCommand::Policy { set } => policy(&store, set),
         MergeCommand::Decisions { merge } => decisions(&store, merge.as_deref()),
-    }
-}
-
-fn analyzed(found: &Analyzed) -> Answer {
-    Answer::new("merge-analysis", outcome(found), found.to_json())
-}
-
-/// Open conflicts are a conflict; what the policy refuses or an invariant forbids is a failure.
-fn outcome(found: &Analyzed) -> Outcome {
-    if found.rulings.is_refused() || !found.violations.is_empty() {
-        Outcome::Failed
-    } else if found.n_open() > 0 {
-        Outcome::Conflict
-    } else {
-        Outcome::Ok
     }
 }
 
@@ -156,42 +166,26 @@ fn analyze_heads(store: &CommitStore) -> Result<Answer, Fault> {
         ui::print("one head, or none: there is nothing to merge");
     }
     found.iter().for_each(losses);
-    let worst = found.iter().map(outcome).max_by_key(|outcome| outcome.exit_code()).unwrap_or(Outcome::Ok);
-    let open: usize = found.iter().map(Analyzed::n_open).sum();
-    let merges: Vec<Value> = found.iter().map(Analyzed::to_json).collect();
-    Ok(Answer::new("merge-heads", worst, json!({ "written": false, "merges": merges, "open": open })))
+    let answer = MergeHeadsAnswer::new(false, found.iter().map(Analyzed::to_answer).collect());
+    Ok(Answer::of(answer.exit_code(), &answer))
 }
 
-fn reconcile(store: &CommitStore, command: MergeCommand, json: bool) -> Result<Answer, Fault> {
-    let MergeCommand::Reconcile {
-        merge,
-        resolutions,
-        all,
-        repeat,
-        policy_only,
-        override_policy,
-        dry_run,
-        why,
-        signed,
-    } = command
-    else {
-        unreachable!("only ever called to reconcile");
-    };
-    let is_told = resolutions.is_some() || all.is_some() || repeat || policy_only || dry_run;
-    let resolutions = match resolutions {
-        Some(file) => list_of(&input(&file)?)?,
+fn reconcile(store: &CommitStore, args: ReconcileArgs, json: bool) -> Result<Answer, Fault> {
+    let is_told =
+        args.resolutions.is_some() || args.all.is_some() || args.repeat || args.policy_only || args.dry_run;
+    let resolutions = match &args.resolutions {
+        Some(file) => list_of(&input(file)?)?,
         None => Vec::new(),
     };
-    let rest = all.map(|side| Chosen::from(Value::String(side)));
     let request = ReconcileRequest {
-        merge,
+        merge: args.merge,
         resolutions,
-        rest,
-        repeat,
-        override_policy,
-        dry_run,
-        by: signed.into(),
-        why,
+        rest: args.all.map(Side::chosen),
+        repeat: args.repeat,
+        override_policy: args.override_policy,
+        dry_run: args.dry_run,
+        by: args.signed.into(),
+        why: args.why,
     };
     if is_told || json || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Ok(reconciled(&merge::reconcile(store, &request)?));
@@ -232,20 +226,15 @@ fn reconciled(done: &Reconciled) -> Answer {
         (None, false) => ui::print("the merge stands as it is"),
     }
     if !done.open.is_empty() {
-        ui::row("open", format_args!("{} stay as merged, undecided", ui::count(done.open.len(), "conflict")));
+        let (n_open, stay) = (done.open.len(), ui::verb(done.open.len(), "stays", "stay"));
+        ui::row("open", format_args!("{} {stay} as merged, undecided", ui::count(n_open, "conflict")));
     }
-    let outcome = if !done.violations.is_empty() {
-        Outcome::Failed
-    } else if done.open.is_empty() {
-        Outcome::Ok
-    } else {
-        Outcome::Conflict
-    };
-    Answer::new("merge-reconcile", outcome, done.to_json())
+    let answer = done.to_answer();
+    Answer::of(answer.exit_code(), &answer)
 }
 
 fn policy(store: &CommitStore, set: Option<PathBuf>) -> Result<Answer, Fault> {
-    let policy = match set {
+    let answer = match set {
         Some(file) => {
             let bytes = input(&file)?;
             json_of(&bytes)?;
@@ -253,42 +242,40 @@ fn policy(store: &CommitStore, set: Option<PathBuf>) -> Result<Answer, Fault> {
         }
         None => merge::policy(store)?,
     };
-    let document = json!({ "policy": policy });
-    if let Ok(text) = serde_json::to_string_pretty(&document["policy"]) {
+    let policy = &answer.policy;
+    if let Ok(text) = serde_json::to_string_pretty(policy) {
         ui::print(text);
     }
     if policy.rules.is_empty() && policy.groups.is_empty() && policy.invariants.is_empty() {
         ui::say("the policy is empty: every conflict is for a person to decide");
     }
-    Ok(Answer::new("merge-policy", Outcome::Ok, document))
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }
 
 fn decisions(store: &CommitStore, merge: Option<&str>) -> Result<Answer, Fault> {
     let answer = merge::decisions(store, merge)?;
-    for record in answer["decisions"].as_array().into_iter().flatten() {
-        let text = |name: &str| record[name].as_str().unwrap_or_default().to_owned();
+    for DecisionEntry { at, record, .. } in &answer.decisions {
         ui::print(format_args!(
             "{}  {}  merge {}  {}",
-            ui::dim(text("at")),
-            ui::bold(text("by")),
-            ui::code(&text("merge")[..10]),
-            text("why")
+            ui::dim(at),
+            ui::bold(&record.by),
+            ui::code(short(&record.merge)),
+            record.why
         ));
-        for decision in record["decisions"].as_array().into_iter().flatten() {
-            show_decision(decision);
-        }
+        record.decisions.iter().for_each(show_decision);
     }
-    Ok(Answer::new("merge-decisions", Outcome::Ok, answer))
+    if answer.decisions.is_empty() {
+        ui::say("nothing was decided yet");
+    }
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }
 
-fn show_decision(decision: &Value) {
-    let conflict = &decision["conflict"];
-    let text = |name: &str| conflict[name].as_str().unwrap_or_default();
-    let place = format!("{}/{} {}", text("attachment"), text("key"), commit::path_text(&conflict["path"]));
-    let chosen = Chosen::from(decision["chosen"].clone());
-    ui::print(format_args!("    {place}: {}", ui::good(chosen_text(&chosen))));
-    for side in ["base", "ours", "theirs", "merged"] {
-        let value = conflict[side].get("some").map_or_else(|| "absent".to_owned(), ToString::to_string);
+fn show_decision(decision: &Decision) {
+    let conflict = &decision.conflict;
+    let place = format!("{}/{} {}", conflict.attachment, conflict.key, commit::path_text(&conflict.path));
+    ui::print(format_args!("    {place}: {}", ui::good(chosen_text(&decision.chosen))));
+    for (side, reading) in readings(conflict) {
+        let value = reading.0.as_ref().map_or_else(|| "absent".to_owned(), ToString::to_string);
         ui::print(format_args!("        {} {value}", ui::dim(format_args!("{side:<7}"))));
     }
 }

@@ -4,15 +4,18 @@ mod args;
 mod show;
 
 pub(crate) use args::{CommitsArgs, Place, Signed};
-pub(crate) use show::{chosen_text, losses};
+pub(crate) use show::{chosen_text, losses, readings};
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::Answer;
 use crate::ui;
+use api::ExitCode;
+use api::documents::{BundleTransferAnswer, CommitWriteAnswer};
+use api::merges::MergeHeadsAnswer;
 use args::CommitsCommand;
 use control::commits::write::Write;
-use control::commits::{CommitStore, Direction, exchange, locate, merge, open, read, write};
+use control::commits::{CommitStore, Direction, exchange, locate, merge, open, read, short, write};
 use control::{Fault, Workspace};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::{Read, Write as _};
 use std::path::Path;
 
@@ -26,14 +29,14 @@ pub(crate) fn commits(
         let path = locate(workspace, path.or(given).as_deref())?;
         let answer = write::init(&path, &input(&schema)?)?;
         ui::print(format_args!("{} a commit store at {}", ui::good("made"), crate::shown(&path).display()));
-        return Ok(ok("commits-schema", answer));
+        return Ok(ok(&answer));
     }
     let mut store = open(&locate(workspace, given.as_deref())?)?;
     match arguments.command {
         CommitsCommand::Schema { set: Some(file) } => {
             let answer = write::evolve(&mut store, &input(&file)?)?;
-            ui::print(answer["text"].as_str().unwrap_or_default().trim_end());
-            Ok(ok("commits-schema", answer))
+            ui::print(answer.text.trim_end());
+            Ok(ok(&answer))
         }
         command => answer(&store, command),
     }
@@ -44,32 +47,32 @@ fn answer(store: &CommitStore, command: CommitsCommand) -> Result<Answer, Fault>
         CommitsCommand::Log { from, document, limit } => {
             let answer = read::log(store, &read::LogRequest { from, document, limit })?;
             show::log(&answer);
-            Ok(ok("commits-log", answer))
+            Ok(ok(&answer))
         }
         CommitsCommand::Show { commit } => {
             let answer = read::show(store, &commit)?;
             show::commit(&answer);
-            Ok(ok("commits-show", answer))
+            Ok(ok(&answer))
         }
         CommitsCommand::Heads => {
             let answer = read::heads(store)?;
             show::heads(&answer);
-            Ok(ok("commits-heads", answer))
+            Ok(ok(&answer))
         }
         CommitsCommand::Diff { from, to } => {
             let answer = read::difference(store, &from, &to)?;
             show::difference(&answer);
-            Ok(ok("commits-diff", answer))
+            Ok(ok(&answer))
         }
         CommitsCommand::State { commit, document: Some(document), why: true } => {
             let answer = read::trace(store, commit.as_deref().unwrap_or("@"), &document)?;
             show::trace(&answer);
-            Ok(ok("commits-trace", answer))
+            Ok(ok(&answer))
         }
         CommitsCommand::State { commit, document, .. } => {
             let answer = read::state(store, commit.as_deref(), document.as_deref())?;
             show::state(&answer);
-            Ok(ok("commits-state", answer))
+            Ok(ok(&answer))
         }
         CommitsCommand::Merge { ours, theirs, dry_run, signed } => {
             merge_two(store, ours, theirs, dry_run, signed)
@@ -82,12 +85,12 @@ fn answer(store: &CommitStore, command: CommitsCommand) -> Result<Answer, Fault>
                 None => write::refs(store)?,
             };
             show::refs(&answer);
-            Ok(ok("commits-refs", answer))
+            Ok(ok(&answer))
         }
         CommitsCommand::Schema { .. } => {
             let answer = write::schema(store);
-            ui::print(answer["text"].as_str().unwrap_or_default().trim_end());
-            Ok(ok("commits-schema", answer))
+            ui::print(answer.text.trim_end());
+            Ok(ok(&answer))
         }
         CommitsCommand::Blob { what } => blob(store, &what),
         other => change(store, other),
@@ -103,7 +106,7 @@ fn change(store: &CommitStore, command: CommitsCommand) -> Result<Answer, Fault>
                 Some(text) => json_of(text.as_bytes())?,
                 None => json_of(&input(Path::new("-"))?)?,
             };
-            Ok(written(write::write(
+            Ok(written(&write::write(
                 store,
                 on.as_deref(),
                 &Write::Put { attachment, key, value },
@@ -119,13 +122,13 @@ fn change(store: &CommitStore, command: CommitsCommand) -> Result<Answer, Fault>
                     Write::Update { op, attachment, key, path: path.unwrap_or_default(), value }
                 }
             };
-            Ok(written(write::write(store, on.as_deref(), &what, &signed.into())?))
+            Ok(written(&write::write(store, on.as_deref(), &what, &signed.into())?))
         }
         CommitsCommand::Disable { commit, on, signed } => {
-            Ok(written(write::mask(store, &commit, on.as_deref(), false, &signed.into())?))
+            Ok(written(&write::mask(store, &commit, on.as_deref(), false, &signed.into())?))
         }
         CommitsCommand::Enable { commit, on, signed } => {
-            Ok(written(write::mask(store, &commit, on.as_deref(), true, &signed.into())?))
+            Ok(written(&write::mask(store, &commit, on.as_deref(), true, &signed.into())?))
         }
         CommitsCommand::Sync { other, pull, push } => {
             let direction = match (pull, push) {
@@ -135,19 +138,19 @@ fn change(store: &CommitStore, command: CommitsCommand) -> Result<Answer, Fault>
             };
             let answer = exchange::sync(store, &other, direction)?;
             show::sync(&answer);
-            Ok(ok("commits-sync", answer))
+            Ok(ok(&answer))
         }
-        CommitsCommand::Export { file } => Ok(moved(exchange::export(store, &file)?, "written to")),
-        CommitsCommand::Import { file } => Ok(moved(exchange::import(store, &file)?, "taken from")),
+        CommitsCommand::Export { file } => Ok(moved(&exchange::export(store, &file)?, "written to")),
+        CommitsCommand::Import { file } => Ok(moved(&exchange::import(store, &file)?, "taken from")),
         CommitsCommand::Flatten { commit, into, signed } => {
             let answer = exchange::flatten(store, &commit, &into, &signed.into())?;
             ui::print(format_args!(
-                "{} {} documents into {}",
+                "{} {} into {}",
                 ui::good("flattened"),
-                answer["documents"],
+                ui::count(answer.documents, "document"),
                 into.display()
             ));
-            Ok(ok("commits-flatten", answer))
+            Ok(ok(&answer))
         }
         _ => check(store),
     }
@@ -167,7 +170,7 @@ fn merge_two(
     };
     let found = merge::analyze(store, &which)?;
     show::merged(&found);
-    Ok(ok("merge-analysis", found.to_json()))
+    Ok(ok(&found.to_answer()))
 }
 
 fn reduce(store: &CommitStore, dry_run: bool) -> Result<Answer, Fault> {
@@ -180,58 +183,49 @@ fn reduce(store: &CommitStore, dry_run: bool) -> Result<Answer, Fault> {
         ui::print("one head, or none: there is nothing to reduce");
     }
     found.iter().for_each(show::merged);
-    let merges: Vec<Value> = found.iter().map(merge::Analyzed::to_json).collect();
-    let open: usize = found.iter().map(merge::Analyzed::n_open).sum();
-    Ok(ok("merge-heads", json!({ "written": !dry_run, "merges": merges, "open": open })))
+    let merges = found.iter().map(merge::Analyzed::to_answer).collect();
+    Ok(ok(&MergeHeadsAnswer::new(!dry_run, merges)))
 }
 
-fn written(answer: Value) -> Answer {
-    let commit = &answer["commit"];
-    ui::print(format_args!(
-        "{} {}",
-        ui::code(show::short(&commit["id"])),
-        commit["label"].as_str().unwrap_or_default()
-    ));
-    ok("commits-commit", answer)
+fn written(answer: &CommitWriteAnswer) -> Answer {
+    let commit = &answer.commit;
+    ui::print(format_args!("{} {}", ui::code(short(&commit.id)), commit.label));
+    ok(answer)
 }
 
-fn moved(answer: Value, words: &str) -> Answer {
-    let moved = &answer["moved"];
-    let known = moved["known"].as_u64().unwrap_or(0);
-    let known = if known > 0 { format!(" ({known} were there already)") } else { String::new() };
-    ui::print(format_args!(
-        "{} commits, {} blobs, {} decisions {words} {}{known}",
-        moved["commits"],
-        moved["blobs"],
-        moved["decisions"],
-        answer["file"].as_str().unwrap_or_default()
-    ));
-    ok("commits-bundle", answer)
+fn moved(answer: &BundleTransferAnswer, words: &str) -> Answer {
+    let known = answer.moved.known;
+    let known = if known > 0 {
+        format!(" ({known} {} there already)", ui::verb(known, "was", "were"))
+    } else {
+        String::new()
+    };
+    ui::print(format_args!("{} {words} {}{known}", show::transfer(&answer.moved), answer.file));
+    ok(answer)
 }
 
 fn blob(store: &CommitStore, what: &Path) -> Result<Answer, Fault> {
     let named = what.to_str().filter(|text| text.starts_with("sha256:"));
     let Some(digest) = named else {
         let answer = write::put_blob(store, &input(what)?)?;
-        ui::print(answer["blob"].as_str().unwrap_or_default());
-        return Ok(ok("commits-blob", answer));
+        ui::print(answer.blob);
+        return Ok(ok(&answer));
     };
-    let bytes = write::get_blob(store, digest)?;
+    let (answer, bytes) = write::get_blob(store, digest)?;
     if !ui::stdout_is_for_json() {
         let _ = std::io::stdout().write_all(&bytes);
     }
-    Ok(ok("commits-blob", json!({ "blob": digest, "size_bytes": bytes.len() })))
+    Ok(ok(&answer))
 }
 
 fn check(store: &CommitStore) -> Result<Answer, Fault> {
     let answer = exchange::check(store)?;
-    let sound = answer["sound"] == true;
     show::survey(&answer);
-    Ok(Answer::new("commits-check", if sound { Outcome::Ok } else { Outcome::Failed }, answer))
+    Ok(Answer::of(if answer.sound { ExitCode::Ok } else { ExitCode::Failed }, &answer))
 }
 
-fn ok(name: &str, document: Value) -> Answer {
-    Answer::new(name, Outcome::Ok, document)
+fn ok(answer: &impl api::Answer) -> Answer {
+    Answer::of(ExitCode::Ok, answer)
 }
 
 /// The bytes of a file, or of stdin.

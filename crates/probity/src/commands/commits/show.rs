@@ -1,33 +1,22 @@
 //! What a person sees of commits.
 
 use crate::ui;
-use commit::{Chosen, MergeConflict, Reading, Side, Verdict, path_text};
+use api::documents::{
+    CommitDiffAnswer, CommitHeadsAnswer, CommitLogAnswer, CommitLogEntry, CommitRefsAnswer, CommitShowAnswer,
+    CommitSummary, DocumentStateAnswer, DocumentTraceAnswer, StoreCheckAnswer, StoreSyncAnswer,
+    TransferCounts,
+};
+use commit::{Chosen, MergeConflict, Reading, Verdict, path_text};
 use control::commits::merge::Analyzed;
-use control::commits::op_text;
-use serde_json::Value;
+use control::commits::{op_text, short};
 
 /// How much of a value one line shows.
 const WIDTH: usize = 48;
 
-/// The first digits of an id.
-pub(crate) fn short(id: &Value) -> &str {
-    let id = id.as_str().unwrap_or("-");
-    &id[..id.len().min(10)]
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value[name].as_str().unwrap_or_default()
-}
-
-fn items(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
-}
-
 /// A table of commits.
-pub(super) fn log(answer: &Value) {
-    for commit in items(&answer["commits"]) {
-        let refs: Vec<&str> = items(&commit["refs"]).filter_map(Value::as_str).collect();
-        let marks = match (commit["head"] == true, refs.is_empty()) {
+pub(super) fn log(answer: &CommitLogAnswer) {
+    for CommitLogEntry { commit, head, refs } in &answer.commits {
+        let marks = match (*head, refs.is_empty()) {
             (false, true) => String::new(),
             (true, true) => ui::good(" (head)"),
             (false, false) => ui::warn(format_args!(" ({})", refs.join(", "))),
@@ -35,124 +24,135 @@ pub(super) fn log(answer: &Value) {
         };
         line(commit, &marks);
     }
-    if answer["more"] == true {
-        ui::say(format_args!("{} commits in all; `--limit` shows more", answer["total"]));
-    } else if answer["total"] == 0 {
+    if answer.more {
+        ui::say(format_args!("{} commits in all; `--limit` shows more", answer.total));
+    } else if answer.total == 0 {
         ui::say("no commit yet; begin with `probity commits put ATTACHMENT/KEY VALUE`");
     }
 }
 
-fn line(commit: &Value, marks: &str) {
+fn line(commit: &CommitSummary, marks: &str) {
     ui::print(format_args!(
         "{}  {}  {:<9}  {:<12}  {}{marks}",
-        ui::code(short(&commit["id"])),
-        ui::dim(text(commit, "time")),
-        text(commit, "type"),
-        text(commit, "author"),
-        text(commit, "label"),
+        ui::code(short(&commit.id)),
+        ui::dim(&commit.time),
+        commit.kind,
+        commit.author,
+        commit.label,
     ));
 }
 
-/// The heads, one a line.
-pub(super) fn heads(answer: &Value) {
-    let all: Vec<&Value> = items(&answer["heads"]).collect();
-    for commit in &all {
+/// The heads, one per line.
+pub(super) fn heads(answer: &CommitHeadsAnswer) {
+    for commit in &answer.heads {
         line(commit, "");
     }
-    if all.len() > 1 {
+    if answer.heads.len() > 1 {
         ui::row("next", "`probity commits reduce --dry-run` says what merging them would lose");
     }
 }
 
 /// One commit.
-pub(super) fn commit(answer: &Value) {
-    ui::print_row("commit", ui::code(text(answer, "id")));
-    ui::print_row("type", text(answer, "type"));
-    for edge in ["parent", "target"] {
-        if let Some(id) = answer[edge].as_str() {
-            ui::print_row(edge, id);
+pub(super) fn commit(answer: &CommitShowAnswer) {
+    let commit = &answer.commit;
+    ui::print_row("commit", ui::code(commit.id));
+    ui::print_row("type", commit.kind);
+    for (name, id) in [("parent", commit.parent), ("target", commit.target)] {
+        if let Some(id) = id {
+            ui::print_row(name, id);
         }
     }
-    ui::print_row("author", text(answer, "author"));
-    ui::print_row("time", text(answer, "time"));
-    ui::print_row("label", text(answer, "label"));
-    items(&answer["ops"]).for_each(|op| ui::print_row("op", op_text(op)));
-    for record in items(&answer["decisions"]) {
-        let n_decided = record["decisions"].as_array().map_or(0, Vec::len);
-        let why = text(record, "why");
-        ui::print_row(
-            "decided",
-            format_args!("{} by {}: {why}", ui::count(n_decided, "conflict"), text(record, "by")),
-        );
+    ui::print_row("author", &commit.author);
+    ui::print_row("time", &commit.time);
+    ui::print_row("label", &commit.label);
+    answer.ops.iter().for_each(|op| ui::print_row("op", op_text(op)));
+    for record in &answer.decisions {
+        let decided = ui::count(record.decisions.len(), "conflict");
+        ui::print_row("decided", format_args!("{decided} by {}: {}", record.by, record.why));
     }
 }
 
-/// Opcodes, one a line.
-pub(super) fn difference(answer: &Value) {
-    items(&answer["ops"]).for_each(|op| ui::print(op_text(op)));
-    for gone in items(&answer["gone"]).filter_map(Value::as_str) {
+/// Opcodes, one per line.
+pub(super) fn difference(answer: &CommitDiffAnswer) {
+    answer.ops.iter().for_each(|op| ui::print(op_text(op)));
+    for gone in &answer.gone {
         ui::print(format_args!("{} {gone}", ui::warn("not there:")));
     }
-    if items(&answer["ops"]).next().is_none() && items(&answer["gone"]).next().is_none() {
+    if answer.ops.is_empty() && answer.gone.is_empty() {
         ui::say("no difference");
     }
 }
 
-/// Documents, one a line.
-pub(super) fn state(answer: &Value) {
-    for (attachment, keys) in answer["state"].as_object().into_iter().flatten() {
+/// Documents, one per line.
+pub(super) fn state(answer: &DocumentStateAnswer) {
+    for (attachment, keys) in &answer.state {
         for (key, document) in keys.as_object().into_iter().flatten() {
             ui::print(format_args!("{} {document}", ui::bold(format_args!("{attachment}/{key}"))));
         }
     }
+    if answer.state.is_empty() {
+        ui::say("no document yet; begin with `probity commits put ATTACHMENT/KEY VALUE`");
+    }
 }
 
 /// What became of every opcode.
-pub(super) fn trace(answer: &Value) {
-    for entry in items(&answer["trace"]) {
-        let mark = match (entry["skipped"].as_str(), entry["on"] == true) {
+pub(super) fn trace(answer: &DocumentTraceAnswer) {
+    for entry in &answer.trace {
+        let mark = match (entry.skipped, entry.on) {
             (None, true) => ui::good("applied"),
             (None, false) => ui::warn("listed as disabled"),
-            (Some(reason), _) => ui::warn(format_args!("skipped: {}", reason.replace('_', " "))),
+            (Some(skip), _) => ui::warn(format_args!("skipped: {}", skip.meaning())),
         };
-        ui::print(format_args!("{}  {}  {mark}", ui::code(short(&entry["commit"])), op_text(&entry["op"])));
+        ui::print(format_args!("{}  {}  {mark}", ui::code(short(&entry.commit)), op_text(&entry.op)));
     }
 }
 
-/// Refs, one a line.
-pub(super) fn refs(answer: &Value) {
-    for one in items(&answer["refs"]) {
-        ui::print(format_args!("{}  {}", ui::code(short(&one["commit"])), text(one, "name")));
+/// Refs, one per line.
+pub(super) fn refs(answer: &CommitRefsAnswer) {
+    for entry in &answer.refs {
+        ui::print(format_args!("{}  {}", ui::code(short(&entry.commit)), entry.name));
     }
+    if answer.refs.is_empty() {
+        ui::say("no ref; `probity commits ref NAME COMMIT` makes one");
+    }
+}
+
+/// How much went one way.
+pub(super) fn transfer(counts: &TransferCounts) -> String {
+    format!(
+        "{}, {}, {}",
+        ui::count(counts.commits, "commit"),
+        ui::count(counts.blobs, "blob"),
+        ui::count(counts.decisions, "decision")
+    )
 }
 
 /// What went which way.
-pub(super) fn sync(answer: &Value) {
-    for way in ["pulled", "pushed"] {
-        let moved = &answer[way];
-        ui::print(format_args!(
-            "{way:<7} {} commits, {} blobs, {} decisions",
-            moved["commits"], moved["blobs"], moved["decisions"]
-        ));
-    }
-    let heads = answer["heads"].as_array().map_or(0, Vec::len);
+pub(super) fn sync(answer: &StoreSyncAnswer) {
+    ui::print(format_args!("pulled  {}", transfer(&answer.pulled)));
+    ui::print(format_args!("pushed  {}", transfer(&answer.pushed)));
+    let heads = answer.heads.len();
     if heads > 1 {
         ui::row("next", format_args!("{heads} heads: `probity commits reduce` merges them"));
     }
 }
 
 /// What a check found.
-pub(super) fn survey(answer: &Value) {
-    let counts =
-        format!("{} commits, {} kept states, {} blobs", answer["commits"], answer["states"], answer["blobs"]);
-    if answer["sound"] == true {
+pub(super) fn survey(answer: &StoreCheckAnswer) {
+    let counts = format!(
+        "{}, {}, {}",
+        ui::count(answer.commits as usize, "commit"),
+        ui::count(answer.states, "kept state"),
+        ui::count(answer.blobs, "blob")
+    );
+    if answer.sound {
         ui::print(format_args!("{} {counts}: everything is as it was written", ui::good("sound")));
         return;
     }
     ui::print(format_args!("{} {counts}", ui::bad("damaged")));
-    for finding in items(&answer["findings"]) {
-        let place = finding["commit"].as_str().map(|id| format!("commit {id}: ")).unwrap_or_default();
-        ui::print(format_args!("  {place}{}", text(finding, "why")));
+    for damage in &answer.findings {
+        let place = damage.commit.map(|id| format!("commit {id}: ")).unwrap_or_default();
+        ui::print(format_args!("  {place}{}", damage.why));
     }
     ui::row(
         "next",
@@ -202,7 +202,7 @@ pub(crate) fn losses(found: &Analyzed) {
 }
 
 fn one_loss(found: &Analyzed, index: usize, conflict: &MergeConflict) {
-    let lost: Vec<&str> = conflict.lost.iter().map(|side| side_name(*side)).collect();
+    let lost: Vec<&str> = conflict.lost.iter().map(|side| side.as_str()).collect();
     let place = format!("{}/{} {}", conflict.attachment, conflict.key, path_text(&conflict.path));
     let authors = &found.authors[index];
     let by = if authors.is_empty() { String::new() } else { format!(" ({})", authors.join(", ")) };
@@ -292,12 +292,5 @@ fn verdict(verdict: &Verdict) -> String {
         Verdict::Decided(chosen) => format!("decides {}", chosen_text(chosen)),
         Verdict::Review => "for a person to decide".into(),
         Verdict::Refused => "refuses the merge".into(),
-    }
-}
-
-fn side_name(side: Side) -> &'static str {
-    match side {
-        Side::Ours => "ours",
-        Side::Theirs => "theirs",
     }
 }

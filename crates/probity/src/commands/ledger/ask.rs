@@ -154,8 +154,10 @@ pub(super) fn replay(workspace: &Workspace, since: Option<i64>) -> Result<Answer
     ui::print_row(
         "log",
         format_args!(
-            "{} in {} transactions, {} bytes",
-            replayed.log_digest, replayed.transactions, replayed.log_bytes
+            "{} in {}, {} bytes",
+            replayed.log_digest,
+            ui::count(replayed.transactions as usize, "transaction"),
+            replayed.log_bytes
         ),
     );
     ui::print_row("state", replayed.state_digest);

@@ -129,7 +129,12 @@ fn show_model(model: Option<&ModelUse>) -> bool {
     let usage = &model.usage;
     ui::row(
         "model",
-        format_args!("{} calls, {} + {} tokens", usage.calls, usage.prompt_tokens, usage.completion_tokens),
+        format_args!(
+            "{}, {} + {} tokens",
+            ui::count(usage.calls as usize, "call"),
+            usage.prompt_tokens,
+            usage.completion_tokens
+        ),
     );
     for dropped in &model.dropped {
         ui::row("dropped", format_args!("{} {}: {}", dropped.why, dropped.kind, dropped.words));
