@@ -25,7 +25,7 @@ const TABLE: &[Row] = &[
     ("R1", "an explicit table of transitions, default deny, reopening makes a successor", &[
         (WORDS, "final_statuses_lead_nowhere"), (LAWS, "the_invariants_hold_after_every_step"), (VECTORS, "ledger")]),
     ("R2", "a pure function that no bytes panic; replay gives the same state and hash", &[
-        (LAWS, "replaying_gives_the_same_state"), (LAWS, "no_json_panics"), (WIRE, "no_bytes_panic"),
+        (LAWS, "replaying_the_log_gives_the_same_state_and_the_same_verdicts"), (LAWS, "no_json_panics"), (WIRE, "no_bytes_panic"),
         (SNAPSHOT, "a_replayed_log_says_when_it_was_decided_otherwise")]),
     ("R3", "every input has its position, a stable code, and words", &[
         (LAWS, "the_invariants_hold_after_every_step"), (QUESTIONS, "every_input_can_be_looked_up"), (WIRE, "words_keep_their_ranks"),

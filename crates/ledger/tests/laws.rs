@@ -1,6 +1,8 @@
-//! The seven invariants of the seed, over candidates that nobody thought of.
+//! The seven invariants of the ledger, over candidates that nobody thought of.
 
-use probity_ledger::{BatchMode, Item, ItemId, ItemKind, Ledger, Outcome, Proposal, Status, Verdict};
+use probity_ledger::extract::Role;
+use probity_ledger::wire::{Event, encode};
+use probity_ledger::{BatchMode, Book, Item, ItemId, ItemKind, Ledger, Outcome, Proposal, Status, Verdict};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -220,7 +222,39 @@ proptest! {
     }
 
     #[test]
-    fn replaying_gives_the_same_state(values in prop::collection::vec(candidate(), 1..40), cut in 0usize..40) {
+    fn replaying_the_log_gives_the_same_state_and_the_same_verdicts(
+        values in prop::collection::vec(candidate(), 1..40),
+        cut in 0usize..40,
+    ) {
+        let (head, tail) = values.split_at(cut.min(values.len()));
+        let mut book = Book::new();
+        let mut log = Vec::new();
+        let turns = TURNS.iter().map(|&id| Event::Turn { id, role: Role::User, text: "", pending: false });
+        for event in turns {
+            book.apply(&event).expect("a turn always fits");
+            log.push(encode(&[event]));
+        }
+        for (mode, values) in [(BatchMode::BestEffort, head), (BatchMode::Atomic, tail)] {
+            let proposals: Vec<_> = values.iter().map(Proposal::read).collect();
+            let batch = |proposals, verdicts| Event::Batch {
+                stream: None, author: "someone", mode, proposals, verdicts,
+            };
+            let outcomes = book.apply(&batch(proposals.clone(), Vec::new())).expect("a few inputs always fit");
+            log.push(encode(&[batch(proposals, outcomes.iter().map(|outcome| outcome.verdict).collect())]));
+        }
+        let mut replayed = Book::new();
+        for transaction in &log {
+            replayed.replay(transaction).expect("what was written can be read");
+        }
+        prop_assert_eq!(replayed.digest(), book.digest());
+        prop_assert_eq!(replayed.n_decided_otherwise(), 0);
+    }
+
+    #[test]
+    fn it_does_not_matter_how_best_effort_proposals_are_batched(
+        values in prop::collection::vec(candidate(), 1..40),
+        cut in 0usize..40,
+    ) {
         let mut one_by_one = known_turns();
         for value in &values {
             propose(&mut one_by_one, BatchMode::BestEffort, std::slice::from_ref(value));
