@@ -59,7 +59,7 @@ pub fn amend(
             "no run is going on in this tree; name a finished one to judge it again".into(),
         ));
     }
-    let run_id = bundles::find(workspace, run)?;
+    let run_id = bundles::find_judged(workspace, run)?;
     judge_again(workspace, &run_id, add, by, why)
 }
 

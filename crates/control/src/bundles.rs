@@ -41,6 +41,21 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<String, Fault> {
     }
 }
 
+/// The id of the bundle that now says how the run that `name` means was judged: the run's own, or that of its last
+/// amendment. An amended run is judged again in a new bundle, and people go on calling it by the id of the run.
+pub(crate) fn find_judged(workspace: &Workspace, name: &str) -> Result<String, Fault> {
+    let mut run_id = find(workspace, name)?;
+    let mut run_hash = manifest(workspace, &run_id)?.run_hash;
+    // Ids are in the order of time, so that an amendment comes after what it amends.
+    for id in workspace.state.bundles()? {
+        let Some(stored) = manifest(workspace, &id).ok().filter(|_| id > run_id) else { continue };
+        if stored.manifest.details.amended_from == Some(run_hash) {
+            (run_id, run_hash) = (id, stored.run_hash);
+        }
+    }
+    Ok(run_id)
+}
+
 /// Whether a run was in this tree, and not in another worktree of the repository.
 pub fn is_of(workspace: &Workspace, stored: &StoredManifest) -> bool {
     let tree = stored.manifest.details.tree.as_ref();

@@ -234,6 +234,7 @@ impl Sayings {
 fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
     let changes: BTreeMap<&RepoPath, &Change> =
         verdict.delta.iter().map(|change| (&change.path, change)).collect();
+    let mut packages: BTreeMap<RepoPath, usize> = BTreeMap::new();
     for path in &verdict.untracked {
         let change = changes.get(path);
         let what = change.map_or("changed", |change| change.change.name());
@@ -249,12 +250,14 @@ fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
         if case.not_kept.contains(path) {
             say.note(Reason::RevertNoBeforeImage, Some(path), "it was too large to keep, or did not rest");
         } else if change.is_some_and(|change| change.before.is_some()) && case.exemptions.spares(path) {
-            say.note(
-                Reason::RevertNoBeforeImage,
-                Some(path),
-                "of installed packages no copy is kept: install them again",
-            );
+            *packages.entry(plan::output_root(path).unwrap_or_else(|| path.clone())).or_default() += 1;
         }
+    }
+    // One note for each directory of packages: an update changes thousands of files in it.
+    for (root, n_changed) in packages {
+        let changed = canon::words::count(n_changed, "changed file");
+        let detail = format!("of installed packages no copy is kept ({changed}): install them again");
+        say.note(Reason::RevertNoBeforeImage, Some(&root), detail);
     }
 }
 

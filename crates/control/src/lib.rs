@@ -51,7 +51,7 @@ pub mod path_claim;
 pub mod planning;
 pub mod progress;
 pub mod prune;
-mod recover;
+pub mod recover;
 pub mod refs;
 pub mod registry;
 pub mod revert;

@@ -12,6 +12,7 @@ use crate::workspace::Workspace;
 use crate::{Fault, channel, gates};
 use canon::Reason;
 use evidence::{Seal, SecretKey};
+use exec::Orphan;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,6 +28,8 @@ pub struct ClosedRun {
     pub run_id: String,
     /// Its evidence.
     pub dir: PathBuf,
+    /// Processes of it that still run. What they write now is taken for the work of whoever runs next.
+    pub orphans: Vec<Orphan>,
 }
 
 /// Closes every run of this repository that was killed. The caller holds the lock of this workspace's tree.
@@ -69,7 +72,11 @@ fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, F
         attest::repair_chain(workspace, key.as_ref())?;
         None
     } else {
-        close(workspace, &run.folder, key.as_ref())?.map(|dir| ClosedRun { run_id: run.run_id, dir })
+        close(workspace, &run.folder, key.as_ref())?.map(|dir| ClosedRun {
+            orphans: exec::processes_with_variable(exec::RUN_VARIABLE, &run.run_id),
+            run_id: run.run_id,
+            dir,
+        })
     };
     attest::remove_folder(&run.folder)?;
     remove_partial_bundles(workspace);

@@ -107,7 +107,7 @@ pub fn revert(
     only: &[RepoPath],
     dry_run: bool,
 ) -> Result<RevertReport, Fault> {
-    let run_id = bundles::find(workspace, run)?;
+    let run_id = bundles::find_judged(workspace, run)?;
     let bundles::Sound { files, stored } = bundles::sound(workspace, &run_id)?;
     let recorded = read_delta(&files, &run_id)?;
     let (manifest, run_hash) = (stored.manifest, stored.run_hash);
@@ -243,7 +243,12 @@ impl Undoing<'_> {
             return self.check_submodule(&change.path, head);
         }
         let expected = change.after.as_ref().map(RecordedSide::side).transpose()?;
-        let content = change.before.as_ref().map(|side| self.content(side)).transpose()?.unwrap_or_default();
+        let content = change
+            .before
+            .as_ref()
+            .map(|side| self.content(&change.path, side))
+            .transpose()?
+            .unwrap_or_default();
         let wanted = change.before.as_ref().map_or(Ok(Wanted::Nothing), |side| side.wanted(&content))?;
         if self.dry_run {
             return if self.side_now(&change.path) == expected {
@@ -301,7 +306,7 @@ impl Undoing<'_> {
     }
 
     /// The content that a file or link had before, from wherever it is kept; checked against its digest.
-    fn content(&self, side: &RecordedSide) -> Result<Vec<u8>, Refusal> {
+    fn content(&self, path: &RepoPath, side: &RecordedSide) -> Result<Vec<u8>, Refusal> {
         let Some(digest) = side.digest else {
             return Ok(Vec::new());
         };
@@ -314,6 +319,9 @@ impl Undoing<'_> {
         };
         match git::blob(layout, id) {
             Ok(Some(bytes)) if Digest::of(&bytes) == digest => Ok(bytes),
+            Ok(_) if plan::output_root(path).is_some() => not_kept(
+                "of build outputs and installed packages no copy is kept: build or install them again".into(),
+            ),
             Ok(None) if layout.is_partial() => not_kept(format!(
                 "no copy is kept, and this partial clone lacks blob {id}: get it with `git cat-file -e {id}`, then revert again"
             )),

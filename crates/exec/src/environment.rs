@@ -59,6 +59,9 @@ pub const ALLOWED: &[&str] = &[
 /// The variables that no gate inherits, even if its definition lists them.
 const NEVER: &[&str] = &["GIT_*", "PROBITY_*", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"];
 
+/// The variable by which a process knows the run that it belongs to.
+pub const RUN_VARIABLE: &str = "PROBITY_RUN_ID";
+
 /// The environment of a job, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Environment(BTreeMap<OsString, OsString>);
@@ -85,7 +88,7 @@ impl Environment {
     /// Adds the run's facts: `PROBITY_RUN_ID` and `PROBITY_REPO_DIR`.
     #[must_use]
     pub fn with_run(self, run_id: &str, repo_dir: &Path) -> Self {
-        self.with("PROBITY_RUN_ID", run_id).with("PROBITY_REPO_DIR", repo_dir)
+        self.with(RUN_VARIABLE, run_id).with("PROBITY_REPO_DIR", repo_dir)
     }
 
     /// Adds the gate's name: `PROBITY_GATE_ID`.

@@ -31,7 +31,7 @@
 //!   false.
 //! * While a job runs, children that are started without this crate count as the job's: nothing tells them from orphans.
 //!   For the same reason one process runs one job at a time; further supervisors wait.
-//! * If this process itself is killed, its job goes on.
+//! * If this process itself is killed, its job goes on; [`processes_with_variable`] finds what is left of it.
 //! * Systems other than Linux: only the job's process group is held together; [`Containment::notes`] says so.
 
 mod capture;
@@ -44,6 +44,7 @@ mod descendants;
 mod environment;
 mod group;
 mod job;
+mod orphans;
 #[cfg(target_os = "linux")]
 mod process;
 mod signals;
@@ -54,8 +55,9 @@ mod tree;
 
 pub use capture::{CaptureError, Captured, Limits, capture, capture_from};
 pub use containment::Containment;
-pub use environment::{ALLOWED, Environment};
+pub use environment::{ALLOWED, Environment, RUN_VARIABLE};
 pub use job::{Ended, Input, Job, NotStarted, Outcome, Output, Survivor};
+pub use orphans::{Orphan, processes_with_variable};
 #[cfg(target_os = "linux")]
 pub use process::parent_of;
 pub use supervisor::{GRACE, Supervisor};

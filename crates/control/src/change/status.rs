@@ -197,7 +197,8 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
     for group in &mut dirty.finished {
         let all_listed = group.changed.count == group.changed.paths.len();
         let paths = group.changed.paths.iter();
-        group.commit_command = if all_listed { uncommitted::commit_command(workspace, paths) } else { None };
+        group.commit_command =
+            if all_listed { uncommitted::commit_command(workspace, paths, &group.description) } else { None };
     }
     let line = |intent: &&Intent| {
         let left = |end: u64| end.saturating_sub(circumstances.now.0);

@@ -17,6 +17,8 @@ use store::ports::{Refs, Store, Swapped};
 const SPACE: &str = "finished-content";
 /// A command with more paths is not written out.
 const MAX_COMMAND_PATHS: usize = 8;
+/// The longest subject of a suggested commit.
+const MAX_SUBJECT_CHARS: usize = 71;
 
 /// The paths of a finished change that differ from the commit.
 pub(super) fn of_change(look: &Look, evidence: &Entries) -> BTreeMap<RepoPath, DirtyEntry> {
@@ -97,10 +99,21 @@ fn refs(workspace: &Workspace) -> Result<Box<dyn Refs>, Fault> {
     Ok(workspace.state.store()?.refs(SPACE))
 }
 
-/// What commits these paths and nothing else; `None` if they are none or too many, or there is no repository.
+/// The first line of a description as the subject of a commit, without characters that could deceive.
+fn subject(description: &str) -> String {
+    let line = canon::bytes::escape(description.lines().next().unwrap_or_default().trim().as_bytes());
+    match line.char_indices().nth(MAX_SUBJECT_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// What commits these paths and nothing else, under `message`; `None` if they are none or too many, or there is no
+/// repository. With a message git opens no editor, which an agent could not leave.
 pub(crate) fn commit_command<'p>(
     workspace: &Workspace,
     paths: impl ExactSizeIterator<Item = &'p RepoPath>,
+    message: &str,
 ) -> Option<String> {
     if paths.len() == 0 || paths.len() > MAX_COMMAND_PATHS || workspace.git.is_none() {
         return None;
@@ -116,7 +129,8 @@ pub(crate) fn commit_command<'p>(
         all.push(words);
     }
     // The paths once more: whatever else is staged is no part of this commit.
-    let commit = format!("{git} commit -- {}", all.join(" "));
+    let message = shell_word(subject(message).as_bytes());
+    let commit = format!("{git} commit -m {message} -- {}", all.join(" "));
     Some(if added.is_empty() { commit } else { format!("{git} add -- {} && {commit}", added.join(" ")) })
 }
 

@@ -88,7 +88,7 @@ pub fn write(workspace: &Workspace, proposed: &Proposed) -> Result<std::path::Pa
 /// The command that commits the policy; `None` without git. Shared changes are held to the policy of the commit.
 pub fn commit_command(workspace: &Workspace) -> Option<String> {
     let policy = RepoPath::parse(POLICY_FILE.as_bytes()).ok()?;
-    uncommitted::commit_command(workspace, [&policy].into_iter())
+    uncommitted::commit_command(workspace, [&policy].into_iter(), "Add the policy of Probity")
 }
 
 fn render(build_outputs: &[Proposal], ignored: &[String], gates: &[SuggestedGate]) -> String {

@@ -8,6 +8,7 @@ use crate::{place, ui};
 use canon::bytes::escape;
 use control::exempt::{OutputHint, judged_outputs, output_hint, sources_among};
 use control::judge::{Finding, Rename, Severity, renames};
+use control::recover::ClosedRun;
 use control::run::{Event, RunReport, RunRequest, run as govern};
 use control::{Fault, Workspace};
 use paths::RepoPath;
@@ -111,14 +112,31 @@ fn gate_json(result: &control::gates::GateResult) -> Value {
     })
 }
 
+fn show_closed(closed: &ClosedRun) {
+    ui::say(format_args!(
+        "{} run {} was interrupted; it is closed as FAIL, evidence in {}",
+        ui::warn("!"),
+        closed.run_id,
+        closed.dir.display()
+    ));
+    if closed.orphans.is_empty() {
+        return;
+    }
+    let names: Vec<String> =
+        closed.orphans.iter().map(|orphan| format!("{} ({})", orphan.program, orphan.pid)).collect();
+    let pids: Vec<String> = closed.orphans.iter().map(|orphan| orphan.pid.to_string()).collect();
+    ui::say(format_args!(
+        "{} processes of it still run: {}. What they write is taken for the work of this run: stop this one, \
+         `kill {}`, then run again",
+        ui::warn("!"),
+        names.join(", "),
+        pids.join(" ")
+    ));
+}
+
 fn show_event(workspace: &Workspace, event: &Event<'_>, typed_remark: &str) {
     match event {
-        Event::Closed(closed) => ui::say(format_args!(
-            "{} run {} was interrupted; it is closed as FAIL, evidence in {}",
-            ui::warn("!"),
-            closed.run_id,
-            closed.dir.display()
-        )),
+        Event::Closed(closed) => show_closed(closed),
         Event::Sealed(seal, coverage, warnings) => {
             let contents = seal.contents();
             ui::say(format_args!(

@@ -295,6 +295,40 @@ fn a_path_has_a_story() {
     }
 }
 
+/// An amended run is judged again in a bundle of its own, and people go on calling it by its id.
+#[test]
+fn an_amended_run_keeps_what_was_accepted_whichever_id_names_it() {
+    let repo = Repo::new();
+    let run = repo
+        .run_with(&["--scope", "src/a.py"], "echo x >> src/a.py; echo x >> src/b.py; echo x >> docs/d.md");
+    run.is_out(&["docs/d.md", "src/b.py"]);
+    let id = run.json["run_id"].as_str().expect("an id").to_owned();
+    let amend = |pattern: &str| repo.ask(&["amend", &id, "--add", pattern, "--why", "agreed", "--by", "ann"]);
+    amend("src/b.py").is_out(&["docs/d.md"]);
+    let undone = repo.ask(&["revert", &id]).json;
+    assert_eq!(undone["paths"].as_array().map(Vec::len), Some(1), "{undone}");
+    let text = std::fs::read_to_string(repo.path().join("src/b.py")).expect("is there");
+    assert!(text.contains('x'), "what was accepted stays");
+    // A second amendment adds to the first.
+    amend("docs/d.md").passes();
+}
+
+/// Killing Probity does not kill the command: the next run says which processes are left.
+#[test]
+fn processes_of_a_killed_run_are_named_by_the_next() {
+    let repo = Repo::new();
+    repo.sh("mkfifo ../gate");
+    // The child outlives the command and its supervisor until somebody writes to the pipe.
+    let script = "sh -c 'read line < ../gate' > /dev/null 2>&1 & kill -9 $PPID";
+    let killed = repo.probity(&["run", "--scope", "src/a.py", "--", "sh", "-c", script]).output();
+    assert!(!killed.expect("starts").status.success());
+    let mut next = repo.probity(&["run", "--scope", "src/a.py", "--", "true"]);
+    let output = next.output().expect("runs");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    repo.sh("echo end > ../gate");
+    assert!(told.contains("was interrupted") && told.contains("still run: sh ("), "{told}");
+}
+
 #[test]
 fn an_attestation_can_be_exported() {
     let repo = Repo::new();

@@ -226,7 +226,7 @@ fn finished_work_is_to_be_committed_and_is_not_called_nobodys() {
     assert_eq!(finished.json["status"], "accepted_with_external_changes", "{finished:#?}");
     let command = finished.json["commit_command"].as_str().expect("a command").to_owned();
     assert!(command.starts_with("git add -- src/a.py "), "{command}");
-    assert!(command.contains("git commit -- docs/d.md src/a.py "), "{command}");
+    assert!(command.contains("git commit -m 'a change' -- docs/d.md src/a.py "), "{command}");
     assert!(finished.json["message"].as_str().is_some_and(|words| words.contains(&command)), "{finished:#?}");
     let status = repo.ask(&["status"]);
     let group = &status.json["dirty"]["finished"][0];

@@ -24,6 +24,8 @@ fn watched(keys: &str) -> String {
     // A session of its own, whose terminal is the far end.
     let mut command = std::process::Command::new("setsid");
     command.args(["-c", "-w", "sh", "-c", &script]).current_dir(repo.path());
+    // Whatever the tests run on: this terminal can be drawn on.
+    command.env("TERM", "xterm");
     let end =
         || Stdio::from(OpenOptions::new().read(true).write(true).open(&far).expect("the far end opens"));
     let mut child = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("setsid starts");

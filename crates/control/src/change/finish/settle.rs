@@ -77,7 +77,8 @@ impl Finisher<'_> {
         if paths.is_empty() || self.workspace.git.is_none() {
             return;
         }
-        answer.commit_command = uncommitted::commit_command(self.workspace, paths.keys());
+        answer.commit_command =
+            uncommitted::commit_command(self.workspace, paths.keys(), &self.intent.description);
         let advice = match &answer.commit_command {
             Some(command) => format!("commit it now: {command}"),
             None => format!("commit its {} paths now, and only those", paths.len()),
