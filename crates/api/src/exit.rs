@@ -1,5 +1,10 @@
 //! Exit codes of the command line, the same for every command.
 
+use contract::ContractStatus;
+use contract::claims::ClaimVerdict;
+use intent::registry::Refusal;
+use intent::start::StartStatus;
+
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExitCode {
@@ -57,10 +62,74 @@ impl ExitCode {
         }
     }
 
-    /// All of them in one line, for help texts.
+    /// What every code means, in two lines: for help texts.
     pub fn summary() -> String {
-        let one = |code: Self| format!("{} {}", code.number(), code.meaning());
-        Self::ALL.map(one).join(" · ")
+        let one = |code: &Self| format!("{} {}", code.number(), code.meaning());
+        let line = |codes: &[Self]| codes.iter().map(one).collect::<Vec<_>>().join(" · ");
+        let (first, second) = Self::ALL.split_at(3);
+        format!("Exit codes: {}\n            {}", line(first), line(second))
+    }
+}
+
+impl From<ExitCode> for std::process::ExitCode {
+    fn from(code: ExitCode) -> Self {
+        Self::from(code.number())
+    }
+}
+
+/// The exit code of a verdict.
+impl From<ContractStatus> for ExitCode {
+    fn from(status: ContractStatus) -> Self {
+        match status {
+            ContractStatus::Accepted | ContractStatus::AcceptedWithExternalChanges => Self::Ok,
+            ContractStatus::Violated => Self::Failed,
+            ContractStatus::Unverified => Self::Unverified,
+            ContractStatus::Expired => Self::Expired,
+        }
+    }
+}
+
+/// The exit code of what the facts say to a claim.
+impl From<ClaimVerdict> for ExitCode {
+    fn from(verdict: ClaimVerdict) -> Self {
+        match verdict {
+            ClaimVerdict::True => Self::Ok,
+            ClaimVerdict::Unverified => Self::Unverified,
+            ClaimVerdict::False => Self::Failed,
+        }
+    }
+}
+
+/// The exit code of a start.
+impl From<StartStatus> for ExitCode {
+    fn from(status: StartStatus) -> Self {
+        match status {
+            StartStatus::Active => Self::Ok,
+            StartStatus::Queued => Self::Conflict,
+            StartStatus::Blocked | StartStatus::NeedsAnalysis => Self::Refused,
+        }
+    }
+}
+
+/// The exit code of what the registry of intents refused: over, held by somebody, or blocked and wrong usage.
+impl From<&Refusal> for ExitCode {
+    fn from(refusal: &Refusal) -> Self {
+        match refusal {
+            Refusal::Expired { .. } => Self::Expired,
+            Refusal::Overlaps { .. }
+            | Refusal::OverlapsOwn { .. }
+            | Refusal::HeldByOther { .. }
+            | Refusal::NotRecoverable { .. }
+            | Refusal::StaleToken { .. } => Self::Conflict,
+            Refusal::Blocked { .. }
+            | Refusal::QueueAhead { .. }
+            | Refusal::UnknownIntent { .. }
+            | Refusal::IntentExists { .. }
+            | Refusal::CommandIdReused
+            | Refusal::WrongStatus { .. }
+            | Refusal::OutOfBounds { .. }
+            | Refusal::EmptyScope => Self::Refused,
+        }
     }
 }
 
@@ -77,8 +146,8 @@ mod tests {
     fn the_summary_names_every_code() {
         assert_eq!(
             ExitCode::summary(),
-            "0 ok · 1 violated or failed · 2 refused, blocked or wrong usage · 3 unverified · 4 expired · \
-             5 conflict, or held by another agent · 70 internal error"
+            "Exit codes: 0 ok · 1 violated or failed · 2 refused, blocked or wrong usage\n            \
+             3 unverified · 4 expired · 5 conflict, or held by another agent · 70 internal error"
         );
     }
 }

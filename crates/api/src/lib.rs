@@ -1,7 +1,7 @@
 //! What every surface says: requests and answers as types, the registry of codes, and the exit codes.
 //!
 //! Owns: the wire form of every answer, its schema, the one list of stable codes, the exit codes.
-//! May use: canon, commit, contract, intent, ledger.
+//! May use: canon, commit, contract, evidence, intent, ledger.
 //! Must not know: files, clocks, processes, databases, or how a surface renders an answer.
 
 #![allow(
@@ -15,10 +15,14 @@ pub mod documents;
 pub mod exit;
 pub mod explain;
 pub mod merges;
+mod path_claim;
+pub mod refusal;
 mod system_path;
+pub mod vectors;
 
 pub use document::{Answer, SchemaEntry};
 pub use exit::ExitCode;
+pub use path_claim::PathClaim;
 pub use system_path::SystemPath;
 
 /// The schemas that are generated from the types of this crate, in the order of their names.
@@ -43,4 +47,5 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<merges::MergePolicyAnswer>(),
     SchemaEntry::of::<merges::MergeReconcileAnswer>(),
     SchemaEntry::of::<explain::CodeExplanation>(),
+    SchemaEntry::of::<refusal::Refusal>(),
 ];

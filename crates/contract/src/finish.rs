@@ -111,8 +111,6 @@ pub struct FinishStatus {
     pub not_reached: Vec<FinishStep>,
     /// What to do next.
     pub next_step: Option<FinishNextStep>,
-    /// The exit code of the command line.
-    pub exit_code: u8,
 }
 
 /// Turns what the steps said into the answer.
@@ -173,7 +171,6 @@ fn stopped(
         external_changes: None,
         not_reached: STEPS[taken..].to_vec(),
         next_step: Some(next_step),
-        exit_code: status.exit_code(),
     }
 }
 
@@ -206,6 +203,5 @@ fn accepted(
             .then(|| ExternalChanges { count: dirt.len(), paths: dirt.clone() }),
         not_reached: Vec::new(),
         next_step,
-        exit_code: status.exit_code(),
     }
 }

@@ -22,16 +22,6 @@ impl ContractStatus {
         matches!(self, Self::Accepted | Self::AcceptedWithExternalChanges)
     }
 
-    /// The exit code of the command line.
-    pub const fn exit_code(self) -> u8 {
-        match self {
-            Self::Accepted | Self::AcceptedWithExternalChanges => 0,
-            Self::Violated => 1,
-            Self::Unverified => 3,
-            Self::Expired => 4,
-        }
-    }
-
     /// Whether there is no verdict at all.
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Unverified | Self::Expired)

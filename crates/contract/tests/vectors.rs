@@ -19,11 +19,6 @@ fn contract() {
 }
 
 #[test]
-fn finish_status() {
-    check(Kind::equal("finish_status", vectors::finish_status));
-}
-
-#[test]
 fn claims() {
     check(Kind::equal("claims", vectors::claims));
 }

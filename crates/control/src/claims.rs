@@ -10,10 +10,10 @@
 
 use crate::attest::SEAL_FILE;
 use crate::change::Frame;
-use crate::path_claim::PathClaim;
 use crate::registry::view::time;
 use crate::registry::{Credentials, Handles, Label, Shell};
 use crate::{Fault, Workspace, channel, clock};
+use api::PathClaim;
 use canon::{bytes, json};
 use evidence::{Amendment, Globs};
 use intent::{Entry, RunClaim, run_conflicts};

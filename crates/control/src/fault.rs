@@ -4,12 +4,12 @@
 //! ours: it has a place. Verdicts on runs are neither; they are reports.
 
 use crate::git_failure::GitFailure;
-use crate::path_claim::PathClaim;
+use api::refusal::{Refusal as RefusalAnswer, RefusalReason, RefusalStatus};
+use api::{ExitCode, PathClaim};
 use canon::Reason;
 use intent::registry::Refusal;
 use paths::{PatternError, TypedPathError};
 use plan::PlanError;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use store::StoreError;
 use tree::TreeError;
@@ -149,13 +149,18 @@ impl Fault {
         }
     }
 
-    /// The word or code that programs rely on: of the reason, or of what the registry of intents refused. Every
-    /// refusal has one (law 3).
+    /// The code that programs rely on, as text.
     pub fn code(&self) -> &'static str {
+        self.refusal_reason().as_str()
+    }
+
+    /// The code that programs rely on: of the reason, or of what the registry of intents refused. Every refusal has one
+    /// (law 3).
+    pub fn refusal_reason(&self) -> RefusalReason {
         match self {
-            Self::Intent(refusal) => refusal.code().as_str(),
-            Self::Unjudged { source, .. } => source.code(),
-            _ => self.reason().unwrap_or(Reason::SystemIo).as_str(),
+            Self::Intent(refusal) => RefusalReason::Intent(refusal.code()),
+            Self::Unjudged { source, .. } => source.refusal_reason(),
+            _ => RefusalReason::Reason(self.reason().unwrap_or(Reason::SystemIo)),
         }
     }
 
@@ -197,33 +202,33 @@ impl Fault {
         }
     }
 
-    /// The document that every surface answers with: what was refused, why, and what to do next.
-    pub fn document(&self) -> serde_json::Value {
-        let evidence = self.evidence().map(|path| canon::bytes::to_json(path.as_os_str().as_bytes()));
-        serde_json::json!({
-            "schema": "probity/refusal/v1",
-            "status": "refused",
-            "reason": self.code(),
-            "message": self.to_string(),
-            "next_step": self.next_step(),
-            "refusal": self.refusal(),
-            "evidence_dir": evidence,
-            "claims": self.claims(),
-        })
+    /// What every surface answers: what was refused, why, and what to do next.
+    pub fn answer(&self) -> RefusalAnswer {
+        RefusalAnswer {
+            status: RefusalStatus::Refused,
+            reason: self.refusal_reason(),
+            message: self.to_string(),
+            next_step: self.next_step(),
+            refusal: self.refusal().cloned(),
+            evidence_dir: self.evidence().map(Into::into),
+            claims: self.claims().map(<[PathClaim]>::to_vec),
+        }
     }
 
     /// The exit code of the command line.
-    pub fn exit_code(&self) -> u8 {
+    pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Refused { .. }
             | Self::Policy { .. }
             | Self::Missing(_)
             | Self::NoSuchRun(_)
             | Self::NoSuchAnalysis(_)
-            | Self::BadInput(_) => 2,
-            Self::Held { .. } | Self::Claimed { .. } => 5,
-            Self::Intent(refusal) => refusal_exit_code(refusal),
-            Self::Tree(_) | Self::Git(_) | Self::Store(_) | Self::Unjudged { .. } | Self::System { .. } => 70,
+            | Self::BadInput(_) => ExitCode::Refused,
+            Self::Held { .. } | Self::Claimed { .. } => ExitCode::Conflict,
+            Self::Intent(refusal) => ExitCode::from(&**refusal),
+            Self::Tree(_) | Self::Git(_) | Self::Store(_) | Self::Unjudged { .. } | Self::System { .. } => {
+                ExitCode::Internal
+            }
         }
     }
 }
@@ -276,26 +281,6 @@ fn damaged_database(path: &Path) -> String {
     )
 }
 
-/// Blocked and wrong usage, over, or held by somebody.
-const fn refusal_exit_code(refusal: &Refusal) -> u8 {
-    match refusal {
-        Refusal::Expired { .. } => 4,
-        Refusal::Overlaps { .. }
-        | Refusal::OverlapsOwn { .. }
-        | Refusal::HeldByOther { .. }
-        | Refusal::NotRecoverable { .. }
-        | Refusal::StaleToken { .. } => 5,
-        Refusal::Blocked { .. }
-        | Refusal::QueueAhead { .. }
-        | Refusal::UnknownIntent { .. }
-        | Refusal::IntentExists { .. }
-        | Refusal::CommandIdReused
-        | Refusal::WrongStatus { .. }
-        | Refusal::OutOfBounds { .. }
-        | Refusal::EmptyScope => 2,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -338,9 +323,9 @@ mod tests {
     #[test]
     fn every_fault_has_an_exit_code_and_a_next_step() {
         for (fault, exit_code, reason, next) in table() {
-            assert_eq!((fault.exit_code(), fault.reason()), (exit_code, reason), "{fault:?}");
+            assert_eq!((fault.exit_code().number(), fault.reason()), (exit_code, reason), "{fault:?}");
             assert!(fault.next_step().contains(next), "{fault:?}: {}", fault.next_step());
-            assert_eq!(fault.document()["reason"], fault.code(), "{fault:?}");
+            assert_eq!(fault.answer().reason.as_str(), fault.code(), "{fault:?}");
         }
     }
 

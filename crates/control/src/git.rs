@@ -362,7 +362,7 @@ mod tests {
         let object = format!("repo/.git/objects/{}/{}", &id[..2], &id[2..]);
         sh(&dir, &format!("chmod u+w {object}; echo garbage > {object}"));
         let fault = commit_id(&workspace, "HEAD^").expect_err("fails");
-        assert_eq!((fault.code(), fault.exit_code()), ("GIT.COMMAND_FAILED", 70), "{fault}");
+        assert_eq!((fault.code(), fault.exit_code().number()), ("GIT.COMMAND_FAILED", 70), "{fault}");
         let words = fault.to_string();
         assert!(words.starts_with("`git rev-parse HEAD^^{commit}` failed with exit code 128: "), "{words}");
         assert!(words.contains("is corrupt"), "{words}");
@@ -398,7 +398,7 @@ mod tests {
             .1
             .to_string();
         let fault = blobs(git, &[(&path, id.clone())]).expect_err("is not there");
-        assert_eq!((fault.code(), fault.exit_code()), ("GIT.OBJECT_MISSING", 2));
+        assert_eq!((fault.code(), fault.exit_code().number()), ("GIT.OBJECT_MISSING", 2));
         assert!(fault.to_string().contains(&format!("lacks blob {id} of `f` (partial clone)")), "{fault}");
         let wanted = [id.clone()];
         assert_eq!(absent_blobs(git, &wanted).expect("answers"), wanted);

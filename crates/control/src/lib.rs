@@ -47,7 +47,6 @@ pub mod keys;
 pub mod ledger;
 mod observe;
 mod own_files;
-pub mod path_claim;
 pub mod planning;
 pub mod progress;
 pub mod prune;

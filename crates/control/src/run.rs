@@ -14,12 +14,12 @@ use crate::gates::{self, GatePlace, GateResult};
 use crate::judge::{Case, GateWrites, RefMovement, Verdict, is_blind, judge};
 use crate::observe::{Observation, Observer};
 use crate::own_files::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
-use crate::path_claim::PathClaim;
 use crate::planning::{self, Coverage, Preview, Selection, Warning};
 use crate::recover::{self, ClosedRun};
 use crate::registry::Credentials;
 use crate::state_guard::Guard;
 use crate::{Fault, Workspace, before, clock, coverage, git};
+use api::PathClaim;
 use canon::Reason;
 use evidence::{
     Amendment, GateStatus, Globs, Permission, Plan, Seal, SealContents, SecretKey, SignatureRule,

@@ -206,7 +206,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         fs::write(dir.path().join("probity.toml"), "[worspace]\n").expect("writes");
         let fault = Workspace::find(None, dir.path()).expect("is found").policy().expect_err("is refused");
-        assert_eq!(fault.exit_code(), 2);
+        assert_eq!(fault.exit_code(), api::ExitCode::Refused);
         assert!(fault.to_string().contains("probity.toml"), "{fault}");
     }
 }

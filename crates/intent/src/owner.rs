@@ -81,7 +81,7 @@ pub struct Probe {
 }
 
 /// What an intent is to a reader: their own, another agent's, or nobody's any more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ownership {
     /// The reader's own, with a fresh lease.

@@ -3,6 +3,7 @@
 use crate::owner::Ownership;
 use crate::scope::{IntentScope, ScopeRelation};
 use paths::RepoPath;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -74,7 +75,7 @@ id! {
 }
 
 /// What a record says about its own life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Holds its claim, also after a finish that failed.
@@ -117,7 +118,7 @@ impl Peer {
 }
 
 /// A dirty path of my scope that another live intent holds too.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct ForeignDirtyOverlap {
     /// The dirty path.
     pub path: RepoPath,

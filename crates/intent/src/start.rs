@@ -7,6 +7,7 @@ use crate::record::{Claims, ForeignDirtyOverlap, IntentId, Peer, Status};
 use crate::relations::overlap;
 use crate::scope::{IntentScope, covered};
 use paths::RepoPath;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -50,7 +51,7 @@ pub struct StartState {
 }
 
 /// The answer to a start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StartStatus {
     /// There is no run to start from.
@@ -64,7 +65,7 @@ pub enum StartStatus {
 }
 
 /// What a start leaves behind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimState {
     /// A claim.
@@ -94,7 +95,7 @@ canon::code_enum! {
 }
 
 /// What the one who starts should do next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StartNextStep {
     /// Analyse, then start again.
@@ -114,7 +115,7 @@ pub enum StartNextStep {
 }
 
 /// The answer to a start, with its reasons.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StartDecision {
     /// The answer.
     pub status: StartStatus,

@@ -1,5 +1,6 @@
 //! One call of a tool: what it was given, and how it tells its caller how far it is.
 
+use api::Answer as _;
 use control::progress::Progress;
 use control::registry::KeptHandle;
 use control::{Fault, Workspace};
@@ -127,6 +128,6 @@ impl Answered {
 
     /// A refusal, in the document that every surface shows.
     pub(crate) fn refused(fault: &Fault) -> Self {
-        Self { document: fault.document(), is_refusal: true }
+        Self { document: fault.answer().to_document(), is_refusal: true }
     }
 }

@@ -1,6 +1,7 @@
 //! Resources: runs, receipts and evidence that an agent, or the person behind it, may want to read in full.
 
 use crate::tools;
+use api::Answer as _;
 use control::analyze::documents;
 use control::contract::receipts::Receipts;
 use control::runs::Runs;
@@ -105,5 +106,5 @@ pub(crate) fn read(root: &Path, uri: &str) -> Result<ReadResourceResult, ErrorDa
 
 /// A refusal keeps its document: reason and next step are in the data.
 fn refused(fault: &Fault) -> ErrorData {
-    ErrorData::resource_not_found(fault.to_string(), Some(fault.document()))
+    ErrorData::resource_not_found(fault.to_string(), Some(fault.answer().to_document()))
 }

@@ -6,57 +6,30 @@ use serde_json::Value;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The exit code when something must be decided before it can be done.
-pub(crate) const EXIT_CONFLICT: u8 = 5;
-
 /// A path of the system in JSON: text, or its bytes where it is none.
 pub(crate) fn path_json(path: &Path) -> Value {
     canon::bytes::to_json(path.as_os_str().as_bytes())
-}
-
-/// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// As asked.
-    Ok,
-    /// With a verdict that fails.
-    Failed,
-}
-
-impl Outcome {
-    /// The exit code for it.
-    pub(crate) fn exit_code(self) -> u8 {
-        match self {
-            Self::Ok => 0,
-            Self::Failed => 1,
-        }
-    }
 }
 
 /// A command's answer for programs. What people are told has been written on the way.
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// The exit code.
-    pub(crate) exit_code: u8,
+    pub(crate) exit_code: ExitCode,
     /// The document of `--json`.
     pub(crate) document: Value,
 }
 
 impl Answer {
     /// An answer whose document is `probity/<name>/v1`.
-    pub(crate) fn new(name: &str, outcome: Outcome, mut document: Value) -> Self {
+    pub(crate) fn new(name: &str, exit_code: ExitCode, mut document: Value) -> Self {
         document["schema"] = format!("probity/{name}/v1").into();
-        Self { exit_code: outcome.exit_code(), document }
+        Self { exit_code, document }
     }
 
     /// An answer that is a type.
     pub(crate) fn of<A: api::Answer>(exit_code: ExitCode, answer: &A) -> Self {
-        Self { exit_code: exit_code.number(), document: answer.to_document() }
-    }
-
-    /// The same with an exit code of its own: verdicts have more than two.
-    pub(crate) fn with_code(name: &str, exit_code: u8, document: Value) -> Self {
-        Self { exit_code, ..Self::new(name, Outcome::Ok, document) }
+        Self { exit_code, document: answer.to_document() }
     }
 
     /// The same with the root of the tree that it is about.
@@ -67,6 +40,6 @@ impl Answer {
 
     /// The answer of a command that gave no report.
     pub(crate) fn of_fault(fault: &Fault) -> Self {
-        Self { exit_code: fault.exit_code(), document: fault.document() }
+        Self::of(fault.exit_code(), &fault.answer())
     }
 }

@@ -8,9 +8,6 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-const EXIT_CODES: &str = "Exit codes: 0 ok · 1 violated or failed · 2 blocked or wrong usage
-            3 unverified · 4 expired · 5 conflict, or held by another · 70 fault";
-
 /// Change control for AI coding agents.
 ///
 /// Say what a change may touch; Probity seals that, finds out from the tree what really changed, judges it, and
@@ -20,7 +17,7 @@ const EXIT_CODES: &str = "Exit codes: 0 ok · 1 violated or failed · 2 blocked 
     name = "probity",
     version,
     help_template = crate::help::template(),
-    after_help = EXIT_CODES,
+    after_help = api::ExitCode::summary(),
     propagate_version = true
 )]
 pub(crate) struct Cli {

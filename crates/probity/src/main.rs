@@ -10,20 +10,17 @@ mod review;
 mod ui;
 
 use answer::Answer;
+use api::ExitCode;
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use cli::{Cli, Command};
 use control::{Fault, Workspace};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The exit code when the machine, and not the user, is at fault.
-const EXIT_INTERNAL: u8 = 70;
-
-fn main() -> ExitCode {
+fn main() -> std::process::ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
@@ -39,22 +36,27 @@ fn main() -> ExitCode {
     if json {
         ui::print_json(&answer.document);
     }
-    ExitCode::from(if ui::output_arrived() { answer.exit_code } else { EXIT_INTERNAL })
+    process_exit_code(&answer)
+}
+
+/// An answer that did not arrive is none, whatever it says.
+fn process_exit_code(answer: &Answer) -> std::process::ExitCode {
+    if ui::output_arrived() { answer.exit_code } else { ExitCode::Internal }.into()
 }
 
 /// What a command line gets that is none; or help, which is no refusal.
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(error: &clap::Error) -> std::process::ExitCode {
     let _ = error.print();
     if let Some(hint) = usage_hint(error) {
         ui::say(format_args!("{}: {hint}", ui::warn("hint")));
     }
     let words = std::env::args_os().skip(1).take_while(|word| word != "--");
-    if error.exit_code() == 0 || !words.into_iter().any(|word| word == "--json") {
-        return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(EXIT_INTERNAL));
+    if !error.use_stderr() || !words.into_iter().any(|word| word == "--json") {
+        return if error.use_stderr() { ExitCode::Refused } else { ExitCode::Ok }.into();
     }
     let answer = Answer::of_fault(&Fault::refused(canon::Reason::UsageInvalid, first_words(error)));
     ui::print_json(&answer.document);
-    ExitCode::from(if ui::output_arrived() { answer.exit_code } else { EXIT_INTERNAL })
+    process_exit_code(&answer)
 }
 
 /// What a word too many in front of `--` usually comes from: a pattern that the shell expanded, or a command without `--`.

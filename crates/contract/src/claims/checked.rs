@@ -16,15 +16,6 @@ canon::word_enum! {
 }
 
 impl ClaimVerdict {
-    /// The exit code of the command line.
-    pub const fn exit_code(self) -> u8 {
-        match self {
-            Self::True => 0,
-            Self::Unverified => 3,
-            Self::False => 1,
-        }
-    }
-
     fn of(judgement: &Judgement, facts: &Facts) -> Self {
         // Without a verdict there may be no run before the change, and then no finding of it is known.
         let contradicts = |objection: &Objection| match objection.code {

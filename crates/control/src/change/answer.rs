@@ -80,12 +80,8 @@ pub struct StartAnswer {
 
 impl StartAnswer {
     /// The exit code of the command line.
-    pub const fn exit_code(&self) -> u8 {
-        match self.status {
-            StartStatus::Active => 0,
-            StartStatus::Queued => 5,
-            StartStatus::Blocked | StartStatus::NeedsAnalysis => 2,
-        }
+    pub fn exit_code(&self) -> api::ExitCode {
+        self.status.into()
     }
 }
 
@@ -253,12 +249,14 @@ pub struct FinishAnswer {
     pub summary: Value,
     /// What happened to intents of this owner meanwhile.
     pub notices: Vec<Notice>,
-    /// The exit code of the command line.
-    #[serde(skip)]
-    pub exit_code: u8,
 }
 
 impl FinishAnswer {
+    /// The exit code of the command line.
+    pub fn exit_code(&self) -> api::ExitCode {
+        self.status.into()
+    }
+
     /// Whether the change is none: no path of it differs from what it was at the start.
     pub fn nothing_changed(&self) -> bool {
         self.changes.iter().all(|change| !change.since_start)

@@ -5,12 +5,13 @@ use super::{Amendment, Base, Declaration};
 use crate::owner::{Lease, Owner, Timestamp};
 use crate::record::{CommandId, IntentId};
 use canon::Digest;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 
 /// A position in the log, from 1. The position of a grant is the fencing token of the claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Seq(pub u64);
 
 impl Seq {

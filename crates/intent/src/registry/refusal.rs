@@ -4,12 +4,13 @@ use super::Seq;
 use crate::owner::Ownership;
 use crate::record::{IntentId, Status};
 use crate::start::StartDecision;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Why a command was refused.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "refusal", rename_all = "snake_case")]
 pub enum Refusal {
     /// The start rules say no; the decision says why and what to do.

@@ -1,9 +1,10 @@
 //! `probity amend`.
 
-use crate::answer::{Answer, Outcome, path_json};
+use crate::answer::{Answer, path_json};
 use crate::commands::identity::Identity;
 use crate::commands::run::ways_forward;
 use crate::{place, ui};
+use api::ExitCode;
 use canon::bytes::escape;
 use control::amend::{Amended, amend as widen};
 use control::{Fault, Workspace};
@@ -34,7 +35,7 @@ pub(crate) fn amend(
         Amended::Open { run_id, amendment } => {
             ui::print(format_args!("{} run {run_id} may now also touch {added}", ui::good("amended")));
             let document = json!({ "status": "amended", "run_id": run_id, "amendment": amendment });
-            Ok(Answer::new("amend", Outcome::Ok, document).about(workspace))
+            Ok(Answer::new("amend", ExitCode::Ok, document).about(workspace))
         }
         Amended::Judged { manifest, attested, amended_from } => {
             let reasons = manifest.reasons();
@@ -75,7 +76,7 @@ pub(crate) fn amend(
                 "evidence_dir": path_json(&attested.dir),
                 "run_hash": attested.run_hash,
             });
-            Ok(Answer::new("amend", if passed { Outcome::Ok } else { Outcome::Failed }, document)
+            Ok(Answer::new("amend", if passed { ExitCode::Ok } else { ExitCode::Failed }, document)
                 .about(workspace))
         }
     }

@@ -1,7 +1,8 @@
 //! `probity conformance`: the vectors, through the very functions that the other commands use.
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::Answer;
 use crate::ui;
+use api::ExitCode;
 use canon::Reason;
 use conformance::Kind;
 use control::Fault;
@@ -25,7 +26,7 @@ const KINDS: &[Kind] = &[
     Kind::equal("relations", intent::vectors::relations),
     Kind::equal("hygiene_finish", intent::vectors::hygiene_finish),
     Kind::equal("start_decision", intent::vectors::start_decision),
-    Kind::equal("finish_status", contract::vectors::finish_status),
+    Kind::equal("finish_status", api::vectors::finish_status),
     Kind::equal("profile", contract::vectors::profile),
     Kind::equal("structural_delta", contract::vectors::structural_delta),
     Kind::equal("contract", contract::vectors::contract),
@@ -46,6 +47,6 @@ pub(crate) fn conformance(files: &[PathBuf]) -> Result<Answer, Fault> {
         "{} passed, {} failed, {} unsupported",
         report.passed, report.failed, report.unsupported
     ));
-    let outcome = if report.all_passed() { Outcome::Ok } else { Outcome::Failed };
+    let outcome = if report.all_passed() { ExitCode::Ok } else { ExitCode::Failed };
     Ok(Answer::new("conformance", outcome, json!(report)))
 }

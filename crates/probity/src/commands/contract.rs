@@ -4,6 +4,7 @@ use crate::answer::{Answer, path_json};
 use crate::commands::analysis::watched;
 use crate::commands::changed_paths::{ChangeMark, change_lines_until, unscoped_change_lines};
 use crate::{place, ui};
+use api::ExitCode;
 use clap::{Args, Subcommand, ValueEnum};
 use contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
 use contract::outputs::{self, Review};
@@ -215,7 +216,7 @@ fn budget(workspace: &Workspace, run: Option<&str>) -> Result<Answer, Fault> {
     let mut document = json!(budget);
     document["mode"] = json!("budget");
     document["notes"] = json!(notes);
-    Ok(Answer::with_code("contract-budget", 0, document))
+    Ok(Answer::new("contract-budget", ExitCode::Ok, document))
 }
 
 fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<Answer, Fault> {
@@ -264,10 +265,10 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<Answer, Fault>
     if let Some(kept) = &receipt {
         ui::print_row("receipt", format_args!("{} {}", kept.number, kept.digest));
     }
-    let code = review.status.exit_code();
+    let code = ExitCode::from(review.status);
     // The program ends: giving back a million pieces one by one would only take time.
     std::mem::forget((verified, review));
-    Ok(Answer::with_code("contract-verify", code, document).about(workspace))
+    Ok(Answer::new("contract-verify", code, document).about(workspace))
 }
 
 /// Answers `probity claims`.
@@ -304,7 +305,7 @@ pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<An
         ClaimVerdict::Unverified => ui::row("next", contract::ContractReason::UnprovenClaim.next_step()),
     }
     show_notes(&verified.notes);
-    Ok(Answer::with_code("claims-check", verdict.exit_code(), verified.claims_document()))
+    Ok(Answer::new("claims-check", verdict.into(), verified.claims_document()))
 }
 
 /// The most sentences that are listed as not checked.

@@ -1,9 +1,10 @@
 //! `probity evidence`: list, show, verify, chain, export.
 
-use crate::answer::{Answer, Outcome, path_json};
+use crate::answer::{Answer, path_json};
 use crate::cli::{EvidenceCommand, ExportFormat};
 use crate::progress::meter;
 use crate::ui;
+use api::ExitCode;
 use canon::Reason;
 use control::bundles::{self, RevertedBy, Reverts, TreeCheck};
 use control::prune::{self, Keep};
@@ -85,7 +86,7 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
     if runs.is_empty() {
         ui::say("no run yet; begin with `probity run --scope 'src/**' -- COMMAND`");
     }
-    Ok(Answer::new("evidence-list", Outcome::Ok, json!({ "runs": runs })))
+    Ok(Answer::new("evidence-list", ExitCode::Ok, json!({ "runs": runs })))
 }
 
 /// How a run was reverted, in words.
@@ -117,7 +118,7 @@ fn show(workspace: &Workspace, run: &str) -> Result<Answer, Fault> {
         std::fs::read(dir.join("manifest.json")).ok().and_then(|bytes| canon::json::parse(&bytes).ok());
     Ok(Answer::new(
         "evidence",
-        Outcome::Ok,
+        ExitCode::Ok,
         json!({
             "run_id": run_id,
             "evidence_dir": path_json(&dir),
@@ -176,7 +177,7 @@ fn verify(dir: &Path, trust: &Trust, tree: Option<&Path>) -> Result<Answer, Faul
         "skipped": verification.skipped,
         "checks": checks,
     });
-    Ok(Answer::new("evidence-verify", if passed { Outcome::Ok } else { Outcome::Failed }, document))
+    Ok(Answer::new("evidence-verify", if passed { ExitCode::Ok } else { ExitCode::Failed }, document))
 }
 
 /// How many gates the recorded plan and the caller require; `None` where that cannot be read.
@@ -293,7 +294,7 @@ fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<Answer, Fault> {
         "problems": problems,
         "pruned": report.pruned,
     });
-    Ok(Answer::new("evidence-chain", if passed { Outcome::Ok } else { Outcome::Failed }, document))
+    Ok(Answer::new("evidence-chain", if passed { ExitCode::Ok } else { ExitCode::Failed }, document))
 }
 
 fn export(workspace: &Workspace, run: &str, format: ExportFormat) -> Result<Answer, Fault> {
@@ -301,7 +302,7 @@ fn export(workspace: &Workspace, run: &str, format: ExportFormat) -> Result<Answ
     let signed = format == ExportFormat::Dsse;
     let document = control::export::attestation(workspace, &run_id, signed)?;
     ui::print(String::from_utf8_lossy(&canon::json::canonical(&document)));
-    Ok(Answer::new("evidence-export", Outcome::Ok, json!({ "run_id": run_id, "attestation": document })))
+    Ok(Answer::new("evidence-export", ExitCode::Ok, json!({ "run_id": run_id, "attestation": document })))
 }
 
 fn gc(workspace: &Workspace, keep: Keep, dry_run: bool) -> Result<Answer, Fault> {
@@ -328,5 +329,5 @@ fn gc(workspace: &Workspace, keep: Keep, dry_run: bool) -> Result<Answer, Fault>
         "bytes": report.bytes,
         "evidence_dir": report.attested.as_ref().map(|attested| path_json(&attested.dir)),
     });
-    Ok(Answer::new("evidence-gc", Outcome::Ok, document))
+    Ok(Answer::new("evidence-gc", ExitCode::Ok, document))
 }

@@ -1,6 +1,6 @@
 //! `probity explain`: what a reason code means, or what the policy and a run say about a path.
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::Answer;
 use crate::{place, ui};
 use api::ExitCode;
 use control::exempt::{JudgedBecause, OutputRule};
@@ -35,7 +35,7 @@ pub(crate) fn explain(
         ui::print(format_args!("  {sentence}"));
     }
     show_run(&story);
-    Ok(Answer::new("explain", Outcome::Ok, json!(story)))
+    Ok(Answer::new("explain", ExitCode::Ok, json!(story)))
 }
 
 /// Where a path stands under the policy of the tree, in plain sentences.

@@ -1,7 +1,8 @@
 //! `probity init`, and `probity init --agent`.
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::Answer;
 use crate::ui;
+use api::ExitCode;
 use control::agents::{Agent, ChangeKind, FileChange, Wish, register};
 use control::init::{Proposed, commit_command, propose, write};
 use control::{Fault, Workspace};
@@ -40,7 +41,7 @@ pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<Answer, Fault
         "ignore_rules_left_out": proposed.n_deceptive_rules,
         "commit_command": commit_command(workspace).filter(|_| !dry_run),
     });
-    Ok(Answer::new("init", Outcome::Ok, document).about(workspace))
+    Ok(Answer::new("init", ExitCode::Ok, document).about(workspace))
 }
 
 /// How much is exempt, and what a person may want to look at in the file.
@@ -113,7 +114,7 @@ pub(crate) fn agent(
         })
         .collect();
     let document = json!({ "agent": agent.name(), "files": files, "written": !dry_run });
-    Ok(Answer::new("init-agent", Outcome::Ok, document).about(workspace))
+    Ok(Answer::new("init-agent", ExitCode::Ok, document).about(workspace))
 }
 
 fn show(change: &FileChange, dry_run: bool) {

@@ -1,9 +1,10 @@
 //! `probity intent …` and `probity log`: the registry of intents, for people and programs.
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::Answer;
 use crate::commands::change::{PromoteArgs, new_handle, ownership, promote, seconds};
 use crate::commands::identity::Identity;
 use crate::ui;
+use api::ExitCode;
 use canon::words::short_id;
 use clap::{Args, Subcommand};
 use control::registry::view::{IntentView, event_json, time};
@@ -111,7 +112,7 @@ pub(crate) fn log(workspace: &Workspace, arguments: &LogArgs) -> Result<Answer, 
         "chain": "ok",
         "events": part.events.iter().map(event_json).collect::<Vec<_>>(),
     });
-    Ok(Answer::new("log", Outcome::Ok, document))
+    Ok(Answer::new("log", ExitCode::Ok, document))
 }
 
 fn show_event(event: &Event) {
@@ -175,7 +176,7 @@ fn list(workspace: &Workspace, shell: &Shell, caller: &Caller, all: bool) -> Res
     }
     let notices = shell.registry().notices(&reader);
     show_notices(&notices);
-    Ok(Answer::new("intent-list", Outcome::Ok, json!({ "intents": views, "notices": notices })))
+    Ok(Answer::new("intent-list", ExitCode::Ok, json!({ "intents": views, "notices": notices })))
 }
 
 fn show_line(shell: &Shell, view: &IntentView) {
@@ -238,7 +239,7 @@ fn show(workspace: &Workspace, shell: &Shell, caller: &Caller, id: &str) -> Resu
     } else if view.ownership.is_foreign() && !view.handle_kept {
         ui::print_row("next", "coordinate with its owner, queue, or narrow your scope");
     }
-    Ok(Answer::new("intent", Outcome::Ok, json!({ "intent": view })))
+    Ok(Answer::new("intent", ExitCode::Ok, json!({ "intent": view })))
 }
 
 fn change(workspace: &Workspace, shell: &mut Shell, by: &Owner, action: Action) -> Result<Answer, Fault> {
@@ -276,7 +277,7 @@ fn told(shell: &Shell, by: &Owner, done: &Done) -> Result<Answer, Fault> {
         None => ui::print("there is nothing to do"),
     }
     show_notices(notices);
-    Ok(Answer::new("intent-change", Outcome::Ok, shell.done_document(by, done)?))
+    Ok(Answer::new("intent-change", ExitCode::Ok, shell.done_document(by, done)?))
 }
 
 fn reset(workspace: &Workspace, shell: &mut Shell, identity: &Identity) -> Result<Answer, Fault> {
@@ -296,7 +297,7 @@ fn reset(workspace: &Workspace, shell: &mut Shell, identity: &Identity) -> Resul
     if entries.is_empty() {
         ui::print("no intent is open");
     }
-    Ok(Answer::new("intent-reset", Outcome::Ok, json!({ "intents": entries })))
+    Ok(Answer::new("intent-reset", ExitCode::Ok, json!({ "intents": entries })))
 }
 
 fn show_notices(notices: &[Notice]) {

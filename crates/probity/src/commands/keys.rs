@@ -1,8 +1,9 @@
 //! `probity keys`.
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::Answer;
 use crate::cli::KeysCommand;
 use crate::ui;
+use api::ExitCode;
 use control::{Fault, Workspace};
 use serde_json::json;
 
@@ -19,5 +20,5 @@ pub(crate) fn keys(workspace: &Workspace, command: &KeysCommand) -> Result<Answe
     ui::print_row("key id", key.key_id());
     ui::print_row("public", key);
     ui::print_row("trust", format_args!("\"keys\": {{ \"{}\": \"{key}\" }}", key.key_id()));
-    Ok(Answer::new("key", Outcome::Ok, json!({ "key_id": key.key_id(), "public_key": key })))
+    Ok(Answer::new("key", ExitCode::Ok, json!({ "key_id": key.key_id(), "public_key": key })))
 }

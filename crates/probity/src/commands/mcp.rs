@@ -1,7 +1,8 @@
 //! `probity mcp`: the server for agents.
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::Answer;
 use crate::ui;
+use api::ExitCode;
 use control::{Fault, Workspace};
 use mcp::ServeError;
 use serde_json::json;
@@ -29,7 +30,7 @@ pub(crate) fn mcp(workspace: &Workspace, args: &McpArgs) -> Result<Answer, Fault
     if args.tools {
         let tools = mcp::schemas();
         ui::print(format_args!("{tools:#}"));
-        return Ok(Answer::new("mcp-tools", Outcome::Ok, json!({ "tools": tools })));
+        return Ok(Answer::new("mcp-tools", ExitCode::Ok, json!({ "tools": tools })));
     }
     let served = match args.http {
         None => mcp::serve_stdio(&workspace.root),
@@ -39,7 +40,7 @@ pub(crate) fn mcp(workspace: &Workspace, args: &McpArgs) -> Result<Answer, Fault
         what: "the MCP server stopped".into(),
         source: std::io::Error::other(error),
     })?;
-    Ok(Answer::new("mcp", Outcome::Ok, json!({ "status": "closed" })))
+    Ok(Answer::new("mcp", ExitCode::Ok, json!({ "status": "closed" })))
 }
 
 fn serve_http(workspace: &Workspace, port: u16) -> Result<Result<(), ServeError>, Fault> {

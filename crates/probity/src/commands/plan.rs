@@ -1,8 +1,9 @@
 //! `probity plan`: what would be sealed, and suggestions for a smaller scope.
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::Answer;
 use crate::cli::Selection;
 use crate::{place, ui};
+use api::ExitCode;
 use canon::bytes::escape;
 use control::planning::{self, Proposed};
 use control::{Fault, Workspace};
@@ -31,7 +32,7 @@ pub(crate) fn plan(
             ui::say(format_args!("{} paths that look like build outputs are left out", ui::number(left_out)));
         }
         let document = json!({ "scope": shown, "outputs_left_out": left_out });
-        return Ok(Answer::new("suggest", Outcome::Ok, document).about(workspace));
+        return Ok(Answer::new("suggest", ExitCode::Ok, document).about(workspace));
     }
     let remark = place::typed_remark(workspace, &selection.scope);
     let proposed = planning::of_tree(workspace, &place::selection(workspace, selection)?)?;
@@ -45,7 +46,7 @@ pub(crate) fn plan(
         "build_outputs": proposed.build_outputs,
         "proposed_build_outputs": proposed.proposals.iter().map(|proposal| &proposal.pattern).collect::<Vec<_>>(),
     });
-    Ok(Answer::new("plan", Outcome::Ok, document).about(workspace))
+    Ok(Answer::new("plan", ExitCode::Ok, document).about(workspace))
 }
 
 /// What builds may write here and the policy does not say, in one line.

@@ -1,7 +1,8 @@
 //! `probity receipt`: what finished changes left.
 
-use crate::answer::{Answer, Outcome, path_json};
+use crate::answer::{Answer, path_json};
 use crate::ui;
+use api::ExitCode;
 use clap::Subcommand;
 use control::bundles;
 use control::contract::receipts::{self, Kept, Receipts};
@@ -90,7 +91,7 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
             "signed": kept.envelope.is_some(),
         })
     };
-    let outcome = if broken.is_empty() { Outcome::Ok } else { Outcome::Failed };
+    let outcome = if broken.is_empty() { ExitCode::Ok } else { ExitCode::Failed };
     let rows: Vec<Value> = all.iter().map(row).collect();
     Ok(Answer::new("receipt-list", outcome, json!({ "receipts": rows, "broken_links": broken })))
 }
@@ -111,7 +112,7 @@ fn show(workspace: &Workspace, name: &str, attestation: bool) -> Result<Answer, 
         "receipt": kept.document,
         "attestation": if attestation { attested } else { Value::Null },
     });
-    Ok(Answer::new("receipt-show", Outcome::Ok, document))
+    Ok(Answer::new("receipt-show", ExitCode::Ok, document))
 }
 
 fn verify(
@@ -166,5 +167,5 @@ fn verify(
         "checks": checks,
         "status": checked.document.map(|document| document["outcome"]["status"].clone()),
     });
-    Ok(Answer::new("receipt-verify", if passed { Outcome::Ok } else { Outcome::Failed }, document))
+    Ok(Answer::new("receipt-verify", if passed { ExitCode::Ok } else { ExitCode::Failed }, document))
 }

@@ -1,7 +1,8 @@
 //! `probity revert`.
 
-use crate::answer::{Answer, Outcome, path_json};
+use crate::answer::{Answer, path_json};
 use crate::{place, ui};
+use api::ExitCode;
 use canon::Reason;
 use control::revert::{Action, StagedChanges, revert as undo};
 use control::{Fault, Workspace};
@@ -69,7 +70,7 @@ pub(crate) fn revert(
         "staged": report.staged,
         "evidence_dir": report.attested.as_ref().map(|attested| path_json(&attested.dir)),
     });
-    Ok(Answer::new("revert", if refused == 0 { Outcome::Ok } else { Outcome::Failed }, document)
+    Ok(Answer::new("revert", if refused == 0 { ExitCode::Ok } else { ExitCode::Failed }, document)
         .about(workspace))
 }
 

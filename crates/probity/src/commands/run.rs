@@ -1,10 +1,11 @@
 //! `probity run`: what a person and a program are told about a governed run.
 
-use crate::answer::{Answer, Outcome, path_json};
+use crate::answer::{Answer, path_json};
 use crate::cli::Selection;
 use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
 use crate::commands::identity::Identity;
 use crate::{place, ui};
+use api::ExitCode;
 use canon::bytes::escape;
 use control::exempt::{OutputHint, judged_outputs, output_hint, sources_among};
 use control::judge::{Finding, Rename, Severity, renames};
@@ -63,7 +64,7 @@ pub(crate) fn run(
         }
     })?;
     show(&report);
-    let outcome = if report.verdict.passed() { Outcome::Ok } else { Outcome::Failed };
+    let outcome = if report.verdict.passed() { ExitCode::Ok } else { ExitCode::Failed };
     Ok(Answer::new("run", outcome, to_json(&report)).about(workspace))
 }
 

@@ -1,8 +1,9 @@
 //! `probity completions` and `probity man`: made from the same definition as the command line itself.
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::Answer;
 use crate::cli::Cli;
 use crate::ui;
+use api::ExitCode;
 use clap::CommandFactory;
 use serde_json::json;
 
@@ -24,5 +25,5 @@ pub(crate) fn man() -> Answer {
 fn text(name: &str, bytes: &[u8]) -> Answer {
     let text = String::from_utf8_lossy(bytes).into_owned();
     ui::print(&text);
-    Answer::new(name, Outcome::Ok, json!({ "text": text }))
+    Answer::new(name, ExitCode::Ok, json!({ "text": text }))
 }

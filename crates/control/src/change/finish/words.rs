@@ -64,7 +64,6 @@ impl Parts {
             health_regression_advisory: self.advisory,
             summary: self.summary,
             notices,
-            exit_code: status.exit_code,
         }
     }
 }

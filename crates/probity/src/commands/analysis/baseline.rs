@@ -1,8 +1,9 @@
 //! `probity analyze baseline`: capture and show.
 
 use super::{analyzed, on_baseline};
-use crate::answer::{Answer, Outcome};
+use crate::answer::Answer;
 use crate::ui;
+use api::ExitCode;
 use clap::Subcommand;
 use control::analyze::{
     AnalyzeOptions, BASELINE_FILE, BaselineState, capture_baseline, documents, read_baseline,
@@ -47,7 +48,7 @@ pub(crate) fn baseline(workspace: &Workspace, command: BaselineCommand) -> Resul
     show(&state);
     let mut document = documents::baseline(&state);
     document["run_id"] = json!(run.id.short());
-    Ok(Answer::new("analyze-baseline", Outcome::Ok, document))
+    Ok(Answer::new("analyze-baseline", ExitCode::Ok, document))
 }
 
 fn show(state: &BaselineState) {

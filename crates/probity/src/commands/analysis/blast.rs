@@ -1,8 +1,9 @@
 //! `probity analyze blast`: who would notice a change.
 
 use super::analyzed;
-use crate::answer::{Answer, Outcome};
+use crate::answer::Answer;
 use crate::ui;
+use api::ExitCode;
 use canon::Reason;
 use control::analyze::{AnalyzeOptions, documents};
 use control::{Fault, Workspace};
@@ -43,5 +44,5 @@ pub(crate) fn blast(workspace: &Workspace, files: &[Vec<u8>]) -> Result<Answer, 
     for path in &blast.unknown {
         ui::print(format_args!("{} {path} is no analysed file of this tree", ui::warn("unknown")));
     }
-    Ok(Answer::new("blast-radius", Outcome::Ok, documents::blast(&run, &paths, &blast)))
+    Ok(Answer::new("blast-radius", ExitCode::Ok, documents::blast(&run, &paths, &blast)))
 }

@@ -8,9 +8,10 @@ mod words;
 pub(crate) use crate::progress::watched;
 pub(crate) use runs::{RunsCommand, runs};
 
-use crate::answer::{Answer, Outcome, path_json};
+use crate::answer::{Answer, path_json};
 use crate::{place, ui};
 use analysis::{Comparison, ReportKind, report};
+use api::ExitCode;
 use clap::{Args, Subcommand};
 use control::analyze::{
     AnalyzeOptions, Analyzed, BaselineState, ChangedSince, OtherReport, changed_since, documents, gates,
@@ -139,7 +140,7 @@ fn whole(workspace: &Workspace, flags: &AnalyzeFlags) -> Result<Answer, Fault> {
     document["gates"] = documents::gates(&gate_report);
     document["changed"] = since.map_or(Value::Null, |since| documents::changed_since(&since, &analyzed.run));
     document["written"] = json!(written.iter().map(|path| path_json(path)).collect::<Vec<_>>());
-    let outcome = if flags.check && gate_report.would_fail { Outcome::Failed } else { Outcome::Ok };
+    let outcome = if flags.check && gate_report.would_fail { ExitCode::Failed } else { ExitCode::Ok };
     Ok(Answer::new("analyze", outcome, document).about(workspace))
 }
 

@@ -1,8 +1,9 @@
 //! `probity runs`: list, show, compare, gc.
 
 use super::words;
-use crate::answer::{Answer, Outcome};
+use crate::answer::Answer;
 use crate::ui;
+use api::ExitCode;
 use clap::Subcommand;
 use control::analyze::documents;
 use control::runs::{KEPT, Runs};
@@ -56,7 +57,7 @@ pub(crate) fn runs(workspace: &Workspace, command: RunsCommand) -> Result<Answer
             let stored = runs.load(&run)?;
             words::run(&stored.run);
             let document = documents::run(&stored.run, stored.report_digest, limit);
-            Ok(Answer::new("analysis-run", Outcome::Ok, document))
+            Ok(Answer::new("analysis-run", ExitCode::Ok, document))
         }
         RunsCommand::Compare { before, after } => {
             let differing = runs.load_differing(&before, &after)?;
@@ -65,12 +66,12 @@ pub(crate) fn runs(workspace: &Workspace, command: RunsCommand) -> Result<Answer
             ui::print(format_args!("{} → {}", ui::code(before.id.short()), ui::code(after.id.short())));
             words::comparison(&comparison);
             let document = documents::comparison(before, after, &comparison);
-            Ok(Answer::new("runs-compare", Outcome::Ok, document))
+            Ok(Answer::new("runs-compare", ExitCode::Ok, document))
         }
         RunsCommand::Gc { keep } => {
             let gone: Vec<String> = runs.gc(keep)?.iter().map(analysis::RunId::short).collect();
             ui::print(format_args!("{} cleared away", ui::count(gone.len(), "run")));
-            Ok(Answer::new("runs-gc", Outcome::Ok, json!({ "removed": gone })))
+            Ok(Answer::new("runs-gc", ExitCode::Ok, json!({ "removed": gone })))
         }
     }
 }
@@ -96,5 +97,5 @@ fn list(runs: &Runs) -> Result<Answer, Fault> {
         ui::say("no run yet; `probity analyze` makes one");
     }
     let listed: Vec<Value> = listed.iter().map(documents::listed).collect();
-    Ok(Answer::new("runs-list", Outcome::Ok, json!({ "runs": listed })))
+    Ok(Answer::new("runs-list", ExitCode::Ok, json!({ "runs": listed })))
 }

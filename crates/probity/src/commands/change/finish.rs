@@ -6,6 +6,7 @@ use crate::commands::analysis::watched;
 use crate::commands::changed_paths::{ChangeMark, MarkedPath, folded_lines, listed_lines};
 use crate::commands::identity::Identity;
 use crate::{place, ui};
+use api::ExitCode;
 use clap::Args;
 use contract::claims::Claim;
 use control::change::{self, ChangeAttribution, Evidence, ExternalChange, FinishAnswer, FinishRequest};
@@ -117,7 +118,7 @@ pub(crate) fn finish(workspace: &Workspace, args: FinishArgs) -> Result<Answer, 
     };
     let answer = watched(|watch| change::finish(workspace, &caller, &request, watch))?;
     show_finish(&answer);
-    Ok(Answer { exit_code: answer.exit_code, document: to_json(&answer) })
+    Ok(Answer { exit_code: answer.exit_code(), document: to_json(&answer) })
 }
 
 /// A claim that needs no more than its word.
@@ -137,7 +138,7 @@ fn show_finish(answer: &FinishAnswer) {
         .and_then(|word| word.as_str().map(str::to_owned))
         .unwrap_or_default();
     let word = words(&word);
-    let word = if answer.exit_code == 0 { ui::good(&word) } else { ui::bad(&word) };
+    let word = if answer.exit_code() == ExitCode::Ok { ui::good(&word) } else { ui::bad(&word) };
     let reason = serde_json::to_value(answer.reason).unwrap_or_default();
     ui::print(match reason.as_str() {
         Some(reason) => format!("{word}: {}", words(reason)),

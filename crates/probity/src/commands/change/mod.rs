@@ -14,6 +14,7 @@ pub(crate) use status::{StatusArgs, doctor, status};
 use super::identity::Identity;
 use crate::answer::Answer;
 use crate::{place, ui};
+use api::ExitCode;
 use control::{Fault, Workspace, change};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -41,5 +42,5 @@ pub(crate) fn amend(
     }
     show_notices(&answer.notices);
     ui::print_row("next", answer.next_step);
-    Ok(Answer { exit_code: 0, document: to_json(&answer) })
+    Ok(Answer { exit_code: ExitCode::Ok, document: to_json(&answer) })
 }

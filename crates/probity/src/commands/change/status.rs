@@ -6,6 +6,7 @@ use super::words::{ownership, show_notices, shown_path, to_json};
 use crate::answer::Answer;
 use crate::commands::identity::Identity;
 use crate::ui;
+use api::ExitCode;
 use clap::Args;
 use control::change::{self, DirtyGroup, Health, StatusAnswer, Watch};
 use control::{Fault, Workspace};
@@ -59,7 +60,7 @@ pub(crate) fn status(workspace: &Workspace, args: &StatusArgs) -> Result<Answer,
         drop(screen);
         show_status(&answer);
     }
-    Ok(Answer { exit_code: 0, document: to_json(&answer) })
+    Ok(Answer { exit_code: ExitCode::Ok, document: to_json(&answer) })
 }
 
 /// Draws a status in place on a screen, else below what was shown before.
@@ -99,7 +100,10 @@ pub(crate) fn doctor(workspace: &Workspace) -> Answer {
             ui::print_row("", format_args!("→ {next_step}"));
         }
     }
-    Answer { exit_code: u8::from(answer.status == Health::Failed), document: to_json(&answer) }
+    Answer {
+        exit_code: if answer.status == Health::Failed { ExitCode::Failed } else { ExitCode::Ok },
+        document: to_json(&answer),
+    }
 }
 
 fn show_status(answer: &StatusAnswer) {

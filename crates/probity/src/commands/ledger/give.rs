@@ -2,8 +2,9 @@
 
 use super::args::{IngestArgs, ProposeArgs};
 use super::table;
-use crate::answer::{Answer, Outcome};
+use crate::answer::Answer;
 use crate::ui;
+use api::ExitCode;
 use canon::Reason;
 use control::ledger::{self, IngestRequest, ModelUse, OutcomeView, ProposeRequest, TurnInput};
 use control::{Fault, Workspace};
@@ -186,7 +187,7 @@ fn show_notices(notices: &[String]) {
 
 pub(super) fn answer(name: &str, failed: bool, document: &impl serde::Serialize) -> Answer {
     let document = serde_json::to_value(document).expect("answers are texts, numbers and lists");
-    Answer::new(name, if failed { Outcome::Failed } else { Outcome::Ok }, document)
+    Answer::new(name, if failed { ExitCode::Failed } else { ExitCode::Ok }, document)
 }
 
 /// Reads a file, or stdin for `-`.

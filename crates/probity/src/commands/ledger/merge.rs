@@ -1,7 +1,8 @@
 //! Streams and their merges.
 
-use crate::answer::{Answer, EXIT_CONFLICT};
+use crate::answer::Answer;
 use crate::ui;
+use api::ExitCode;
 use control::ledger::{self, MergeRequest};
 use control::{Fault, Workspace};
 use serde_json::json;
@@ -57,5 +58,5 @@ pub(super) fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<Ans
     merged.notices.iter().for_each(|notice| ui::row("notice", ui::warn(notice)));
     ui::row("seq", merged.seq);
     let answer = super::give::answer("ledger-merge", false, &merged);
-    Ok(if merged.status == "review" { Answer { exit_code: EXIT_CONFLICT, ..answer } } else { answer })
+    Ok(if merged.status == "review" { Answer { exit_code: ExitCode::Conflict, ..answer } } else { answer })
 }

@@ -2,10 +2,11 @@
 
 use evidence::Globs;
 use intent::{Entries, IntentId, Ownership};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A live claim of an intent on paths that a run would touch.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PathClaim {
     /// The intent.
     pub intent_id: IntentId,
