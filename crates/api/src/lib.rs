@@ -1,7 +1,7 @@
 //! What every surface says: requests and answers as types, the registry of codes, and the exit codes.
 //!
 //! Owns: the wire form of every answer, its schema, the one list of stable codes, the exit codes.
-//! May use: canon, commit, contract, evidence, intent, ledger.
+//! May use: canon, commit, contract, evidence, intent, ledger, paths.
 //! Must not know: files, clocks, processes, databases, or how a surface renders an answer.
 
 #![allow(
@@ -15,6 +15,7 @@ pub mod documents;
 pub mod exit;
 pub mod explain;
 pub mod merges;
+pub mod govern;
 mod path_claim;
 pub mod refusal;
 mod system_path;
@@ -48,4 +49,24 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<merges::MergeReconcileAnswer>(),
     SchemaEntry::of::<explain::CodeExplanation>(),
     SchemaEntry::of::<refusal::Refusal>(),
+    SchemaEntry::of::<govern::amend::AmendAnswer>(),
+    SchemaEntry::of::<govern::tools::ShellCompletions>(),
+    SchemaEntry::of::<govern::tools::ConformanceReport>(),
+    SchemaEntry::of::<govern::delta::DeltaFile>(),
+    SchemaEntry::of::<govern::evidence::EvidenceAnswer>(),
+    SchemaEntry::of::<govern::evidence::EvidenceChain>(),
+    SchemaEntry::of::<govern::evidence::EvidenceExport>(),
+    SchemaEntry::of::<govern::evidence::EvidenceRemoval>(),
+    SchemaEntry::of::<govern::evidence::EvidenceList>(),
+    SchemaEntry::of::<govern::evidence::EvidenceVerification>(),
+    SchemaEntry::of::<govern::path::PathExplanation>(),
+    SchemaEntry::of::<govern::setup::InitAnswer>(),
+    SchemaEntry::of::<govern::setup::AgentRegistration>(),
+    SchemaEntry::of::<govern::setup::SigningKey>(),
+    SchemaEntry::of::<govern::tools::ManualPage>(),
+    SchemaEntry::of::<govern::plan::PlanAnswer>(),
+    SchemaEntry::of::<govern::delta::PrunedFile>(),
+    SchemaEntry::of::<govern::revert::RevertAnswer>(),
+    SchemaEntry::of::<govern::run::RunAnswer>(),
+    SchemaEntry::of::<govern::plan::ScopeSuggestion>(),
 ];

@@ -3,6 +3,7 @@
 use crate::attest::{self, Attested, Head};
 use crate::registry::Credentials;
 use crate::{Fault, Workspace, bundles, channel, claims, clock};
+use api::govern::amend::{AmendAnswer, AmendStatus, AmendedRunJudgement};
 use canon::Reason;
 use evidence::{Amendment, Globs, Manifest};
 use plan::{Moment, may_amend};
@@ -28,6 +29,40 @@ pub enum Amended {
         /// The run that was judged again.
         amended_from: String,
     },
+}
+
+impl Amended {
+    /// The answer for every surface.
+    pub fn answer(&self, workspace: &Workspace) -> AmendAnswer {
+        let root = workspace.root.clone().into();
+        match self {
+            Self::Open { run_id, amendment } => AmendAnswer {
+                root,
+                status: AmendStatus::Amended,
+                run_id: run_id.clone(),
+                amendment: Some(amendment.clone()),
+                judgement: None,
+            },
+            Self::Judged { manifest, attested, amended_from } => {
+                let reasons = manifest.reasons();
+                AmendAnswer {
+                    root,
+                    status: if reasons.is_empty() { AmendStatus::Pass } else { AmendStatus::Fail },
+                    run_id: manifest.run_id.clone(),
+                    amendment: None,
+                    judgement: Some(AmendedRunJudgement {
+                        reason: reasons.first().copied(),
+                        reasons,
+                        amended_from: amended_from.clone(),
+                        amendments: manifest.amendments.clone(),
+                        untracked_delta_paths: manifest.untracked().unwrap_or_default(),
+                        evidence_dir: attested.dir.clone().into(),
+                        run_hash: attested.run_hash,
+                    }),
+                }
+            }
+        }
+    }
 }
 
 /// Amends the scope of `run`: an id, the beginning of one, `last`, or `open`.

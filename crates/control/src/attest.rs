@@ -5,14 +5,16 @@
 
 use crate::deed::Did;
 use crate::gates::GateResult;
-use crate::judge::{RefMovement, Severity, Verdict};
+use crate::judge::Verdict;
 use crate::revert::path_key;
 use crate::{Fault, Workspace, bundles, clock};
+use api::Answer as _;
+use api::govern::delta::{DeltaFile, EntryKind, PrunedFile, RecordedChange, RecordedSide};
+use api::govern::run::{FindingSeverity, RefMovement, RunFinding};
 use canon::{Digest, Reason, json};
 use evidence::{
     Amendment, Bundle, Command, Details, Manifest, RefChange, Seal, SecretKey, StoredManifest, Tool,
 };
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -93,10 +95,8 @@ pub fn attest(workspace: &Workspace, record: &Record<'_>) -> Result<Attested, Fa
         artifacts.insert(DELTA_FILE.into(), delta_file(&record.verdict.delta, start));
     }
     if let Some(Did::Prune(runs)) = record.did {
-        artifacts.insert(
-            PRUNED_FILE.into(),
-            json::canonical(&json!({ "schema": "probity/pruned/v1", "runs": runs })),
-        );
+        artifacts
+            .insert(PRUNED_FILE.into(), json::canonical(&PrunedFile { runs: runs.to_vec() }.to_document()));
     }
     let attested = publish(workspace, &manifest, artifacts, record.key, record.head.clone())?;
     // The evidence is safe; a folder that stays is found at the next start.
@@ -231,17 +231,21 @@ fn manifest(workspace: &Workspace, record: &Record<'_>) -> Manifest {
 fn change(change: &Change) -> evidence::Change {
     evidence::Change {
         path: change.path.clone(),
-        change: match change.change {
-            tree::ChangeKind::Added => evidence::ChangeKind::Added,
-            tree::ChangeKind::Modified => evidence::ChangeKind::Modified,
-            tree::ChangeKind::Deleted => evidence::ChangeKind::Deleted,
-        },
+        change: change_kind(change.change),
         before: change.before.and_then(|side| side.digest),
         after: change.after.and_then(|side| side.digest),
     }
 }
 
-fn gate_result(result: &GateResult) -> evidence::GateResult {
+const fn change_kind(kind: tree::ChangeKind) -> evidence::ChangeKind {
+    match kind {
+        tree::ChangeKind::Added => evidence::ChangeKind::Added,
+        tree::ChangeKind::Modified => evidence::ChangeKind::Modified,
+        tree::ChangeKind::Deleted => evidence::ChangeKind::Deleted,
+    }
+}
+
+pub(crate) fn gate_result(result: &GateResult) -> evidence::GateResult {
     evidence::GateResult {
         gate_id: result.gate_id.clone(),
         status: result.status,
@@ -253,12 +257,12 @@ fn gate_result(result: &GateResult) -> evidence::GateResult {
 
 fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
     let contents = record.seal.contents();
-    let finding = |finding: &crate::judge::Finding| evidence::Finding {
+    let finding = |finding: &RunFinding| evidence::Finding {
         code: finding.reason.as_str().into(),
         path: finding.path.clone(),
         detail: match finding.severity {
-            Severity::Error => finding.detail.clone(),
-            Severity::Note => format!("note: {}", finding.detail),
+            FindingSeverity::Error => finding.detail.clone(),
+            FindingSeverity::Note => format!("note: {}", finding.detail),
         },
     };
     let family = |name: &'static str| {
@@ -310,23 +314,20 @@ fn ref_change(movement: &RefMovement) -> RefChange {
 
 /// Both sides of every change: type, permission bits, size, digest, and the id under which git may hold the content.
 fn delta_file(delta: &[Change], start: &Snapshot) -> Vec<u8> {
-    let changes: Vec<Value> = delta
-        .iter()
-        .map(|change| {
-            let git_id = start.get(&change.path).and_then(|entry| entry.git_id()).map(|id| id.to_string());
-            json!({
-                "path": change.path,
-                "change": change.change.name(),
-                "before": change.before.map(|before| side(&before, git_id.as_deref())),
-                "after": change.after.map(|after| side(&after, None)),
-            })
-        })
-        .collect();
-    json::canonical(&json!({
-        "schema": "probity/delta/v1",
-        "changes": changes,
-        "directories": directories_above(delta, start),
-    }))
+    let recorded = |change: &Change| {
+        let git_id = start.get(&change.path).and_then(|entry| entry.git_id()).map(|id| id.to_string());
+        RecordedChange {
+            path: change.path.clone(),
+            change: change_kind(change.change),
+            before: change.before.map(|before| side(&before, git_id)),
+            after: change.after.map(|after| side(&after, None)),
+        }
+    };
+    let file = DeltaFile {
+        changes: delta.iter().map(recorded).collect(),
+        directories: directories_above(delta, start),
+    };
+    json::canonical(&file.to_document())
 }
 
 /// The directories above changed paths as they were at the start, so that they can be made again.
@@ -348,13 +349,25 @@ fn directories_above(delta: &[Change], start: &Snapshot) -> BTreeMap<String, Str
     directories
 }
 
-fn side(side: &Side, git_id: Option<&str>) -> Value {
-    json!({
-        "type": side.kind,
-        "mode": format!("{:04o}", side.mode),
-        // Sizes may be larger than what every JSON reader holds exactly.
-        "size": side.size.to_string(),
-        "digest": side.digest,
-        "git_id": git_id,
-    })
+fn side(side: &Side, git_id: Option<String>) -> RecordedSide {
+    RecordedSide {
+        kind: entry_kind(side.kind),
+        mode: format!("{:04o}", side.mode),
+        size: side.size.to_string(),
+        digest: side.digest,
+        git_id,
+    }
+}
+
+/// What an entry is, as files of a bundle say it.
+const fn entry_kind(kind: Kind) -> EntryKind {
+    match kind {
+        Kind::File => EntryKind::File,
+        Kind::Directory => EntryKind::Directory,
+        Kind::Symlink => EntryKind::Symlink,
+        Kind::Fifo => EntryKind::Fifo,
+        Kind::Socket => EntryKind::Socket,
+        Kind::CharDevice => EntryKind::CharDevice,
+        Kind::BlockDevice => EntryKind::BlockDevice,
+    }
 }

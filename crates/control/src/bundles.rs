@@ -2,10 +2,13 @@
 
 mod reverts;
 
-pub use reverts::{RevertedBy, Reverts};
+pub use reverts::Reverts;
 
 use crate::observe::content_options;
 use crate::{Fault, Workspace, attest};
+use api::govern::evidence::{
+    EvidenceAnswer, EvidenceExport, EvidenceList, EvidenceListEntry, EvidenceSummary, EvidenceVerification,
+};
 use canon::{Digest, Reason};
 use evidence::{
     Check, CheckStatus, Details, Seal, SecretKey, SignatureRule, StoredManifest, Trust, Verdict,
@@ -178,6 +181,101 @@ pub fn manifest(workspace: &Workspace, run_id: &str) -> Result<StoredManifest, F
     })
 }
 
+/// A bundle of the repository, for lists: what its manifest says, or why it cannot be read.
+#[derive(Debug)]
+pub struct ListedBundle {
+    /// The run.
+    pub run_id: String,
+    /// Its manifest.
+    pub stored: Result<StoredManifest, Fault>,
+    /// Its row of the answer.
+    pub entry: EvidenceListEntry,
+}
+
+/// Every bundle of the repository, oldest first.
+pub fn list(workspace: &Workspace) -> Result<Vec<ListedBundle>, Fault> {
+    let reverts = Reverts::of(workspace)?;
+    let listed = |run_id: String| {
+        let stored = manifest(workspace, &run_id);
+        let entry = list_entry(workspace, &reverts, &run_id, &stored);
+        ListedBundle { run_id, stored, entry }
+    };
+    Ok(workspace.state.bundles()?.into_iter().map(listed).collect())
+}
+
+/// The answer for every surface.
+pub fn list_answer(listed: &[ListedBundle]) -> EvidenceList {
+    EvidenceList { runs: listed.iter().map(|bundle| bundle.entry.clone()).collect() }
+}
+
+fn list_entry(
+    workspace: &Workspace,
+    reverts: &Reverts,
+    run_id: &str,
+    stored: &Result<StoredManifest, Fault>,
+) -> EvidenceListEntry {
+    let run_id = run_id.to_owned();
+    let stored = match stored {
+        Ok(stored) => stored,
+        Err(fault) => {
+            return EvidenceListEntry { run_id, status: None, reason: fault.reason(), manifest: None };
+        }
+    };
+    let (facts, details) = (&stored.manifest, &stored.manifest.details);
+    EvidenceListEntry {
+        run_id,
+        status: Some(facts.status()),
+        reason: facts.reasons().first().copied(),
+        manifest: Some(EvidenceSummary {
+            created_at: facts.created_at.clone(),
+            run_hash: stored.run_hash,
+            prev_run_hash: stored.prev_run_hash,
+            amended_from: details.amended_from,
+            reverts: details.reverts,
+            reverted_by: reverts.reverted_by(stored),
+            pruned: details.pruned,
+            in_this_tree: is_of(workspace, stored),
+        }),
+    }
+}
+
+/// The bundle of `run`, and the answer for every surface.
+pub fn show(workspace: &Workspace, run: &str) -> Result<(StoredManifest, EvidenceAnswer), Fault> {
+    let run_id = find(workspace, run)?;
+    let dir = workspace.state.evidence().join(&run_id);
+    let stored = manifest(workspace, &run_id)?;
+    let reverted_by = Reverts::of(workspace)?.reverted_by(&stored);
+    let bytes = store::durable::read(&dir.join("manifest.json"))?;
+    let as_stored = bytes.and_then(|bytes| canon::json::parse(&bytes).ok());
+    let answer = EvidenceAnswer { run_id, evidence_dir: dir.into(), manifest: as_stored, reverted_by };
+    Ok((stored, answer))
+}
+
+/// What the verifier and, if one was given, the tree say about a bundle: the answer for every surface.
+pub fn verification_answer(verification: &Verification, tree: Option<TreeCheck>) -> EvidenceVerification {
+    let mut codes = verification.codes.clone();
+    let mut checks = verification.checks.clone();
+    if let Some(tree) = tree {
+        let check = tree.check();
+        codes.extend(check.codes.iter().cloned());
+        checks.push(check);
+    }
+    let agrees = tree.is_none_or(|tree| tree.agrees());
+    EvidenceVerification {
+        outcome: if agrees { verification.verdict } else { Verdict::Fail },
+        codes,
+        skipped: verification.skipped.clone(),
+        checks,
+    }
+}
+
+/// The run `run` as an attestation.
+pub fn export(workspace: &Workspace, run: &str, signed: bool) -> Result<EvidenceExport, Fault> {
+    let run_id = find(workspace, run)?;
+    let attestation = crate::export::attestation(workspace, &run_id, signed)?;
+    Ok(EvidenceExport { run_id, attestation })
+}
+
 /// Reads a trust file. Without one nothing is demanded, a signature neither.
 pub fn trust(path: Option<&Path>) -> Result<Trust, Fault> {
     let Some(path) = path else {
@@ -202,6 +300,24 @@ impl TreeCheck {
     /// Whether they are the same.
     pub fn agrees(&self) -> bool {
         self.recorded == Some(self.now)
+    }
+
+    /// The same as a check of the bundle.
+    pub fn check(&self) -> Check {
+        let code = Reason::EvidenceTreeMismatch.as_str().to_owned();
+        let agrees = self.agrees();
+        Check {
+            name: "tree",
+            status: if agrees { CheckStatus::Passed } else { CheckStatus::Failed },
+            codes: if agrees { BTreeSet::new() } else { BTreeSet::from([code]) },
+            detail: match self.recorded {
+                Some(_) if agrees => "the tree is the one that the bundle describes".into(),
+                Some(recorded) => {
+                    format!("the bundle describes {recorded}, the tree is {} now", self.now)
+                }
+                None => "the bundle does not know how the tree was at the end".into(),
+            },
+        }
     }
 }
 

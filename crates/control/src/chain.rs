@@ -3,11 +3,12 @@
 
 use crate::attest::PRUNED_FILE;
 use crate::bundles::{self, Files};
-use crate::deed::PrunedRun;
 use crate::{Fault, Workspace};
-use canon::{Digest, json};
-use evidence::{Follows, SignatureRule, StoredManifest, Trust, Verification};
-use std::collections::BTreeMap;
+use api::govern::delta::{PrunedFile, PrunedRun};
+use api::govern::evidence::{EvidenceChain, EvidenceChainLink};
+use canon::{Digest, Reason, json};
+use evidence::{Follows, SignatureRule, StoredManifest, Trust, Verdict, Verification};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One bundle of the chain, checked.
 #[derive(Debug)]
@@ -38,14 +39,33 @@ pub struct ChainReport {
 }
 
 impl ChainReport {
+    /// The answer for every surface.
+    pub fn answer(&self) -> EvidenceChain {
+        let link = |link: &ChainLink| EvidenceChainLink {
+            run_id: link.run_id.clone(),
+            codes: bundles::flaws(&link.verification).cloned().collect(),
+        };
+        let links: Vec<EvidenceChainLink> = self.links.iter().map(link).collect();
+        let problems: Vec<String> = self.breaks.iter().cloned().chain(self.loose_words()).collect();
+        let mut codes: BTreeSet<String> = links.iter().flat_map(|link| link.codes.iter().cloned()).collect();
+        if !problems.is_empty() {
+            codes.insert(Reason::EvidenceChainBroken.as_str().into());
+        }
+        let outcome = if codes.is_empty() { Verdict::Pass } else { Verdict::Fail };
+        EvidenceChain { outcome, codes, links, problems, pruned: self.pruned }
+    }
+
+    fn loose_words(&self) -> impl Iterator<Item = String> {
+        self.loose.iter().map(|id| format!("{id} does not hang on the chain"))
+    }
+
     /// All that is wrong, in words; nothing if the chain is whole and every bundle on it sound.
     pub fn problems(&self) -> impl Iterator<Item = String> {
         let flawed = self.links.iter().filter_map(|link| {
             let code = bundles::flaws(&link.verification).next()?;
             Some(format!("{}: {code}", link.run_id))
         });
-        let loose = self.loose.iter().map(|id| format!("{id} does not hang on the chain"));
-        flawed.chain(self.breaks.iter().cloned()).chain(loose)
+        flawed.chain(self.breaks.iter().cloned()).chain(self.loose_words())
     }
 }
 
@@ -141,6 +161,6 @@ impl<'a> Walk<'a> {
 /// The bundles that a sound bundle says were removed.
 fn pruned(files: &Files) -> Vec<PrunedRun> {
     let value = files.get(PRUNED_FILE.as_bytes()).and_then(|bytes| json::parse(bytes).ok());
-    let runs = value.and_then(|value| serde_json::from_value(value.get("runs")?.clone()).ok());
-    runs.unwrap_or_default()
+    let file: Option<PrunedFile> = value.and_then(|value| serde_json::from_value(value).ok());
+    file.map(|file| file.runs).unwrap_or_default()
 }

@@ -5,9 +5,9 @@
 use crate::attest::{self, Attested, Head, Record, SEAL_FILE};
 use crate::judge::Verdict;
 use crate::{Fault, Workspace, clock};
+use api::govern::delta::PrunedRun;
 use canon::Digest;
 use evidence::{Globs, PackCap, Plan, Seal, SealContents, SecretKey};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -21,15 +21,6 @@ pub enum Did<'a> {
     Revert(Digest),
     /// These bundles were removed.
     Prune(&'a [PrunedRun]),
-}
-
-/// A bundle that was removed: what is left of it on the chain.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PrunedRun {
-    /// The run.
-    pub run_id: String,
-    /// Its run hash: a copy of the bundle that is kept elsewhere still proves itself by it.
-    pub run_hash: Digest,
 }
 
 /// A deed that is sealed and goes on.

@@ -2,35 +2,14 @@
 
 mod standing;
 
-pub use standing::{PathKind, PathStanding, ProtectionRule, standing};
+pub use standing::standing;
 
 use crate::{Fault, Workspace, bundles};
 use api::codes::KnownCode;
+use api::govern::path::PathExplanation;
 use canon::Reason;
 use canon::bytes::escape;
 use paths::RepoPath;
-use serde::Serialize;
-
-/// What is known about a path.
-#[derive(Debug, Serialize)]
-pub struct PathStory {
-    /// The run that is asked; `None` if there is none in this tree yet.
-    pub run_id: Option<String>,
-    /// The path.
-    pub path: RepoPath,
-    /// What the policy of the tree says about it now.
-    pub now: PathStanding,
-    /// Whether the sealed scope and its amendments let it in; `None` without a run.
-    pub in_scope: Option<bool>,
-    /// The pattern that decided, if one matched.
-    pub decided_by: Option<String>,
-    /// Who added that pattern and why, if it is an amendment.
-    pub amended: Option<String>,
-    /// How the run changed it, if it did.
-    pub change: Option<evidence::ChangeKind>,
-    /// Whether the run changed it as a build output, and so not as part of the delta.
-    pub exempt: bool,
-}
 
 /// The codes that `word` names, in capitals or not; empty if it is not written like one. A word that is, and names none, is
 /// refused with the nearest.
@@ -52,14 +31,23 @@ pub fn codes(word: &str) -> Result<Vec<KnownCode>, Fault> {
 }
 
 /// Tells what the policy says about `path`, and what the run `run` does. Without any run, `last` means none.
-pub fn path(workspace: &Workspace, run: &str, path: &[u8]) -> Result<PathStory, Fault> {
+pub fn path(workspace: &Workspace, run: &str, path: &[u8]) -> Result<PathExplanation, Fault> {
     let path =
         RepoPath::parse(path).map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
     let now = standing(workspace, &path)?;
     let run_id = match bundles::find(workspace, run) {
         Err(Fault::NoSuchRun(_)) if run == "last" => {
             let (run_id, in_scope, decided_by, amended, change) = (None, None, None, None, None);
-            return Ok(PathStory { run_id, path, now, in_scope, decided_by, amended, change, exempt: false });
+            return Ok(PathExplanation {
+                run_id,
+                path,
+                now,
+                in_scope,
+                decided_by,
+                amended,
+                change,
+                exempt: false,
+            });
         }
         found => found?,
     };
@@ -74,7 +62,7 @@ pub fn path(workspace: &Workspace, run: &str, path: &[u8]) -> Result<PathStory, 
         Some(format!("{}: {}", by.by, by.why))
     });
     let delta = manifest.delta.as_deref().unwrap_or_default();
-    Ok(PathStory {
+    Ok(PathExplanation {
         now,
         in_scope: Some(scope.lets_in(&path)),
         decided_by,

@@ -1,17 +1,17 @@
 //! The verdict on a run: a pure function of what was observed, sealed and answered (law 7).
 //!
 //! Every change of the tree ends in exactly one of three places: *exempt* (a build output, or an output that a gate
-//! declared and only a gate wrote), *in scope*, or *untracked*. Whatever else is wrong becomes a [`Finding`]; a run
+//! declared and only a gate wrote), *in scope*, or *untracked*. Whatever else is wrong becomes a [`RunFinding`]; a run
 //! passes exactly when no finding fails it.
 
 use crate::exempt::Exemptions;
 use crate::gates::GateResult;
-pub use crate::refs::RefMovement;
+use crate::refs::describe_movement;
+use api::govern::run::{FileRename, FindingSeverity, RefMovement, RunFinding};
 use canon::Reason;
 use evidence::{PlannedGate, RecognizedOutput, RefsRule};
 use exec::{Ended, Outcome};
 use paths::{RepoPath, Scope};
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tree::{Change, ChangeKind, Side, Touch, Touched, TreeFinding};
 
@@ -74,30 +74,6 @@ pub struct ZoneChange {
     pub detail: String,
 }
 
-/// Whether a finding fails the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// It does.
-    Error,
-    /// It is only reported.
-    Note,
-}
-
-/// One thing that the judge has to say.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    /// Why.
-    #[serde(rename = "code")]
-    pub reason: Reason,
-    /// Where, if it has a place.
-    pub path: Option<RepoPath>,
-    /// More about it.
-    pub detail: String,
-    /// Whether it fails the run.
-    pub severity: Severity,
-}
-
 /// What follows from a [`Case`].
 #[derive(Debug, Default)]
 pub struct Verdict {
@@ -112,7 +88,7 @@ pub struct Verdict {
     /// The paths of D that were not changed before the gates ran.
     pub by_gates: Vec<RepoPath>,
     /// Everything there is to say: the scope first, then protected and unsafe paths, gates, the command.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<RunFinding>,
     /// The codes that fail the run, each once, in the order of the findings.
     pub reasons: Vec<Reason>,
 }
@@ -149,7 +125,7 @@ pub fn judge(case: &Case<'_>) -> Verdict {
     }
     touched(case, &mut say);
     verdict.findings = say.findings;
-    for finding in verdict.findings.iter().filter(|finding| finding.severity == Severity::Error) {
+    for finding in verdict.findings.iter().filter(|finding| finding.severity == FindingSeverity::Error) {
         if !verdict.reasons.contains(&finding.reason) {
             verdict.reasons.push(finding.reason);
         }
@@ -157,18 +133,9 @@ pub fn judge(case: &Case<'_>) -> Verdict {
     verdict
 }
 
-/// A file that is gone from one path and there at another, with the same content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Rename {
-    /// Where it was.
-    pub from: RepoPath,
-    /// Where it is.
-    pub to: RepoPath,
-}
-
 /// The renames in D, sorted by where they went. Only a content that left exactly one path and came to exactly one is a
 /// rename: of several equal files nobody can tell which one went where.
-pub fn renames(delta: &[Change]) -> Vec<Rename> {
+pub fn renames(delta: &[Change]) -> Vec<FileRename> {
     type Paths<'a> = Vec<&'a RepoPath>;
     let mut places: BTreeMap<_, (Paths<'_>, Paths<'_>)> = BTreeMap::new();
     for change in delta {
@@ -187,10 +154,10 @@ pub fn renames(delta: &[Change]) -> Vec<Rename> {
             ChangeKind::Modified => {}
         }
     }
-    let mut renames: Vec<Rename> = places
+    let mut renames: Vec<FileRename> = places
         .into_values()
         .filter_map(|(from, to)| match (&from[..], &to[..]) {
-            ([from], [to]) => Some(Rename { from: (*from).clone(), to: (*to).clone() }),
+            ([from], [to]) => Some(FileRename { from: (*from).clone(), to: (*to).clone() }),
             _ => None,
         })
         .collect();
@@ -214,20 +181,20 @@ fn is_gate_output(case: &Case<'_>, path: &RepoPath) -> bool {
 
 #[derive(Default)]
 struct Sayings {
-    findings: Vec<Finding>,
+    findings: Vec<RunFinding>,
 }
 
 impl Sayings {
     fn error(&mut self, reason: Reason, path: Option<&RepoPath>, detail: impl Into<String>) {
-        self.say(Severity::Error, reason, path, detail.into());
+        self.say(FindingSeverity::Error, reason, path, detail.into());
     }
 
     fn note(&mut self, reason: Reason, path: Option<&RepoPath>, detail: impl Into<String>) {
-        self.say(Severity::Note, reason, path, detail.into());
+        self.say(FindingSeverity::Note, reason, path, detail.into());
     }
 
-    fn say(&mut self, severity: Severity, reason: Reason, path: Option<&RepoPath>, detail: String) {
-        self.findings.push(Finding { reason, path: path.cloned(), detail, severity });
+    fn say(&mut self, severity: FindingSeverity, reason: Reason, path: Option<&RepoPath>, detail: String) {
+        self.findings.push(RunFinding { reason, path: path.cloned(), detail, severity });
     }
 }
 
@@ -274,7 +241,7 @@ fn protected(case: &Case<'_>, say: &mut Sayings) {
         let is_output = |path: &RepoPath| case.exemptions.covers(path);
         for movement in case.ref_movements.iter().filter(|it| !it.repository.as_ref().is_some_and(is_output))
         {
-            let detail = format!("a git reference changed: {}", movement.describe());
+            let detail = format!("a git reference changed: {}", describe_movement(movement));
             say.error(Reason::ProtectedChanged, movement.repository.as_ref(), detail);
         }
     }
@@ -329,7 +296,7 @@ pub fn is_blind(reason: Reason) -> bool {
 fn gates(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
     for result in case.gate_results {
         let is_required = case.gates.iter().any(|gate| gate.id == result.gate_id && gate.required);
-        let severity = if is_required { Severity::Error } else { Severity::Note };
+        let severity = if is_required { FindingSeverity::Error } else { FindingSeverity::Note };
         for (reason, detail) in &result.troubles {
             say.say(severity, *reason, None, format!("gate `{}`: {detail}", result.gate_id));
         }
@@ -431,7 +398,7 @@ fn command(case: &Case<'_>, say: &mut Sayings) {
             .map(|survivor| format!("{} ({})", survivor.command, survivor.pid))
             .collect();
         let detail = format!("{} left behind: {}", command.n_survivors, listed.join(", "));
-        let severity = if command.all_gone { Severity::Note } else { Severity::Error };
+        let severity = if command.all_gone { FindingSeverity::Note } else { FindingSeverity::Error };
         say.say(severity, Reason::RunSurvivors, None, detail);
     }
 }

@@ -3,11 +3,11 @@
 use crate::exempt::Exemptions;
 use crate::observe::Observer;
 use crate::{Fault, Workspace, bundles, coverage, exempt, git};
+use api::govern::plan::{PlanAnswer, PlanWarning, ScopeCoverage, ScopeSuggestion};
 use canon::{Reason, bytes};
 use evidence::{Globs, Plan};
 use paths::{RepoPath, Scope};
 use plan::{Policy, Proposal, Request};
-use serde::Serialize;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use tree::{Kind, Snapshot};
@@ -36,24 +36,6 @@ pub struct Selection {
     pub no_changes: bool,
 }
 
-/// Something doubtful about a scope.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Warning {
-    /// What it is.
-    pub code: Reason,
-    /// The pattern meant, if it is about one.
-    pub pattern: Option<String>,
-}
-
-/// How much of a tree a scope covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Coverage {
-    /// Judged files that R lets in.
-    pub covered: usize,
-    /// All files that are judged: build outputs are not counted.
-    pub files: usize,
-}
-
 /// What would be sealed.
 #[derive(Debug)]
 pub struct Preview {
@@ -62,22 +44,38 @@ pub struct Preview {
     /// Its scope.
     pub scope: Scope,
     /// What is doubtful about the scope.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<PlanWarning>,
     /// How many existing files it covers.
-    pub coverage: Coverage,
+    pub coverage: ScopeCoverage,
     /// Whether it covers build outputs.
     pub covers_outputs: bool,
 }
 
 /// What would be sealed, and what the tree suggests to exempt.
 #[derive(Debug)]
-pub struct Proposed {
+pub struct ProposedPlan {
     /// What would be sealed.
     pub preview: Preview,
     /// The build outputs of the policy.
     pub build_outputs: Globs,
     /// Build outputs that the policy does not name but the tree suggests.
     pub proposals: Vec<Proposal>,
+}
+
+impl ProposedPlan {
+    /// The answer for every surface.
+    pub fn answer(&self, workspace: &Workspace) -> PlanAnswer {
+        let preview = &self.preview;
+        PlanAnswer {
+            root: workspace.root.clone().into(),
+            plan: preview.plan.clone(),
+            plan_hash: preview.plan.hash(),
+            coverage: preview.coverage,
+            warnings: preview.warnings.clone(),
+            build_outputs: self.build_outputs.clone(),
+            proposed_build_outputs: self.proposals.iter().map(|proposal| proposal.pattern.clone()).collect(),
+        }
+    }
 }
 
 /// The plan that a policy makes of `selection`.
@@ -113,12 +111,12 @@ pub(crate) fn preview(
     let (exempt, judged): (Vec<&RepoPath>, Vec<&RepoPath>) =
         files.iter().partition(|path| exemptions.exempts_path(path));
     let n_covered = |paths: &[&RepoPath]| paths.iter().filter(|path| scope.lets_in(path)).count();
-    let coverage = Coverage { covered: n_covered(&judged), files: judged.len() };
+    let coverage = ScopeCoverage { covered: n_covered(&judged), files: judged.len() };
     let covers_outputs = n_covered(&exempt) > 0;
-    let mut warnings: Vec<Warning> = declaration
+    let mut warnings: Vec<PlanWarning> = declaration
         .warnings
         .iter()
-        .map(|warning| Warning {
+        .map(|warning| PlanWarning {
             code: warning.code,
             pattern: warning
                 .index
@@ -130,12 +128,12 @@ pub(crate) fn preview(
         warnings.retain(|warning| warning.code != Reason::ScopeEmptyScope);
     }
     if is_broad(coverage) && !warnings.iter().any(|warning| warning.code == Reason::ScopeCatchAll) {
-        warnings.push(Warning { code: Reason::ScopeBroad, pattern: None });
+        warnings.push(PlanWarning { code: Reason::ScopeBroad, pattern: None });
     }
     // That the scope as a whole covers nothing is no warning but a refusal, where a command is to run.
     if coverage.covered > 0 && !selection.creates {
         let idle = coverage::idle_patterns(&selection.scope, &files)?;
-        warnings.extend(idle.iter().map(|pattern| Warning {
+        warnings.extend(idle.iter().map(|pattern| PlanWarning {
             code: Reason::ScopeCoversNothing,
             pattern: Some(bytes::escape(pattern)),
         }));
@@ -154,7 +152,7 @@ fn profile(policy: &Policy, selection: &Selection) -> Result<String, Fault> {
     })
 }
 
-fn is_broad(coverage: Coverage) -> bool {
+fn is_broad(coverage: ScopeCoverage) -> bool {
     coverage.files >= BROAD_FROM_FILES && coverage.covered * 100 > coverage.files * BROAD_PERCENT
 }
 
@@ -170,7 +168,7 @@ pub(crate) fn names(snapshot: &Snapshot) -> (Vec<RepoPath>, Vec<RepoPath>) {
 }
 
 /// What would be sealed for `selection` on the tree as it is now.
-pub fn of_tree(workspace: &Workspace, selection: &Selection) -> Result<Proposed, Fault> {
+pub fn of_tree(workspace: &Workspace, selection: &Selection) -> Result<ProposedPlan, Fault> {
     let _phase = workspace.progress.begin("planning");
     let policy = workspace.policy()?;
     let snapshot = Observer::new(workspace).content(None)?;
@@ -183,7 +181,7 @@ pub fn of_tree(workspace: &Workspace, selection: &Selection) -> Result<Proposed,
     let mut proposals =
         plan::propose_build_outputs(&kept_files(workspace, &snapshot), &|file| read_text(workspace, file));
     proposals.retain(|proposal| !is_known(proposal));
-    Ok(Proposed { preview, build_outputs, proposals })
+    Ok(ProposedPlan { preview, build_outputs, proposals })
 }
 
 /// The files that someone keeps: what git has committed, or every file that does not look like a build output where
@@ -216,6 +214,17 @@ pub struct SuggestedScope {
     pub patterns: Vec<Vec<u8>>,
     /// How many changed paths were left out because they look like build outputs.
     pub n_outputs_left_out: usize,
+}
+
+impl SuggestedScope {
+    /// The answer for every surface.
+    pub fn answer(&self, workspace: &Workspace) -> ScopeSuggestion {
+        ScopeSuggestion {
+            root: workspace.root.clone().into(),
+            scope: self.patterns.iter().map(|pattern| bytes::escape(pattern)).collect(),
+            outputs_left_out: self.n_outputs_left_out,
+        }
+    }
 }
 
 /// A minimal scope for `paths`, or for what the run `from` changed, build outputs left out.

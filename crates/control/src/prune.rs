@@ -8,12 +8,14 @@
 
 use crate::attest::Attested;
 use crate::chain::{self, ChainReport};
-use crate::deed::{Deed, Did, PrunedRun};
+use crate::deed::{Deed, Did};
 use crate::exempt::Exemptions;
 use crate::judge::Verdict;
 use crate::observe::Observer;
 use crate::planning::{self, Selection};
 use crate::{Fault, Workspace, bundles, clock, recover, revert, run};
+use api::govern::delta::PrunedRun;
+use api::govern::evidence::EvidenceRemoval;
 use canon::{Digest, Reason};
 use evidence::Globs;
 use std::collections::BTreeSet;
@@ -31,23 +33,8 @@ pub enum Keep {
     YoungerThan(Duration),
 }
 
-/// What was removed, or would be.
-#[derive(Debug)]
-pub struct PruneReport {
-    /// The bundles, oldest first.
-    pub bundles: Vec<PrunedRun>,
-    /// How many bundles of the chain stay.
-    pub kept: usize,
-    /// How many before-images.
-    pub n_images: usize,
-    /// How many bytes bundles and before-images had together.
-    pub bytes: u64,
-    /// The evidence of the removal, if bundles were removed.
-    pub attested: Option<Attested>,
-}
-
 /// Removes what is not kept.
-pub fn prune(workspace: &Workspace, keep: Keep, dry_run: bool) -> Result<PruneReport, Fault> {
+pub fn prune(workspace: &Workspace, keep: Keep, dry_run: bool) -> Result<EvidenceRemoval, Fault> {
     let _tree = run::take_tree(workspace, "evidence gc")?;
     recover::close_interrupted(workspace)?;
     let _images = Lock::try_take(&workspace.state.before_lock(), "evidence gc").map_err(held)?;
@@ -75,7 +62,14 @@ pub fn prune(workspace: &Workspace, keep: Keep, dry_run: bool) -> Result<PruneRe
             images.remove(&digest)?;
         }
     }
-    Ok(PruneReport { bundles: going.into_iter().cloned().collect(), kept, n_images, bytes, attested })
+    Ok(EvidenceRemoval {
+        dry_run,
+        bundles: going.into_iter().cloned().collect(),
+        kept,
+        before_images: n_images,
+        bytes,
+        evidence_dir: attested.map(|attested| attested.dir.into()),
+    })
 }
 
 fn held(error: LockError) -> Fault {

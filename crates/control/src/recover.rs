@@ -7,9 +7,10 @@
 //! their own, so that each run is closed once.
 
 use crate::attest::{self, Attested, Head, Record};
-use crate::judge::{Finding, Severity, Verdict};
+use crate::judge::Verdict;
 use crate::workspace::Workspace;
 use crate::{Fault, channel, gates};
+use api::govern::run::{FindingSeverity, RunFinding};
 use canon::Reason;
 use evidence::{Seal, SecretKey};
 use exec::Orphan;
@@ -105,11 +106,11 @@ pub(crate) fn unjudged(
     detail: &str,
     head: Head,
 ) -> Result<Attested, Fault> {
-    let finding = |severity, reason, detail| Finding { reason, path: None, detail, severity };
+    let finding = |severity, reason, detail| RunFinding { reason, path: None, detail, severity };
     let asked = channel::journal(folder);
-    let mut findings = vec![finding(Severity::Error, Reason::RunInterrupted, detail.into())];
+    let mut findings = vec![finding(FindingSeverity::Error, Reason::RunInterrupted, detail.into())];
     let refused = asked.refusals().into_iter();
-    findings.extend(refused.map(|(reason, detail)| finding(Severity::Note, reason, detail)));
+    findings.extend(refused.map(|(reason, detail)| finding(FindingSeverity::Note, reason, detail)));
     let verdict = Verdict { findings, reasons: vec![Reason::RunInterrupted], ..Verdict::default() };
     attest::attest(
         workspace,

@@ -2,11 +2,10 @@
 //! (submodules, nested repositories, linked worktrees). They are read from git's files; nothing is started.
 
 use crate::Workspace;
+use api::govern::run::RefMovement;
 use canon::Digest;
 use canon::bytes::escape;
 use paths::RepoPath;
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -22,68 +21,20 @@ const SYMBOLIC: &str = "ref: ";
 /// How many digits of an id a message shows.
 const SHOWN_ID_DIGITS: usize = 10;
 
-/// What happened to a reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RefChangeKind {
-    /// It was not there before.
-    Created,
-    /// It points elsewhere.
-    Moved,
-    /// It is no longer there.
-    Deleted,
-}
-
-/// A git reference that moved.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RefMovement {
-    /// The repository inside the tree that it belongs to; `None` for the repository of the tree itself.
-    pub repository: Option<RepoPath>,
-    /// The full name of the reference, or `HEAD`.
-    pub name: String,
-    /// Where it pointed to.
-    pub before: Option<String>,
-    /// Where it points to.
-    pub after: Option<String>,
-}
-
-impl RefMovement {
-    /// What happened to it.
-    pub fn change(&self) -> RefChangeKind {
-        match (&self.before, &self.after) {
-            (None, _) => RefChangeKind::Created,
-            (_, None) => RefChangeKind::Deleted,
-            _ => RefChangeKind::Moved,
+/// The movement in words: `new branch topic at 5fa51cf0e1`, `dep: HEAD moved 1f2e… → 5fa5…`.
+pub fn describe_movement(movement: &RefMovement) -> String {
+    let place = movement.repository.as_ref().map_or_else(String::new, |path| format!("{path}: "));
+    let name = shown_name(&movement.name);
+    let what = match (movement.before.as_deref(), movement.after.as_deref()) {
+        // What cannot be read is told under a name that no reference has.
+        (None, Some(why)) if movement.name == UNREADABLE => why.to_owned(),
+        (None, after) => format!("new {name} at {}", shown_value(after.unwrap_or("nothing"))),
+        (Some(before), None) => format!("{name} deleted (was at {})", shown_value(before)),
+        (Some(before), Some(after)) => {
+            format!("{name} moved {} → {}", shown_value(before), shown_value(after))
         }
-    }
-
-    /// The movement in words: `new branch topic at 5fa51cf0e1`, `dep: HEAD moved 1f2e… → 5fa5…`.
-    pub fn describe(&self) -> String {
-        let place = self.repository.as_ref().map_or_else(String::new, |path| format!("{path}: "));
-        let name = shown_name(&self.name);
-        let what = match (self.before.as_deref(), self.after.as_deref()) {
-            // What cannot be read is told under a name that no reference has.
-            (None, Some(why)) if self.name == UNREADABLE => why.to_owned(),
-            (None, after) => format!("new {name} at {}", shown_value(after.unwrap_or("nothing"))),
-            (Some(before), None) => format!("{name} deleted (was at {})", shown_value(before)),
-            (Some(before), Some(after)) => {
-                format!("{name} moved {} → {}", shown_value(before), shown_value(after))
-            }
-        };
-        format!("{place}{what}")
-    }
-}
-
-impl Serialize for RefMovement {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("RefMovement", 5)?;
-        fields.serialize_field("name", &self.name)?;
-        fields.serialize_field("change", &self.change())?;
-        fields.serialize_field("before", &self.before)?;
-        fields.serialize_field("after", &self.after)?;
-        fields.serialize_field("repository", &self.repository)?;
-        fields.end()
-    }
+    };
+    format!("{place}{what}")
 }
 
 /// The name under which references that cannot be read are told.
@@ -150,11 +101,9 @@ impl RefFacts {
     /// How they moved from here to `later`.
     pub(crate) fn movements(&self, later: &Self, repository: Option<&RepoPath>) -> Vec<RefMovement> {
         let names: BTreeSet<&String> = self.refs.keys().chain(later.refs.keys()).collect();
-        let movement = |name: &str, before: Option<&str>, after: Option<&str>| RefMovement {
-            repository: repository.cloned(),
-            name: name.to_owned(),
-            before: before.map(ToOwned::to_owned),
-            after: after.map(ToOwned::to_owned),
+        let movement = |name: &str, before: Option<&str>, after: Option<&str>| {
+            let (before, after) = (before.map(ToOwned::to_owned), after.map(ToOwned::to_owned));
+            RefMovement::new(repository.cloned(), name, before, after)
         };
         let mut movements: Vec<RefMovement> = names
             .into_iter()
@@ -293,7 +242,7 @@ mod tests {
     fn described(before: &[(&str, &str)], after: &[(&str, &str)], repository: Option<&str>) -> Vec<String> {
         let repository = repository.map(|path| RepoPath::parse(path.as_bytes()).expect("a path"));
         let movements = facts(before).movements(&facts(after), repository.as_ref());
-        movements.iter().map(RefMovement::describe).collect()
+        movements.iter().map(describe_movement).collect()
     }
 
     #[test]
@@ -330,6 +279,6 @@ mod tests {
         let unreadable =
             RefFacts { unreadable: Some("refs are kept as `reftable`".into()), ..RefFacts::default() };
         let movements = facts(&[]).movements(&unreadable, None);
-        assert_eq!(movements[0].describe(), "refs are kept as `reftable`");
+        assert_eq!(describe_movement(&movements[0]), "refs are kept as `reftable`");
     }
 }

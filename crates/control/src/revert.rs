@@ -7,19 +7,18 @@
 mod ref_notes;
 mod staged;
 
-pub use ref_notes::RefNote;
-pub use staged::StagedChanges;
-
-use crate::attest::{Attested, DELTA_FILE};
+use crate::attest::DELTA_FILE;
 use crate::deed::{Deed, Did};
-use crate::judge::{Finding, Severity, Verdict};
+use crate::judge::Verdict;
 use crate::observe::Observer;
-use crate::refs::{HEAD, RefFacts, RefMovement, shell_word, shown_value};
+use crate::refs::{HEAD, RefFacts, shell_word, shown_value};
 use crate::{Fault, Workspace, bundles, claims, git, planning, recover, run};
+use api::govern::delta::{DeltaFile, EntryKind, RecordedChange, RecordedSide};
+use api::govern::revert::{PathRevert, RevertAction, RevertAnswer};
+use api::govern::run::{FindingSeverity, RefMovement, RunFinding};
 use canon::{Digest, Reason, json};
 use evidence::{Globs, Seal};
 use paths::RepoPath;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -27,75 +26,6 @@ use store::Lock;
 use tree::git::GitLayout;
 use tree::restore::{Restorer, Wanted};
 use tree::{Kind, Side, Snapshot};
-
-/// What became of one path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Undone {
-    /// The path.
-    pub path: RepoPath,
-    /// What was done, or would be.
-    pub action: Action,
-    /// Why it was refused.
-    pub reason: Option<Reason>,
-    /// More about it.
-    pub detail: String,
-}
-
-/// What a revert did.
-#[derive(Debug)]
-pub struct RevertReport {
-    /// The run whose changes were undone.
-    pub run_id: String,
-    /// The paths that were meant, sorted.
-    pub undone: Vec<Undone>,
-    /// Protected paths that the run changed: they lie outside of the content, and are left to a person.
-    pub left: Vec<RepoPath>,
-    /// Git references that the run moved: history is left to a person too.
-    pub refs: Vec<RefNote>,
-    /// What git's index still holds of the undone paths.
-    pub staged: StagedChanges,
-    /// The evidence of the revert itself, if anything was to be done.
-    pub attested: Option<Attested>,
-}
-
-/// What was done to a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Action {
-    /// The content, type and permission bits of before are back.
-    Restored,
-    /// It had been added, and is gone.
-    Removed,
-    /// Nothing: it is as it was before the run already.
-    AlreadyUndone,
-    /// Nothing: it could not be undone safely.
-    Refused,
-}
-
-/// The file that tells about both sides of every change.
-#[derive(Debug, Deserialize)]
-struct DeltaFile {
-    changes: Vec<RecordedChange>,
-    /// The directories above changed paths that were there at the start, with their permission bits.
-    directories: BTreeMap<String, String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct RecordedChange {
-    path: RepoPath,
-    before: Option<RecordedSide>,
-    after: Option<RecordedSide>,
-}
-
-#[derive(Debug, Deserialize)]
-struct RecordedSide {
-    #[serde(rename = "type")]
-    kind: Kind,
-    mode: String,
-    size: String,
-    digest: Option<Digest>,
-    git_id: Option<String>,
-}
 
 /// A reason to leave a path alone.
 type Refusal = (Reason, String);
@@ -106,7 +36,7 @@ pub fn revert(
     run: &str,
     only: &[RepoPath],
     dry_run: bool,
-) -> Result<RevertReport, Fault> {
+) -> Result<RevertAnswer, Fault> {
     let run_id = bundles::find_judged(workspace, run)?;
     let bundles::Sound { files, stored } = bundles::sound(workspace, &run_id)?;
     let recorded = read_delta(&files, &run_id)?;
@@ -142,7 +72,7 @@ pub fn revert(
             .map_err(Fault::system("cannot open the tree"))?,
         dry_run,
     };
-    let mut undone: Vec<Undone> = meant.iter().map(|change| undoing.undo(change)).collect();
+    let mut undone: Vec<PathRevert> = meant.iter().map(|change| undoing.undo(change)).collect();
     undone.sort_by(|one, other| one.path.cmp(&other.path));
     let staged = staged::find(workspace, &meant, &undone);
     let attested = match deed {
@@ -156,7 +86,16 @@ pub fn revert(
     let protected = manifest.details.protected.into_iter().filter_map(|found| found.path);
     let left = protected.filter(|path| !untracked.contains(path)).collect();
     let refs = ref_notes::notes(workspace, &movements);
-    Ok(RevertReport { run_id, undone, left, refs, staged, attested })
+    Ok(RevertAnswer {
+        root: workspace.root.clone().into(),
+        run_id,
+        dry_run,
+        paths: undone,
+        left,
+        refs,
+        staged,
+        evidence_dir: attested.map(|attested| attested.dir.into()),
+    })
 }
 
 /// The undoing of `paths` as a deed: sealed to them, under the policy of the run that is undone.
@@ -168,18 +107,18 @@ fn seal_deed(workspace: &Workspace, of: &Seal, paths: &[RepoPath], now: &Snapsho
 }
 
 /// What was refused fails a revert; so does whatever else changed meanwhile, which follows from scope and delta.
-fn verdict(of: &Seal, [before, after]: [&Snapshot; 2], undone: &[Undone]) -> Result<Verdict, Fault> {
+fn verdict(of: &Seal, [before, after]: [&Snapshot; 2], undone: &[PathRevert]) -> Result<Verdict, Fault> {
     let build_outputs = of.contents().build_outputs.to_scope()?;
     // What is undone was judged, whatever the patterns say: it is no build output here either.
     let meant: BTreeSet<&RepoPath> = undone.iter().map(|one| &one.path).collect();
     let (exempt, delta): (Vec<_>, Vec<_>) = tree::delta(before, after)
         .into_iter()
         .partition(|change| build_outputs.lets_in(&change.path) && !meant.contains(&change.path));
-    let refused = |one: &Undone| {
+    let refused = |one: &PathRevert| {
         let (path, detail) = (Some(one.path.clone()), one.detail.clone());
-        Some(Finding { reason: one.reason?, path, detail, severity: Severity::Error })
+        Some(RunFinding { reason: one.reason?, path, detail, severity: FindingSeverity::Error })
     };
-    let findings: Vec<Finding> = undone.iter().filter_map(refused).collect();
+    let findings: Vec<RunFinding> = undone.iter().filter_map(refused).collect();
     let reasons: BTreeSet<Reason> = findings.iter().map(|finding| finding.reason).collect();
     let exempt = exempt.into_iter().map(|change| change.path).collect();
     Ok(Verdict { delta, exempt, findings, reasons: reasons.into_iter().collect(), ..Verdict::default() })
@@ -222,19 +161,26 @@ struct Undoing<'a> {
 }
 
 impl Undoing<'_> {
-    fn undo(&self, change: &RecordedChange) -> Undone {
+    fn undo(&self, change: &RecordedChange) -> PathRevert {
         let path = change.path.clone();
         if let Some(holder) = self.holders.get(&path) {
-            let (action, detail) = (Action::Refused, holder.clone());
-            return Undone { path, action, reason: Some(Reason::RevertHeld), detail };
+            let (action, detail) = (RevertAction::Refused, holder.clone());
+            return PathRevert { path, action, reason: Some(Reason::RevertHeld), detail };
         }
         if self.moved_head(&path).is_none() && self.is_undone(change) {
-            return Undone { path, action: Action::AlreadyUndone, reason: None, detail: String::new() };
+            return PathRevert {
+                path,
+                action: RevertAction::AlreadyUndone,
+                reason: None,
+                detail: String::new(),
+            };
         }
-        let action = if change.before.is_some() { Action::Restored } else { Action::Removed };
+        let action = if change.before.is_some() { RevertAction::Restored } else { RevertAction::Removed };
         match self.try_undo(change) {
-            Ok(()) => Undone { path, action, reason: None, detail: String::new() },
-            Err((reason, detail)) => Undone { path, action: Action::Refused, reason: Some(reason), detail },
+            Ok(()) => PathRevert { path, action, reason: None, detail: String::new() },
+            Err((reason, detail)) => {
+                PathRevert { path, action: RevertAction::Refused, reason: Some(reason), detail }
+            }
         }
     }
 
@@ -242,14 +188,14 @@ impl Undoing<'_> {
         if let Some(head) = self.moved_head(&change.path) {
             return self.check_submodule(&change.path, head);
         }
-        let expected = change.after.as_ref().map(RecordedSide::side).transpose()?;
+        let expected = change.after.as_ref().map(side_of).transpose()?;
         let content = change
             .before
             .as_ref()
             .map(|side| self.content(&change.path, side))
             .transpose()?
             .unwrap_or_default();
-        let wanted = change.before.as_ref().map_or(Ok(Wanted::Nothing), |side| side.wanted(&content))?;
+        let wanted = change.before.as_ref().map_or(Ok(Wanted::Nothing), |side| wanted(side, &content))?;
         if self.dry_run {
             return if self.side_now(&change.path) == expected {
                 Ok(())
@@ -263,7 +209,7 @@ impl Undoing<'_> {
 
     /// Whether a path is what it was before the run.
     fn is_undone(&self, change: &RecordedChange) -> bool {
-        let before = change.before.as_ref().map(RecordedSide::side).transpose();
+        let before = change.before.as_ref().map(side_of).transpose();
         before.is_ok_and(|before| before == self.side_now(&change.path))
     }
 
@@ -331,26 +277,32 @@ impl Undoing<'_> {
     }
 }
 
-impl RecordedSide {
-    fn side(&self) -> Result<Side, Refusal> {
-        let size = self.size.parse().map_err(|_| damaged())?;
-        Ok(Side { kind: self.kind, mode: self.mode()?, size, digest: self.digest })
-    }
+/// What was recorded, as the tree knows it.
+fn side_of(recorded: &RecordedSide) -> Result<Side, Refusal> {
+    let size = recorded.size.parse().map_err(|_| damaged())?;
+    let kind = match recorded.kind {
+        EntryKind::File => Kind::File,
+        EntryKind::Directory => Kind::Directory,
+        EntryKind::Symlink => Kind::Symlink,
+        EntryKind::Fifo => Kind::Fifo,
+        EntryKind::Socket => Kind::Socket,
+        EntryKind::CharDevice => Kind::CharDevice,
+        EntryKind::BlockDevice => Kind::BlockDevice,
+    };
+    Ok(Side { kind, mode: mode_of(recorded)?, size, digest: recorded.digest })
+}
 
-    fn mode(&self) -> Result<u32, Refusal> {
-        u32::from_str_radix(&self.mode, 8).map_err(|_| damaged())
-    }
+fn mode_of(recorded: &RecordedSide) -> Result<u32, Refusal> {
+    u32::from_str_radix(&recorded.mode, 8).map_err(|_| damaged())
+}
 
-    fn wanted<'c>(&self, content: &'c [u8]) -> Result<Wanted<'c>, Refusal> {
-        let mode = self.mode()?;
-        match self.kind {
-            Kind::File => Ok(Wanted::File { bytes: content, mode }),
-            Kind::Symlink => Ok(Wanted::Symlink { target: content }),
-            Kind::Directory => Ok(Wanted::Directory { mode }),
-            special => {
-                Err((Reason::RevertNoBeforeImage, format!("a {} cannot be made again", special.name())))
-            }
-        }
+fn wanted<'c>(recorded: &RecordedSide, content: &'c [u8]) -> Result<Wanted<'c>, Refusal> {
+    let mode = mode_of(recorded)?;
+    match recorded.kind {
+        EntryKind::File => Ok(Wanted::File { bytes: content, mode }),
+        EntryKind::Symlink => Ok(Wanted::Symlink { target: content }),
+        EntryKind::Directory => Ok(Wanted::Directory { mode }),
+        special => Err((Reason::RevertNoBeforeImage, format!("a {special} cannot be made again"))),
     }
 }
 

@@ -11,18 +11,20 @@ use crate::claims;
 use crate::exempt::marks::Recognition;
 use crate::exempt::{Exemptions, inputs, plugins};
 use crate::gates::{self, GatePlace, GateResult};
-use crate::judge::{Case, GateWrites, RefMovement, Verdict, is_blind, judge};
+use crate::judge::{Case, GateWrites, Verdict, is_blind, judge, renames};
 use crate::observe::{Observation, Observer};
 use crate::own_files::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
-use crate::planning::{self, Coverage, Preview, Selection, Warning};
+use crate::planning::{self, Preview, Selection};
 use crate::recover::{self, ClosedRun};
 use crate::registry::Credentials;
 use crate::state_guard::Guard;
 use crate::{Fault, Workspace, before, clock, coverage, git};
 use api::PathClaim;
+use api::govern::plan::{PlanWarning, ScopeCoverage};
+use api::govern::run::{NextCommand, RefMovement, RunAnswer};
 use canon::Reason;
 use evidence::{
-    Amendment, GateStatus, Globs, Permission, Plan, Seal, SealContents, SecretKey, SignatureRule,
+    Amendment, GateStatus, Globs, Permission, Plan, Seal, SealContents, SecretKey, SignatureRule, Status,
 };
 use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
 use paths::{PatternError, RepoPath, Scope};
@@ -57,7 +59,7 @@ pub enum Event<'a> {
     /// A run that was killed earlier has been closed.
     Closed(&'a ClosedRun),
     /// The scope is sealed and the command is about to start.
-    Sealed(&'a Seal, Coverage, &'a [Warning]),
+    Sealed(&'a Seal, ScopeCoverage, &'a [PlanWarning]),
     /// The caller itself holds paths of the scope by these intents.
     OwnClaims(&'a [PathClaim]),
     /// The command has ended.
@@ -76,9 +78,9 @@ pub struct RunReport {
     /// The verdict.
     pub verdict: Verdict,
     /// What was doubtful about the scope.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<PlanWarning>,
     /// How many files the scope covered.
-    pub coverage: Coverage,
+    pub coverage: ScopeCoverage,
     /// What the gates answered.
     pub gate_results: Vec<GateResult>,
     /// Git references that moved.
@@ -91,6 +93,44 @@ pub struct RunReport {
     pub attested: Attested,
     /// The caller's own intents that hold paths of the scope.
     pub own_claims: Vec<PathClaim>,
+}
+
+impl RunReport {
+    /// The answer for programs; a surface knows how `next_steps` are typed.
+    pub fn answer(&self, workspace: &Workspace, next_steps: Vec<NextCommand>) -> RunAnswer {
+        let contents = self.seal.contents();
+        let verdict = &self.verdict;
+        RunAnswer {
+            root: workspace.root.clone().into(),
+            status: if verdict.passed() { Status::Pass } else { Status::Fail },
+            reason: verdict.reasons.first().copied(),
+            reasons: verdict.reasons.clone(),
+            run_id: contents.run_id.clone(),
+            scope: contents.plan.scope.clone(),
+            amendments: self.amendments.clone(),
+            plan_hash: contents.plan.hash(),
+            seal_hash: self.seal.hash(),
+            coverage: self.coverage,
+            warnings: self.warnings.clone(),
+            workspace_delta_paths: verdict.delta.iter().map(|change| change.path.clone()).collect(),
+            untracked_delta_paths: verdict.untracked.clone(),
+            exempt_delta_paths: verdict.exempt.clone(),
+            recognized_outputs: verdict.recognized.clone(),
+            gate_delta_paths: verdict.by_gates.clone(),
+            findings: verdict.findings.clone(),
+            gate_results: self.gate_results.iter().map(attest::gate_result).collect(),
+            ref_movements: self.ref_movements.clone(),
+            renames: renames(&verdict.delta),
+            index_changed: self.index_changed,
+            evidence_dir: self.attested.dir.clone().into(),
+            run_hash: self.attested.run_hash,
+            signed_by: self.attested.key_id.clone(),
+            enforcement: contents.enforcement,
+            command_exit_code: self.command_exit_code,
+            own_claims: self.own_claims.clone(),
+            next_steps,
+        }
+    }
 }
 
 /// Governs one command from declaration to evidence.

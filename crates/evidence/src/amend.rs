@@ -3,10 +3,11 @@
 use crate::Globs;
 use canon::Reason;
 use paths::{PatternError, Scope};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Patterns that were added to a sealed scope: by whom, why and when.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Amendment {
     /// The patterns; they speak after those of the seal and of earlier amendments.
     pub add: Globs,

@@ -2,13 +2,14 @@
 
 use crate::Globs;
 use canon::Digest;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// What a change may touch and what must pass.
 ///
 /// Reading is open to fields that later versions may add; to check a hash, hash the document as it was read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// The form of the document: `"1"`.
     pub version: String,
@@ -31,7 +32,7 @@ pub struct Plan {
 }
 
 /// A gate of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedGate {
     /// The name of the gate.
     pub id: String,
@@ -46,7 +47,7 @@ pub struct PlannedGate {
 }
 
 /// How many packs a plan may have and has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PackCap {
     /// The profile's cap, if it has one.
     pub cap: Option<u64>,

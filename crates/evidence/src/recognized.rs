@@ -1,10 +1,11 @@
 //! Build outputs that say themselves what they are, as evidence names them.
 
 use paths::RepoPath;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The file that says what its directory is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Mark {
     /// A cache directory.
     #[serde(rename = "CACHEDIR.TAG")]
@@ -15,7 +16,7 @@ pub enum Mark {
 }
 
 /// Why a mark was believed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RecognizedBecause {
     /// The directory had its mark before the run.
@@ -27,7 +28,7 @@ pub enum RecognizedBecause {
 }
 
 /// A directory that was recognized as a build output.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecognizedOutput {
     /// The directory.
     pub path: RepoPath,

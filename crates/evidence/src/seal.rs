@@ -6,6 +6,7 @@
 use crate::{AmendPolicy, Globs, Plan, SignatureRule};
 use canon::{Digest, Reason, json};
 use paths::RepoPath;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -74,7 +75,7 @@ pub enum RefsRule {
 }
 
 /// How strongly a scope is enforced while a run goes on (law 13).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Enforcement {
     /// Changes are seen afterwards.

@@ -4,11 +4,12 @@ use crate::amend::amended_scope;
 use crate::{Amendment, Globs};
 use canon::{Digest, Reason, json};
 use paths::RepoPath;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// How a gate ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GateStatus {
     /// It ran and was content.

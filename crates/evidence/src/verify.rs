@@ -7,11 +7,12 @@ use crate::Trust;
 use crate::checks::{Fault, Subject};
 use crate::wire::{MANIFEST, ManifestV1};
 use canon::{Reason, json};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether a bundle proves what it must.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Verdict {
     /// Every check that was made was passed.
@@ -34,7 +35,7 @@ pub struct Verification {
 }
 
 /// One check and what it found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Check {
     /// The name of the check.
     pub name: &'static str,
@@ -47,7 +48,7 @@ pub struct Check {
 }
 
 /// How a check ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckStatus {
     /// It was made and found nothing.

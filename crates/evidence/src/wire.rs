@@ -5,6 +5,7 @@
 
 use crate::{Amendment, ByteString, GateStatus, Globs, Plan};
 use canon::{Digest, json};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -40,26 +41,26 @@ pub(crate) struct ManifestV1 {
     pub(crate) signature: Option<String>,
 }
 
-/// Whether a run passed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// It kept to its scope, and its required gates passed.
-    Pass,
-    /// It did not.
-    Fail,
+canon::word_enum! {
+    /// Whether a run passed.
+    pub enum Status {
+        /// It kept to its scope, and its required gates passed.
+        Pass = "pass",
+        /// It did not.
+        Fail = "fail",
+    }
 }
 
-/// How a path changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChangeKind {
-    /// It is new.
-    Added,
-    /// Its content, type or mode differs.
-    Modified,
-    /// It is gone.
-    Deleted,
+canon::word_enum! {
+    /// How a path changed.
+    pub enum ChangeKind {
+        /// It is new.
+        Added = "added",
+        /// Its content, type or mode differs.
+        Modified = "modified",
+        /// It is gone.
+        Deleted = "deleted",
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +72,7 @@ pub(crate) struct ChangeV1 {
 }
 
 /// How a gate ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GateResult {
     /// The gate.
     pub gate_id: String,

@@ -10,7 +10,7 @@ use std::process::Command;
 /// Every crate with the crates of the project that it may use. Tests and benchmarks may use more.
 pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("analysis", &["canon", "paths"]),
-    ("api", &["canon", "commit", "contract", "evidence", "intent", "ledger"]),
+    ("api", &["canon", "commit", "contract", "evidence", "intent", "ledger", "paths"]),
     ("canon", &[]),
     ("commit", &["canon"]),
     ("conformance", &[]),

@@ -8,23 +8,11 @@ mod block;
 mod servers;
 
 use crate::{Fault, Workspace};
+use api::govern::setup::{AgentFileChange, AgentFileChangeKind, AgentRegistration, CodingAgent};
 use canon::Reason;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// A coding agent whose configuration is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Agent {
-    /// Claude Code.
-    Claude,
-    /// Codex.
-    Codex,
-    /// Cursor.
-    Cursor,
-    /// Gemini CLI.
-    Gemini,
-}
 
 /// What to do with our entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,53 +23,30 @@ pub enum Wish {
     Unregister,
 }
 
-/// What happens to one file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileChange {
-    /// The file, relative to the root.
-    pub path: PathBuf,
-    /// What happens.
-    pub kind: ChangeKind,
-    /// Its text afterwards; empty when it is removed.
-    pub text: String,
-}
-
-/// How a file changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChangeKind {
-    /// It was not there.
-    Created,
-    /// Our entry was added, renewed or taken out.
-    Changed,
-    /// Nothing but our entry stood in it.
-    Removed,
-    /// It is as it should be.
-    Unchanged,
-}
-
 /// The instructions that several agents read.
 const SHARED_INSTRUCTIONS: &str = "AGENTS.md";
 
 /// Every file that an agent takes its instructions from.
 const INSTRUCTIONS_FILES: [&str; 3] = [SHARED_INSTRUCTIONS, "CLAUDE.md", "GEMINI.md"];
 
-impl Agent {
-    /// All of them, in order.
-    pub const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Cursor, Self::Gemini];
-
-    /// What it is called on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-            Self::Cursor => "cursor",
-            Self::Gemini => "gemini",
-        }
-    }
-
+/// Where an agent keeps its configuration and takes its instructions from.
+trait AgentFiles: Sized {
     /// Where it looks for the servers of a project.
-    pub const fn config_file(self) -> &'static str {
+    fn config_file(self) -> &'static str;
+
+    /// The file that it reads by itself when it starts in a project.
+    fn own_instructions(self) -> &'static str;
+
+    /// Where its instructions belong in this tree: in the shared file if the agent is led there already, so that they
+    /// are not read twice.
+    fn instructions_file(self, root: &Path) -> &'static str;
+
+    /// Its configuration with our entry as wished, from what stands in it now.
+    fn configured(self, text: &str, wish: Wish) -> Result<String, String>;
+}
+
+impl AgentFiles for CodingAgent {
+    fn config_file(self) -> &'static str {
         match self {
             Self::Claude => ".mcp.json",
             Self::Codex => ".codex/config.toml",
@@ -90,8 +55,7 @@ impl Agent {
         }
     }
 
-    /// The file that it reads by itself when it starts in a project.
-    const fn own_instructions(self) -> &'static str {
+    fn own_instructions(self) -> &'static str {
         match self {
             Self::Claude => "CLAUDE.md",
             Self::Gemini => "GEMINI.md",
@@ -99,8 +63,6 @@ impl Agent {
         }
     }
 
-    /// Where its instructions belong in this tree: in the shared file if the agent is led there already, so that they
-    /// are not read twice.
     fn instructions_file(self, root: &Path) -> &'static str {
         let own = self.own_instructions();
         let is_led = links_to_shared(root, own)
@@ -109,7 +71,6 @@ impl Agent {
         if is_led { SHARED_INSTRUCTIONS } else { own }
     }
 
-    /// Its configuration with our entry as wished, from what stands in it now.
     fn configured(self, text: &str, wish: Wish) -> Result<String, String> {
         match (self, wish) {
             (Self::Codex, Wish::Register) => block::with_codex(text),
@@ -123,18 +84,22 @@ impl Agent {
 /// Registers Probity with an agent, or takes it out again. With `dry_run` nothing is written.
 pub fn register(
     workspace: &Workspace,
-    agent: Agent,
+    agent: CodingAgent,
     wish: Wish,
     dry_run: bool,
-) -> Result<Vec<FileChange>, Fault> {
+) -> Result<AgentRegistration, Fault> {
     let root = &workspace.root;
     let mut changes = vec![change(root, agent.config_file(), |text| agent.configured(text, wish))?];
     // The instructions speak of Probity, not of one agent: a file keeps them while a registered agent reads it.
-    let is_meant = |other: &Agent| {
+    let is_meant = |other: &CodingAgent| {
         if *other == agent { wish == Wish::Register } else { is_registered(workspace, *other) }
     };
-    let needed: BTreeSet<&str> =
-        Agent::ALL.into_iter().filter(is_meant).map(|agent| agent.instructions_file(root)).collect();
+    let needed: BTreeSet<&str> = CodingAgent::ALL
+        .iter()
+        .copied()
+        .filter(is_meant)
+        .map(|agent| agent.instructions_file(root))
+        .collect();
     for file in INSTRUCTIONS_FILES {
         let change = if needed.contains(file) {
             change(root, file, |text| Ok(block::with_instructions(text)))?
@@ -145,16 +110,17 @@ pub fn register(
         };
         // The file of another agent is told of only if something happens to it.
         let is_own = needed.contains(file) && file == agent.instructions_file(root);
-        changes.extend(Some(change).filter(|change| is_own || change.kind != ChangeKind::Unchanged));
+        changes
+            .extend(Some(change).filter(|change| is_own || change.change != AgentFileChangeKind::Unchanged));
     }
     if !dry_run {
         changes.iter().try_for_each(|change| carry_out(root, change))?;
     }
-    Ok(changes)
+    Ok(AgentRegistration { root: root.clone().into(), agent, files: changes, written: !dry_run })
 }
 
 /// Whether an agent's configuration of this project names Probity.
-pub fn is_registered(workspace: &Workspace, agent: Agent) -> bool {
+pub fn is_registered(workspace: &Workspace, agent: CodingAgent) -> bool {
     let Ok(Some(text)) = text_of(&workspace.root, agent.config_file()) else { return false };
     // Registering changes nothing exactly where Probity is registered.
     agent.configured(&text, Wish::Register).is_ok_and(|wished| wished == text)
@@ -176,7 +142,7 @@ fn imports_shared(text: &str) -> bool {
 
 /// Whether the settings of Gemini CLI name the shared file as one that it reads.
 fn gemini_reads_shared(root: &Path) -> bool {
-    let settings = text_of(root, Agent::Gemini.config_file()).ok().flatten().unwrap_or_default();
+    let settings = text_of(root, CodingAgent::Gemini.config_file()).ok().flatten().unwrap_or_default();
     let settings: serde_json::Value = serde_json::from_str(&settings).unwrap_or_default();
     let names = [&settings["context"]["fileName"], &settings["contextFileName"]];
     names.into_iter().any(|name| match name {
@@ -189,18 +155,18 @@ fn change(
     root: &Path,
     path: &str,
     edit: impl FnOnce(&str) -> Result<String, String>,
-) -> Result<FileChange, Fault> {
+) -> Result<AgentFileChange, Fault> {
     let now = text_of(root, path)?;
     let text = edit(now.as_deref().unwrap_or_default())
         .map_err(|why| Fault::refused(Reason::ConfigForeign, format!("{path}: {why}")))?;
-    let kind = match &now {
-        None if text.is_empty() => ChangeKind::Unchanged,
-        None => ChangeKind::Created,
-        Some(now) if *now == text => ChangeKind::Unchanged,
-        Some(_) if text.trim().is_empty() => ChangeKind::Removed,
-        Some(_) => ChangeKind::Changed,
+    let change = match &now {
+        None if text.is_empty() => AgentFileChangeKind::Unchanged,
+        None => AgentFileChangeKind::Created,
+        Some(now) if *now == text => AgentFileChangeKind::Unchanged,
+        Some(_) if text.trim().is_empty() => AgentFileChangeKind::Removed,
+        Some(_) => AgentFileChangeKind::Changed,
     };
-    Ok(FileChange { path: path.into(), kind, text })
+    Ok(AgentFileChange { path: PathBuf::from(path).into(), change, text })
 }
 
 /// The text of a file of the tree, or `None` when there is none. A link is refused: it may lead to a file of somebody
@@ -221,13 +187,13 @@ fn text_of(root: &Path, path: &str) -> Result<Option<String>, Fault> {
 }
 
 /// The files are the user's: ordinary permissions, not ours.
-fn carry_out(root: &Path, change: &FileChange) -> Result<(), Fault> {
-    let path = root.join(&change.path);
-    let fault = || Fault::system(format!("cannot write {}", change.path.display()));
-    match change.kind {
-        ChangeKind::Unchanged => Ok(()),
-        ChangeKind::Removed => fs::remove_file(path).map_err(fault()),
-        ChangeKind::Created | ChangeKind::Changed => {
+fn carry_out(root: &Path, change: &AgentFileChange) -> Result<(), Fault> {
+    let path = root.join(&change.path.0);
+    let fault = || Fault::system(format!("cannot write {}", change.path.0.display()));
+    match change.change {
+        AgentFileChangeKind::Unchanged => Ok(()),
+        AgentFileChangeKind::Removed => fs::remove_file(path).map_err(fault()),
+        AgentFileChangeKind::Created | AgentFileChangeKind::Changed => {
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder).map_err(fault())?;
             }

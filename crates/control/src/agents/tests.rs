@@ -6,21 +6,24 @@ fn tree() -> (tempfile::TempDir, Workspace) {
     (dir, workspace)
 }
 
-fn texts(workspace: &Workspace, agent: Agent) -> (String, String) {
+fn texts(workspace: &Workspace, agent: CodingAgent) -> (String, String) {
     let read = |path: &str| fs::read_to_string(workspace.root.join(path)).unwrap_or_default();
     (read(agent.config_file()), read(agent.instructions_file(&workspace.root)))
 }
 
 #[test]
 fn registering_twice_changes_nothing_and_unregistering_leaves_nothing() {
-    for agent in Agent::ALL {
+    for &agent in CodingAgent::ALL {
         let (_dir, workspace) = tree();
         assert!(!is_registered(&workspace, agent));
         register(&workspace, agent, Wish::Register, false).expect("registers");
         assert!(is_registered(&workspace, agent), "{agent:?}");
         let before = texts(&workspace, agent);
         let again = register(&workspace, agent, Wish::Register, false).expect("registers again");
-        assert!(again.iter().all(|change| change.kind == ChangeKind::Unchanged), "{again:?}");
+        assert!(
+            again.files.iter().all(|change| change.change == AgentFileChangeKind::Unchanged),
+            "{again:?}"
+        );
         assert_eq!(texts(&workspace, agent), before);
         register(&workspace, agent, Wish::Unregister, false).expect("takes it out");
         assert_eq!(texts(&workspace, agent), (String::new(), String::new()), "{agent:?}");
@@ -39,43 +42,43 @@ fn what_the_user_wrote_stays_byte_for_byte() {
     for file in ["AGENTS.md", "CLAUDE.md"] {
         fs::write(workspace.root.join(file), words).expect("writes");
     }
-    for agent in [Agent::Claude, Agent::Codex] {
+    for agent in [CodingAgent::Claude, CodingAgent::Codex] {
         register(&workspace, agent, Wish::Register, false).expect("registers");
     }
-    let (claude, instructions) = texts(&workspace, Agent::Claude);
+    let (claude, instructions) = texts(&workspace, CodingAgent::Claude);
     assert!(claude.contains("{\"b\":1,   \"a\": [1.50, 2]}"), "{claude}");
     assert!(claude.contains("\"other\": {\"command\": \"x\"}"), "{claude}");
     assert!(instructions.starts_with(words), "{instructions}");
-    assert!(texts(&workspace, Agent::Codex).0.starts_with(toml));
-    register(&workspace, Agent::Claude, Wish::Unregister, false).expect("takes it out");
-    assert_eq!(texts(&workspace, Agent::Claude), (json.to_owned(), words.to_owned()));
-    assert_eq!(texts(&workspace, Agent::Codex).1, instructions, "codex still needs its own");
-    register(&workspace, Agent::Codex, Wish::Unregister, false).expect("takes it out");
-    assert_eq!(texts(&workspace, Agent::Codex), (toml.to_owned(), words.to_owned()));
+    assert!(texts(&workspace, CodingAgent::Codex).0.starts_with(toml));
+    register(&workspace, CodingAgent::Claude, Wish::Unregister, false).expect("takes it out");
+    assert_eq!(texts(&workspace, CodingAgent::Claude), (json.to_owned(), words.to_owned()));
+    assert_eq!(texts(&workspace, CodingAgent::Codex).1, instructions, "codex still needs its own");
+    register(&workspace, CodingAgent::Codex, Wish::Unregister, false).expect("takes it out");
+    assert_eq!(texts(&workspace, CodingAgent::Codex), (toml.to_owned(), words.to_owned()));
 }
 
 #[test]
 fn each_agent_finds_the_instructions_where_it_reads_them() {
     for (agent, file) in [
-        (Agent::Claude, "CLAUDE.md"),
-        (Agent::Codex, "AGENTS.md"),
-        (Agent::Cursor, "AGENTS.md"),
-        (Agent::Gemini, "GEMINI.md"),
+        (CodingAgent::Claude, "CLAUDE.md"),
+        (CodingAgent::Codex, "AGENTS.md"),
+        (CodingAgent::Cursor, "AGENTS.md"),
+        (CodingAgent::Gemini, "GEMINI.md"),
     ] {
         let (_dir, workspace) = tree();
         let changes = register(&workspace, agent, Wish::Register, false).expect("registers");
-        let paths: Vec<_> = changes.iter().map(|change| change.path.to_string_lossy()).collect();
+        let paths: Vec<_> = changes.files.iter().map(|change| change.path.0.to_string_lossy()).collect();
         assert_eq!(paths, [agent.config_file(), file]);
-        let other = if agent == Agent::Claude { Agent::Gemini } else { Agent::Claude };
+        let other = if agent == CodingAgent::Claude { CodingAgent::Gemini } else { CodingAgent::Claude };
         let changes = register(&workspace, other, Wish::Register, false).expect("registers");
-        assert!(changes.iter().all(|change| change.path.as_os_str() != file), "{changes:?}");
+        assert!(changes.files.iter().all(|change| change.path.0.as_os_str() != file), "{changes:?}");
         assert!(fs::read_to_string(workspace.root.join(file)).expect("is there").contains("probity:begin"));
     }
 }
 
 #[test]
 fn an_agent_that_is_led_to_the_shared_instructions_gets_none_of_its_own() {
-    let shared = |prepare: &dyn Fn(&Path), agent: Agent| {
+    let shared = |prepare: &dyn Fn(&Path), agent: CodingAgent| {
         let (_dir, workspace) = tree();
         prepare(&workspace.root);
         let own = agent.own_instructions();
@@ -93,23 +96,23 @@ fn an_agent_that_is_led_to_the_shared_instructions_gets_none_of_its_own() {
     };
     shared(
         &|root| fs::write(root.join("CLAUDE.md"), "# Mine\n\n@AGENTS.md\n").expect("writes"),
-        Agent::Claude,
+        CodingAgent::Claude,
     );
     shared(
         &|root| fs::write(root.join("GEMINI.md"), "See @./AGENTS.md first.\n").expect("writes"),
-        Agent::Gemini,
+        CodingAgent::Gemini,
     );
     let link = |root: &Path| {
         fs::write(root.join("AGENTS.md"), "# Ours\n").expect("writes");
         std::os::unix::fs::symlink("AGENTS.md", root.join("CLAUDE.md")).expect("links");
     };
-    shared(&link, Agent::Claude);
+    shared(&link, CodingAgent::Claude);
     let setting = |root: &Path| {
         fs::create_dir(root.join(".gemini")).expect("creates");
         let text = "{\"context\": {\"fileName\": [\"AGENTS.md\"]}}";
         fs::write(root.join(".gemini/settings.json"), text).expect("writes");
     };
-    shared(&setting, Agent::Gemini);
+    shared(&setting, CodingAgent::Gemini);
 }
 
 #[test]
@@ -117,7 +120,7 @@ fn instructions_move_to_where_the_agent_reads_them_when_it_is_registered_again()
     let (_dir, workspace) = tree();
     let root = &workspace.root;
     fs::write(root.join("AGENTS.md"), block::with_instructions("# Rules\n")).expect("writes");
-    register(&workspace, Agent::Claude, Wish::Register, false).expect("registers");
+    register(&workspace, CodingAgent::Claude, Wish::Register, false).expect("registers");
     assert_eq!(fs::read_to_string(root.join("AGENTS.md")).expect("is there"), "# Rules\n");
     assert!(fs::read_to_string(root.join("CLAUDE.md")).expect("is there").contains("probity:begin"));
 }
@@ -127,18 +130,21 @@ fn a_changed_entry_of_ours_is_renewed() {
     let (_dir, workspace) = tree();
     fs::write(workspace.root.join(".mcp.json"), "{\"mcpServers\": {\"probity\": {\"command\": \"old\"}}}")
         .expect("writes");
-    assert!(!is_registered(&workspace, Agent::Claude));
-    register(&workspace, Agent::Claude, Wish::Register, false).expect("registers");
-    assert!(is_registered(&workspace, Agent::Claude));
-    assert!(!texts(&workspace, Agent::Claude).0.contains("old"));
+    assert!(!is_registered(&workspace, CodingAgent::Claude));
+    register(&workspace, CodingAgent::Claude, Wish::Register, false).expect("registers");
+    assert!(is_registered(&workspace, CodingAgent::Claude));
+    assert!(!texts(&workspace, CodingAgent::Claude).0.contains("old"));
 }
 
 #[test]
 fn a_dry_run_writes_nothing_and_shows_everything() {
     let (_dir, workspace) = tree();
-    let changes = register(&workspace, Agent::Cursor, Wish::Register, true).expect("would register");
+    let changes = register(&workspace, CodingAgent::Cursor, Wish::Register, true).expect("would register");
     assert!(
-        changes.iter().all(|change| change.kind == ChangeKind::Created && change.text.contains("robity"))
+        changes
+            .files
+            .iter()
+            .all(|change| change.change == AgentFileChangeKind::Created && change.text.contains("robity"))
     );
     assert_eq!(fs::read_dir(&workspace.root).expect("lists").count(), 0);
 }
@@ -146,11 +152,11 @@ fn a_dry_run_writes_nothing_and_shows_everything() {
 #[test]
 fn what_cannot_be_edited_safely_is_refused_and_nothing_is_written() {
     let cases = [
-        (Agent::Claude, "{ // a comment\n}"),
-        (Agent::Gemini, "[1]"),
-        (Agent::Codex, "not toml ="),
-        (Agent::Codex, "[mcp_servers.probity]\ncommand = \"mine\"\n"),
-        (Agent::Codex, "mcp_servers = { other = { command = \"x\" } }\n"),
+        (CodingAgent::Claude, "{ // a comment\n}"),
+        (CodingAgent::Gemini, "[1]"),
+        (CodingAgent::Codex, "not toml ="),
+        (CodingAgent::Codex, "[mcp_servers.probity]\ncommand = \"mine\"\n"),
+        (CodingAgent::Codex, "mcp_servers = { other = { command = \"x\" } }\n"),
     ];
     for (agent, text) in cases {
         let (_dir, workspace) = tree();
@@ -170,7 +176,7 @@ fn a_link_is_not_followed() {
     fs::write(elsewhere.path().join("f"), "{}").expect("writes");
     std::os::unix::fs::symlink(elsewhere.path().join("f"), workspace.root.join(".mcp.json")).expect("links");
     std::os::unix::fs::symlink(elsewhere.path(), workspace.root.join(".cursor")).expect("links");
-    for agent in [Agent::Claude, Agent::Cursor] {
+    for agent in [CodingAgent::Claude, CodingAgent::Cursor] {
         assert!(register(&workspace, agent, Wish::Register, false).is_err(), "{agent:?}");
     }
     assert_eq!(fs::read_to_string(elsewhere.path().join("f")).expect("reads"), "{}");

@@ -2,20 +2,11 @@
 
 use super::manifest;
 use crate::{Fault, Workspace};
+use api::govern::evidence::RunRevert;
 use canon::Digest;
 use evidence::{Manifest, StoredManifest};
 use paths::RepoPath;
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// That a run was reverted, and by what.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RevertedBy {
-    /// The last revert of it.
-    pub run_id: String,
-    /// The out-of-scope changes of the run that no revert has undone, sorted.
-    pub left: Vec<RepoPath>,
-}
 
 /// The reverts of a repository by the hash of the run that they undid, oldest first.
 #[derive(Debug, Default)]
@@ -38,14 +29,14 @@ impl Reverts {
     }
 
     /// How the run was reverted; `None` if nobody tried to.
-    pub fn reverted_by(&self, run: &StoredManifest) -> Option<RevertedBy> {
+    pub fn reverted_by(&self, run: &StoredManifest) -> Option<RunRevert> {
         let reverts = self.of.get(&run.run_hash)?;
         let undone: BTreeSet<RepoPath> = reverts.iter().flat_map(undone_by).collect();
         let mut left = run.manifest.untracked().unwrap_or_default();
         left.retain(|path| !undone.contains(path));
         // A revert that undid nothing has reverted nothing.
         let last = reverts.iter().rfind(|revert| undone_by(revert).next().is_some())?;
-        Some(RevertedBy { run_id: last.run_id.clone(), left })
+        Some(RunRevert { run_id: last.run_id.clone(), left })
     }
 }
 

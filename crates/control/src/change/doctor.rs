@@ -1,8 +1,9 @@
 //! Is everything there that changes under control need? Each check says what to do if it is not.
 
-use crate::agents::{Agent, is_registered};
+use crate::agents::is_registered;
 use crate::registry::{Shell, audit};
 use crate::{Fault, Workspace};
+use api::govern::setup::CodingAgent;
 use canon::words::count;
 use serde::Serialize;
 
@@ -154,8 +155,12 @@ fn policy(workspace: &Workspace) -> Checkup {
 }
 
 fn agents(workspace: &Workspace) -> Checkup {
-    let known: Vec<&str> =
-        Agent::ALL.into_iter().filter(|agent| is_registered(workspace, *agent)).map(Agent::name).collect();
+    let known: Vec<&str> = CodingAgent::ALL
+        .iter()
+        .copied()
+        .filter(|agent| is_registered(workspace, *agent))
+        .map(CodingAgent::as_str)
+        .collect();
     if known.is_empty() {
         let next = "`probity init --agent claude` (or codex, cursor, gemini) tells an agent";
         return bad(

@@ -15,44 +15,14 @@ pub use hint::{OutputHint, judged_outputs, output_hint, sources_among};
 pub use tracked::TrackedPaths;
 
 use crate::Workspace;
+use api::govern::path::{JudgedBecause, OutputRule};
 use evidence::{Mark, RecognizedOutput, Seal};
 use marks::Recognition;
 use paths::{RepoPath, Scope};
 use plan::Policy;
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tree::git::HeadTree;
 use tree::{Change, Kind, Snapshot};
-
-/// The rule by which a path counts as what builds write.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "rule", rename_all = "snake_case")]
-pub enum OutputRule {
-    /// A pattern of `build_outputs` in the policy.
-    BuildOutputs {
-        /// The pattern.
-        pattern: String,
-    },
-    /// A directory that says itself what it is.
-    Recognized {
-        /// The directory.
-        directory: RepoPath,
-        /// The file in it that says so.
-        mark: String,
-    },
-}
-
-/// Why a path that lies where builds write is judged all the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum JudgedBecause {
-    /// Git tracks it, or something in it.
-    Tracked,
-    /// A gate executes it, or is given it by name.
-    GateInput,
-    /// It is code where no build tool writes any.
-    CodeInOutput,
-}
 
 /// What is no part of D.
 #[derive(Debug, Clone, Default)]

@@ -1,62 +1,16 @@
 //! What the policy of the tree says about one path now, whatever a run did.
 
-use crate::exempt::{Exemptions, JudgedBecause, OutputRule, TrackedPaths};
+use crate::exempt::{Exemptions, TrackedPaths};
 use crate::observe::Observer;
 use crate::planning::{Selection, plan_of};
 use crate::{Fault, Workspace, clock, git, run};
+use api::govern::path::{PathKind, PathStanding, ProtectionRule};
 use canon::bytes::escape;
 use evidence::{Plan, Seal};
 use paths::RepoPath;
 use plan::Policy;
-use serde::Serialize;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-
-/// What is at a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PathKind {
-    /// A file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic link.
-    Symlink,
-    /// A device, a socket or the like.
-    Special,
-}
-
-/// Why no scope lets a run change a path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "rule", rename_all = "snake_case")]
-pub enum ProtectionRule {
-    /// A pattern of the policy, or one that protects policies and Probity's state everywhere.
-    Pattern {
-        /// The pattern.
-        pattern: String,
-    },
-    /// It is one of git's own files.
-    GitDirectory,
-}
-
-/// Where a path stands under the policy of the tree.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct PathStanding {
-    /// What is there; `None` if the path does not exist.
-    pub kind: Option<PathKind>,
-    /// Whether git tracks it, or something in it; `None` if git gave no answer, or there is no repository.
-    pub tracked: Option<bool>,
-    /// What protects it.
-    pub protected_by: Option<ProtectionRule>,
-    /// The rule by which it counts as what builds write.
-    pub output_rule: Option<OutputRule>,
-    /// Why it is judged although such a rule names it.
-    pub judged_because: Option<JudgedBecause>,
-    /// Whether it is a build output, and so no part of the delta of a run.
-    pub exempt: bool,
-    /// The packs of the policy that let it in.
-    pub packs: Vec<String>,
-}
 
 /// Where `path` stands.
 pub fn standing(workspace: &Workspace, path: &RepoPath) -> Result<PathStanding, Fault> {

@@ -11,6 +11,7 @@ use crate::observe::content_options;
 use crate::own_files::POLICY_FILE;
 use crate::planning::{kept_files, read_text};
 use crate::{Fault, Workspace};
+use api::govern::setup::{EcosystemPatterns, InitAnswer};
 use canon::Reason;
 use paths::{RepoPath, Scope};
 use plan::Proposal;
@@ -22,7 +23,7 @@ const MAX_LINE_LETTERS: usize = 100;
 
 /// A proposed policy.
 #[derive(Debug)]
-pub struct Proposed {
+pub struct ProposedPolicy {
     /// The text of the file.
     pub text: String,
     /// What was found in the tree, ecosystem by ecosystem; exclusions last.
@@ -37,17 +38,30 @@ pub struct Proposed {
     pub example_scope: Option<String>,
 }
 
-impl Proposed {
+impl ProposedPolicy {
     /// How many patterns there are for each ecosystem, in their order.
-    pub fn counts(&self) -> Vec<(&'static str, usize)> {
-        let mut counts: Vec<(&'static str, usize)> = Vec::new();
+    pub fn counts(&self) -> Vec<EcosystemPatterns> {
+        let mut counts: Vec<EcosystemPatterns> = Vec::new();
         for proposal in self.build_outputs.iter().filter(|proposal| !is_exclusion(proposal)) {
-            match counts.iter_mut().find(|(name, _)| *name == proposal.ecosystem) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((proposal.ecosystem, 1)),
+            match counts.iter_mut().find(|count| count.ecosystem == proposal.ecosystem) {
+                Some(count) => count.patterns += 1,
+                None => counts.push(EcosystemPatterns { ecosystem: proposal.ecosystem, patterns: 1 }),
             }
         }
         counts
+    }
+
+    /// The answer for every surface.
+    pub fn answer(&self, workspace: &Workspace, written: bool) -> InitAnswer {
+        InitAnswer {
+            root: workspace.root.clone().into(),
+            text: self.text.clone(),
+            written,
+            exempt: self.counts(),
+            example_scope: self.example_scope.clone(),
+            ignore_rules_left_out: self.n_deceptive_rules,
+            commit_command: commit_command(workspace).filter(|_| written),
+        }
     }
 }
 
@@ -56,7 +70,7 @@ fn is_exclusion(proposal: &Proposal) -> bool {
 }
 
 /// Proposes a policy.
-pub fn propose(workspace: &Workspace) -> Result<Proposed, Fault> {
+pub fn propose(workspace: &Workspace) -> Result<ProposedPolicy, Fault> {
     let snapshot = Snapshot::take(&workspace.root, &content_options(workspace), None)?;
     let files = kept_files(workspace, &snapshot);
     let read = |file: &RepoPath| read_text(workspace, file);
@@ -69,11 +83,11 @@ pub fn propose(workspace: &Workspace) -> Result<Proposed, Fault> {
     let gates = gates::suggest(&files, &read);
     let text = render(&build_outputs, &ignored, &gates);
     let example_scope = sources::example_scope(&files);
-    Ok(Proposed { text, build_outputs, ignored, n_deceptive_rules, gates, example_scope })
+    Ok(ProposedPolicy { text, build_outputs, ignored, n_deceptive_rules, gates, example_scope })
 }
 
 /// Writes a proposed policy, unless there is one.
-pub fn write(workspace: &Workspace, proposed: &Proposed) -> Result<std::path::PathBuf, Fault> {
+pub fn write(workspace: &Workspace, proposed: &ProposedPolicy) -> Result<std::path::PathBuf, Fault> {
     let path = workspace.root.join(POLICY_FILE);
     if path.exists() {
         let detail = format!("{} is there already", path.display());
@@ -165,7 +179,7 @@ mod tests {
     use plan::Policy;
     use std::fs;
 
-    fn proposed(files: &[(&str, &str)]) -> (tempfile::TempDir, Workspace, Proposed) {
+    fn proposed(files: &[(&str, &str)]) -> (tempfile::TempDir, Workspace, ProposedPolicy) {
         let dir = tempfile::tempdir().expect("a directory");
         for (name, text) in files {
             let path = dir.path().join(name);

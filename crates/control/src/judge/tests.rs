@@ -209,8 +209,7 @@ fn what_was_unsafe_before_is_noted_and_what_cannot_be_seen_fails() {
 
 #[test]
 fn a_moved_reference_fails_only_where_references_are_protected() {
-    let movement =
-        RefMovement { repository: None, name: "HEAD".into(), before: None, after: Some("x".into()) };
+    let movement = RefMovement::new(None, "HEAD", None, Some("x".into()));
     let world = World { ref_movements: vec![movement], ..World::default() };
     assert!(world.judge().passed());
     assert_eq!(reasons(&World { refs: RefsRule::Protect, ..world }), [Reason::ProtectedChanged]);
@@ -218,12 +217,7 @@ fn a_moved_reference_fails_only_where_references_are_protected() {
 
 #[test]
 fn a_reference_of_a_repository_in_the_build_outputs_is_not_protected() {
-    let movement = |at: &str| RefMovement {
-        repository: Some(path(at)),
-        name: "HEAD".into(),
-        before: Some("x".into()),
-        after: Some("y".into()),
-    };
+    let movement = |at: &str| RefMovement::new(Some(path(at)), "HEAD", Some("x".into()), Some("y".into()));
     let world = |at| World {
         build_outputs: vec!["out/**"],
         refs: RefsRule::Protect,
@@ -257,7 +251,7 @@ fn a_content_that_left_one_path_for_one_other_is_a_rename() {
         after: side(text),
     };
     let found = renames(&[gone("a", "1"), came("b", "1"), came("x", "2"), gone("y", ""), came("z", "")]);
-    assert_eq!(found, [Rename { from: path("a"), to: path("b") }]);
+    assert_eq!(found, [FileRename { from: path("a"), to: path("b") }]);
     // Of two equal files nobody can tell which one went where.
     assert_eq!(renames(&[gone("a", "1"), gone("b", "1"), came("c", "1")]), []);
     assert_eq!(renames(&[gone("a", "1"), came("b", "1"), came("c", "1")]), []);
@@ -326,7 +320,7 @@ prop_compose! {
         ref_moved in any::<bool>(),
     ) -> World {
         let [scope, build_outputs, gate_outputs, protected, grants] = lists;
-        let movement = RefMovement { repository: None, name: "HEAD".into(), before: None, after: None };
+        let movement = RefMovement::new(None, "HEAD", None, None);
         let answer = |(id, (_, passes)): (&String, &(bool, Option<bool>))| {
             passes.map(|passes| if passes { result(id, Vec::new()) } else { failed(id) })
         };
@@ -347,7 +341,7 @@ prop_compose! {
 
 /// The paths that fail a run, with why.
 fn errors(verdict: &Verdict) -> BTreeSet<(Reason, Option<RepoPath>)> {
-    let errors = verdict.findings.iter().filter(|said| said.severity == Severity::Error);
+    let errors = verdict.findings.iter().filter(|said| said.severity == FindingSeverity::Error);
     errors.map(|said| (said.reason, said.path.clone())).collect()
 }
 
@@ -448,7 +442,7 @@ fn what_was_only_touched_is_noted_and_fails_nothing() {
     let verdict = world.judge();
     assert!(verdict.passed());
     let noted: Vec<_> = verdict.findings.iter().map(|found| (found.reason, found.severity)).collect();
-    assert_eq!(noted, [(Reason::TreeTouched, Severity::Note)]);
+    assert_eq!(noted, [(Reason::TreeTouched, FindingSeverity::Note)]);
     assert_eq!(verdict.findings[0].path, Some(path("docs/d.md")));
 }
 

@@ -1,23 +1,13 @@
 //! What a revert leaves: the commits, branches and submodules that a run moved. Files are put back in the working tree;
 //! history is a person's to rewrite, so for each reference it is said how.
 
-use crate::refs::{HEAD, RefChangeKind, RefFacts, RefMovement, shell_word, shown_name, shown_value};
+use crate::refs::{HEAD, RefFacts, describe_movement, shell_word, shown_name, shown_value};
 use crate::{Workspace, git};
+use api::govern::revert::RefNote;
+use api::govern::run::{RefChangeKind, RefMovement};
 use evidence::RefChange;
 use paths::RepoPath;
-use serde::Serialize;
 use tree::git::GitLayout;
-
-/// A git reference that the run changed, and how to take that back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RefNote {
-    /// What the run did to it.
-    pub movement: RefMovement,
-    /// What that means now, in words.
-    pub detail: String,
-    /// The command that takes it back and keeps the files as they are; `None` where none is safe.
-    pub command: Option<String>,
-}
 
 /// The movements that a manifest records.
 pub(super) fn recorded(refs: &[RefChange]) -> Vec<RefMovement> {
@@ -26,12 +16,8 @@ pub(super) fn recorded(refs: &[RefChange]) -> Vec<RefMovement> {
             Some(path) => Some(RepoPath::parse(path.as_bytes()).ok()?),
             None => None,
         };
-        Some(RefMovement {
-            repository,
-            name: String::from_utf8_lossy(change.name.as_bytes()).into_owned(),
-            before: change.before.clone(),
-            after: change.after.clone(),
-        })
+        let name = String::from_utf8_lossy(change.name.as_bytes());
+        Some(RefMovement::new(repository, name, change.before.clone(), change.after.clone()))
     };
     refs.iter().filter_map(movement).collect()
 }
@@ -59,9 +45,9 @@ fn note(layout: &GitLayout, now: &RefFacts, movement: &RefMovement) -> RefNote {
         Some(value) => format!("; it is at {} by now", shown_value(value)),
         None => "; it is gone by now".to_owned(),
     };
-    let mut detail = movement.describe();
+    let mut detail = describe_movement(movement);
     let mut command = None;
-    match (movement.change(), before, after) {
+    match (movement.change, before, after) {
         (RefChangeKind::Moved, Some(before), Some(after)) if is_symbolic(before) || is_symbolic(after) => {
             command = is_as_left.then(|| check_out(before));
         }

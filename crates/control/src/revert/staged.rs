@@ -1,33 +1,26 @@
 //! What git's index still holds of paths that were undone. A revert puts back files and leaves the index alone, because
 //! what is staged belongs to a person; so it says what is left there and how to take it out.
 
-use super::{Action, RecordedChange, Undone};
 use crate::change::{filters, uncommitted};
 use crate::{Workspace, git};
+use api::govern::delta::RecordedChange;
+use api::govern::revert::{PathRevert, RevertAction, StagedChanges};
 use paths::RepoPath;
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tree::git::IndexEntries;
 
 /// A command with more paths than this is nothing to copy.
 const MAX_COMMAND_PATHS: usize = 20;
 
-/// Staged changes of undone paths.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct StagedChanges {
-    /// The paths whose staged content is neither the committed one nor what was there before the run, sorted.
-    pub paths: Vec<RepoPath>,
-    /// The command that unstages them; `None` if there are none or too many to name.
-    pub command: Option<String>,
-    /// Whether git's index or commit could not be read, so that nobody knows.
-    pub unknown: bool,
-}
-
 /// What the index holds of the paths that are as before the run now.
-pub(super) fn find(workspace: &Workspace, changes: &[&RecordedChange], undone: &[Undone]) -> StagedChanges {
+pub(super) fn find(
+    workspace: &Workspace,
+    changes: &[&RecordedChange],
+    undone: &[PathRevert],
+) -> StagedChanges {
     let Some(layout) = &workspace.git else { return StagedChanges::default() };
     let is_back: BTreeSet<&RepoPath> =
-        undone.iter().filter(|one| one.action != Action::Refused).map(|one| &one.path).collect();
+        undone.iter().filter(|one| one.action != RevertAction::Refused).map(|one| &one.path).collect();
     // Without an index nothing is staged.
     if is_back.is_empty() || !layout.git_dir.join("index").exists() {
         return StagedChanges::default();

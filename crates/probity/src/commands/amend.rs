@@ -1,17 +1,15 @@
 //! `probity amend`.
 
-use crate::answer::{Answer, path_json};
+use crate::answer::Answer;
 use crate::commands::identity::Identity;
 use crate::commands::run::ways_forward;
 use crate::{place, ui};
-use api::ExitCode;
 use canon::bytes::escape;
 use control::amend::{Amended, amend as widen};
 use control::{Fault, Workspace};
 use evidence::Globs;
 use evidence::Manifest;
 use paths::RepoPath;
-use serde_json::json;
 use std::ffi::OsString;
 
 /// Widens a scope on the record.
@@ -31,11 +29,10 @@ pub(crate) fn amend(
         // Above the refusal: what was asked for, as it reads from the root.
         ui::row("add", &added);
     })?;
-    match amended {
-        Amended::Open { run_id, amendment } => {
+    let answer = amended.answer(workspace);
+    match &amended {
+        Amended::Open { run_id, .. } => {
             ui::print(format_args!("{} run {run_id} may now also touch {added}", ui::good("amended")));
-            let document = json!({ "status": "amended", "run_id": run_id, "amendment": amendment });
-            Ok(Answer::new("amend", ExitCode::Ok, document).about(workspace))
         }
         Amended::Judged { manifest, attested, amended_from } => {
             let reasons = manifest.reasons();
@@ -43,7 +40,7 @@ pub(crate) fn amend(
             let passed = reasons.is_empty();
             let verdict = if passed { ui::good("PASS") } else { ui::bad("FAIL") };
             ui::print(format_args!("{verdict} run {amended_from}, judged again with the amended scope"));
-            let n_let_in = n_let_in(&patterns, &manifest);
+            let n_let_in = n_let_in(&patterns, manifest);
             let paths = format!("{} of the run", ui::count(n_let_in, "changed path"));
             ui::print_row("added", format_args!("{added}  {}", ui::dim(format_args!("lets in {paths}"))));
             for path in &untracked {
@@ -62,24 +59,12 @@ pub(crate) fn amend(
             } else {
                 ways_forward(&manifest.run_id, &untracked, is_new)
             };
-            for (way, command) in &ways {
-                ui::print_row(way, ui::code(command));
+            for step in &ways {
+                ui::print_row(step.way.as_str(), ui::code(&step.command));
             }
-            let document = json!({
-                "status": if passed { "pass" } else { "fail" },
-                "reason": reasons.first(),
-                "reasons": reasons,
-                "run_id": manifest.run_id,
-                "amended_from": amended_from,
-                "amendments": manifest.amendments,
-                "untracked_delta_paths": untracked,
-                "evidence_dir": path_json(&attested.dir),
-                "run_hash": attested.run_hash,
-            });
-            Ok(Answer::new("amend", if passed { ExitCode::Ok } else { ExitCode::Failed }, document)
-                .about(workspace))
         }
     }
+    Ok(Answer::of(answer.exit_code(), &answer))
 }
 
 /// How many of the paths that a run changed the patterns let in.

@@ -3,10 +3,10 @@
 use crate::answer::Answer;
 use crate::ui;
 use api::ExitCode;
+use api::govern::tools::{ConformanceCase, ConformanceReport};
 use canon::Reason;
 use conformance::Kind;
 use control::Fault;
-use serde_json::json;
 use std::path::PathBuf;
 
 /// Every kind of vector that this program knows.
@@ -47,6 +47,9 @@ pub(crate) fn conformance(files: &[PathBuf]) -> Result<Answer, Fault> {
         "{} passed, {} failed, {} unsupported",
         report.passed, report.failed, report.unsupported
     ));
-    let outcome = if report.all_passed() { ExitCode::Ok } else { ExitCode::Failed };
-    Ok(Answer::new("conformance", outcome, json!(report)))
+    let exit_code = if report.all_passed() { ExitCode::Ok } else { ExitCode::Failed };
+    let conformance::Report { passed, failed, unsupported, results } = report;
+    let case = |conformance::CaseResult { id, kind, ok, detail }| ConformanceCase { id, kind, ok, detail };
+    let results = results.into_iter().map(case).collect();
+    Ok(Answer::of(exit_code, &ConformanceReport { passed, failed, unsupported, results }))
 }

@@ -1,16 +1,17 @@
 //! `probity evidence`: list, show, verify, chain, export.
 
-use crate::answer::{Answer, path_json};
+use crate::answer::Answer;
 use crate::cli::{EvidenceCommand, ExportFormat};
 use crate::progress::meter;
 use crate::ui;
 use api::ExitCode;
+use api::govern::evidence::{EvidenceChain, RunRevert};
 use canon::Reason;
-use control::bundles::{self, RevertedBy, Reverts, TreeCheck};
+use control::bundles::{self, ListedBundle};
 use control::prune::{self, Keep};
 use control::{Fault, Workspace};
 use evidence::{Check, CheckStatus, Details, Status, StoredManifest, Trust, Verdict};
-use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Answers a question about evidence.
@@ -42,55 +43,39 @@ pub(crate) fn evidence(
 }
 
 fn list(workspace: &Workspace) -> Result<Answer, Fault> {
-    let mut runs = Vec::new();
-    let reverts = Reverts::of(workspace)?;
-    for run_id in workspace.state.bundles()? {
-        let stored = match bundles::manifest(workspace, &run_id) {
-            Ok(stored) => stored,
-            Err(fault) => {
-                ui::print(format_args!("{}  {}", canon::words::short_id(&run_id), ui::bad(&fault)));
-                runs.push(json!({ "run_id": run_id, "status": null, "reason": fault.reason() }));
-                continue;
-            }
-        };
-        let manifest = &stored.manifest;
-        let (status, mark) = match manifest.status() {
-            Status::Pass => ("pass", ui::good("PASS")),
-            Status::Fail => ("fail", ui::bad("FAIL")),
-        };
-        let reason = manifest.reasons().first().map_or("", |reason| reason.as_str());
-        let elsewhere = if bundles::is_of(workspace, &stored) { "" } else { "  (another worktree)" };
-        let story = story(&manifest.details, manifest.amendments.is_empty());
-        let reverted_by = reverts.reverted_by(&stored);
-        let reverted =
-            reverted_by.as_ref().map_or_else(String::new, |it| format!("  ({})", reverted_words(it)));
-        let changed = manifest.delta.as_ref().map_or_else(|| "?".into(), |delta| delta.len().to_string());
-        let short = canon::words::short_id(&run_id);
-        let used = short.len() + manifest.created_at.len() + "    PASS  0000 changed  ".len();
-        let rest = ui::fit(&format!("{reason}{story}{reverted}{elsewhere}"), used);
-        ui::print(format_args!("{short}  {}  {mark}  {changed:>4} changed  {rest}", manifest.created_at));
-        runs.push(json!({
-            "run_id": run_id,
-            "created_at": manifest.created_at,
-            "status": status,
-            "reason": manifest.reasons().first(),
-            "run_hash": stored.run_hash,
-            "prev_run_hash": stored.prev_run_hash,
-            "amended_from": manifest.details.amended_from,
-            "reverts": manifest.details.reverts,
-            "reverted_by": reverted_by,
-            "pruned": manifest.details.pruned,
-            "in_this_tree": bundles::is_of(workspace, &stored),
-        }));
-    }
-    if runs.is_empty() {
+    let listed = bundles::list(workspace)?;
+    listed.iter().for_each(show_listed);
+    if listed.is_empty() {
         ui::say("no run yet; begin with `probity run --scope 'src/**' -- COMMAND`");
     }
-    Ok(Answer::new("evidence-list", ExitCode::Ok, json!({ "runs": runs })))
+    Ok(Answer::of(ExitCode::Ok, &bundles::list_answer(&listed)))
+}
+
+fn show_listed(listed: &ListedBundle) {
+    let short = canon::words::short_id(&listed.run_id);
+    let (stored, summary) = match (&listed.stored, &listed.entry.manifest) {
+        (Ok(stored), Some(summary)) => (stored, summary),
+        (Ok(_), None) => return,
+        (Err(fault), _) => return ui::print(format_args!("{short}  {}", ui::bad(fault))),
+    };
+    let manifest = &stored.manifest;
+    let mark = match manifest.status() {
+        Status::Pass => ui::good("PASS"),
+        Status::Fail => ui::bad("FAIL"),
+    };
+    let reason = listed.entry.reason.map_or("", |reason| reason.as_str());
+    let elsewhere = if summary.in_this_tree { "" } else { "  (another worktree)" };
+    let story = story(&manifest.details, manifest.amendments.is_empty());
+    let reverted =
+        summary.reverted_by.as_ref().map_or_else(String::new, |it| format!("  ({})", reverted_words(it)));
+    let changed = manifest.delta.as_ref().map_or_else(|| "?".into(), |delta| delta.len().to_string());
+    let used = short.len() + manifest.created_at.len() + "    PASS  0000 changed  ".len();
+    let rest = ui::fit(&format!("{reason}{story}{reverted}{elsewhere}"), used);
+    ui::print(format_args!("{short}  {}  {mark}  {changed:>4} changed  {rest}", manifest.created_at));
 }
 
 /// How a run was reverted, in words.
-pub(crate) fn reverted_words(reverted: &RevertedBy) -> String {
+pub(crate) fn reverted_words(reverted: &RunRevert) -> String {
     match reverted.left.len() {
         0 => format!("reverted by run {}", reverted.run_id),
         left => format!("partly reverted by run {}, {} left", reverted.run_id, ui::count(left, "path")),
@@ -109,23 +94,9 @@ fn story(details: &Details, is_unamended: bool) -> &'static str {
 }
 
 fn show(workspace: &Workspace, run: &str) -> Result<Answer, Fault> {
-    let run_id = bundles::find(workspace, run)?;
-    let dir = workspace.state.evidence().join(&run_id);
-    let stored = bundles::manifest(workspace, &run_id)?;
-    let reverted_by = Reverts::of(workspace)?.reverted_by(&stored);
-    super::evidence_show::show(&stored, reverted_by.as_ref());
-    let manifest =
-        std::fs::read(dir.join("manifest.json")).ok().and_then(|bytes| canon::json::parse(&bytes).ok());
-    Ok(Answer::new(
-        "evidence",
-        ExitCode::Ok,
-        json!({
-            "run_id": run_id,
-            "evidence_dir": path_json(&dir),
-            "manifest": manifest,
-            "reverted_by": reverted_by,
-        }),
-    ))
+    let (stored, answer) = bundles::show(workspace, run)?;
+    super::evidence_show::show(&stored, answer.reverted_by.as_ref());
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }
 
 fn verify(dir: &Path, trust: &Trust, tree: Option<&Path>) -> Result<Answer, Fault> {
@@ -133,27 +104,16 @@ fn verify(dir: &Path, trust: &Trust, tree: Option<&Path>) -> Result<Answer, Faul
     let (verification, files) = bundles::verify(dir, trust)?;
     let tree = tree.map(|tree| bundles::check_tree(&files, tree)).transpose()?;
     drop(phase);
-    let mut checks: Vec<Value> = verification.checks.iter().map(check_json).collect();
+    let answer = bundles::verification_answer(&verification, tree);
     ui::print(format_args!("{} {}", ui::bold("bundle"), crate::shown(dir).display()));
     let n_required = n_required_gates(&files, trust);
-    verification.checks.iter().for_each(|check| show_check(check, n_required));
-    if let Some(tree) = tree {
-        show_tree(tree);
-        checks.push(tree_json(tree));
-    }
-    let passed = verification.verdict == Verdict::Pass && tree.is_none_or(|tree| tree.agrees());
-    let mut codes: Vec<String> = verification.codes.iter().cloned().collect();
-    if tree.is_some_and(|tree| !tree.agrees())
-        && !codes.contains(&Reason::EvidenceTreeMismatch.as_str().to_owned())
-    {
-        codes.push(Reason::EvidenceTreeMismatch.as_str().into());
-        codes.sort();
-    }
+    answer.checks.iter().for_each(|check| show_check(check, n_required));
+    let (passed, codes) = (answer.outcome == Verdict::Pass, &answer.codes);
     if passed {
         ui::print(format_args!("{} the evidence is intact, and the run it records passed", ui::good("PASS")));
     } else if bundles::is_sound(&verification) && tree.is_none_or(|tree| tree.agrees()) {
         // Two facts: nobody touched the bundle, and what it tells is a failure.
-        let failed = ui::bad(codes.join(", "));
+        let failed = ui::bad(codes.iter().cloned().collect::<Vec<_>>().join(", "));
         ui::print(format_args!(
             "{} the evidence is intact; the run it records failed: {failed}",
             ui::bad("FAIL")
@@ -170,14 +130,8 @@ fn verify(dir: &Path, trust: &Trust, tree: Option<&Path>) -> Result<Answer, Faul
         let what = "the evidence does not prove what it must";
         ui::print(format_args!("{} {what}: {}{run}", ui::bad("FAIL"), ui::bad(join(&shown))));
     }
-    show_next(&codes);
-    let document = json!({
-        "outcome": if passed { "PASS" } else { "FAIL" },
-        "codes": codes,
-        "skipped": verification.skipped,
-        "checks": checks,
-    });
-    Ok(Answer::new("evidence-verify", if passed { ExitCode::Ok } else { ExitCode::Failed }, document))
+    show_next(codes);
+    Ok(Answer::of(answer.outcome.into(), &answer))
 }
 
 /// How many gates the recorded plan and the caller require; `None` where that cannot be read.
@@ -191,6 +145,8 @@ fn show_check(check: &Check, n_required_gates: Option<usize>) {
         CheckStatus::Passed if check.name == "gates" && n_required_gates == Some(0) => {
             (ui::good("ok  "), "no gate was required")
         }
+        // The tree was held against the bundle: the check says how.
+        CheckStatus::Passed if !check.detail.is_empty() => (ui::good("ok  "), check.detail.as_str()),
         CheckStatus::Passed => (ui::good("ok  "), what_passed(check.name)),
         CheckStatus::Failed => (ui::bad("fail"), check.detail.as_str()),
         CheckStatus::Skipped => (ui::dim("skip"), "not demanded: a trust file can demand it"),
@@ -219,36 +175,10 @@ fn what_passed(name: &str) -> &'static str {
     }
 }
 
-fn show_next(codes: &[String]) {
+fn show_next(codes: &BTreeSet<String>) {
     if let Some(reason) = codes.first().and_then(|code| code.parse::<Reason>().ok()) {
         ui::print_row("next", reason.next_step());
     }
-}
-
-fn check_json(check: &Check) -> Value {
-    json!({ "name": check.name, "status": check.status, "codes": check.codes, "detail": check.detail })
-}
-
-fn show_tree(tree: TreeCheck) {
-    let mark = if tree.agrees() { ui::good("ok  ") } else { ui::bad("fail") };
-    ui::print(format_args!("  {mark} {:<14} {}", "tree", ui::dim(tree_detail(tree))));
-}
-
-fn tree_detail(tree: TreeCheck) -> String {
-    match tree.recorded {
-        Some(_) if tree.agrees() => "the tree is the one that the bundle describes".into(),
-        Some(recorded) => format!("the bundle describes {recorded}, the tree is {} now", tree.now),
-        None => "the bundle does not know how the tree was at the end".into(),
-    }
-}
-
-fn tree_json(tree: TreeCheck) -> Value {
-    json!({
-        "name": "tree",
-        "status": if tree.agrees() { "passed" } else { "failed" },
-        "codes": if tree.agrees() { json!([]) } else { json!([Reason::EvidenceTreeMismatch]) },
-        "detail": tree_detail(tree),
-    })
 }
 
 fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<Answer, Fault> {
@@ -256,78 +186,52 @@ fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<Answer, Fault> {
         Some(file) => bundles::trust(Some(file))?,
         None => bundles::own_trust(workspace)?,
     };
-    let report = control::chain::check(workspace, &trust)?;
-    let mut codes = std::collections::BTreeSet::new();
-    let mut links = Vec::new();
-    for link in &report.links {
-        let broken: Vec<String> = bundles::flaws(&link.verification).cloned().collect();
-        let mark = if broken.is_empty() { ui::good("ok  ") } else { ui::bad("fail") };
-        ui::print(format_args!("  {mark} {}  {}", link.run_id, broken.join(", ")));
-        links.push(json!({ "run_id": link.run_id, "codes": broken }));
-        codes.extend(broken);
+    let answer = control::chain::check(workspace, &trust)?.answer();
+    show_chain(&answer);
+    Ok(Answer::of(answer.outcome.into(), &answer))
+}
+
+fn show_chain(answer: &EvidenceChain) {
+    for link in &answer.links {
+        let mark = if link.codes.is_empty() { ui::good("ok  ") } else { ui::bad("fail") };
+        ui::print(format_args!("  {mark} {}  {}", link.run_id, link.codes.join(", ")));
     }
-    let problems = report
-        .breaks
-        .iter()
-        .cloned()
-        .chain(report.loose.iter().map(|id| format!("{id} does not hang on the chain")));
-    let problems: Vec<String> = problems.collect();
-    if !problems.is_empty() {
-        codes.insert(Reason::EvidenceChainBroken.as_str().into());
-    }
-    for problem in &problems {
+    for problem in &answer.problems {
         ui::print(format_args!("  {} {problem}", ui::bad("fail")));
     }
-    let passed = codes.is_empty();
-    let shown = if passed { ui::good("PASS") } else { ui::bad("FAIL") };
-    ui::print(format_args!("{shown} {} on the chain", ui::count(report.links.len(), "bundle")));
-    if report.pruned > 0 {
-        let removed = ui::count(report.pruned, "older bundle");
+    let shown = match answer.outcome {
+        Verdict::Pass => ui::good("PASS"),
+        Verdict::Fail => ui::bad("FAIL"),
+    };
+    ui::print(format_args!("{shown} {} on the chain", ui::count(answer.links.len(), "bundle")));
+    if answer.pruned > 0 {
+        let removed = ui::count(answer.pruned, "older bundle");
         ui::print_row("before", ui::dim(format_args!("{removed} removed on the record by `evidence gc`")));
     }
-    let codes: Vec<String> = codes.into_iter().collect();
-    show_next(&codes);
-    let document = json!({
-        "outcome": if passed { "PASS" } else { "FAIL" },
-        "codes": codes,
-        "links": links,
-        "problems": problems,
-        "pruned": report.pruned,
-    });
-    Ok(Answer::new("evidence-chain", if passed { ExitCode::Ok } else { ExitCode::Failed }, document))
+    show_next(&answer.codes);
 }
 
 fn export(workspace: &Workspace, run: &str, format: ExportFormat) -> Result<Answer, Fault> {
-    let run_id = bundles::find(workspace, run)?;
-    let signed = format == ExportFormat::Dsse;
-    let document = control::export::attestation(workspace, &run_id, signed)?;
-    ui::print(String::from_utf8_lossy(&canon::json::canonical(&document)));
-    Ok(Answer::new("evidence-export", ExitCode::Ok, json!({ "run_id": run_id, "attestation": document })))
+    let answer = bundles::export(workspace, run, format == ExportFormat::Dsse)?;
+    ui::print(String::from_utf8_lossy(&canon::json::canonical(&answer.attestation)));
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }
 
 fn gc(workspace: &Workspace, keep: Keep, dry_run: bool) -> Result<Answer, Fault> {
-    let report = prune::prune(workspace, keep, dry_run)?;
+    let answer = prune::prune(workspace, keep, dry_run)?;
     let verb = if dry_run { "would be removed" } else { "removed" };
-    for run in &report.bundles {
+    for run in &answer.bundles {
         ui::print_row(if dry_run { "remove" } else { "removed" }, &run.run_id);
     }
     ui::print(format_args!(
         "{} and {} {verb}, {} kB; {} stay",
-        ui::count(report.bundles.len(), "bundle"),
-        ui::count(report.n_images, "before-image"),
-        report.bytes.div_ceil(1000),
-        ui::count(report.kept, "bundle"),
+        ui::count(answer.bundles.len(), "bundle"),
+        ui::count(answer.before_images, "before-image"),
+        answer.bytes.div_ceil(1000),
+        ui::count(answer.kept, "bundle"),
     ));
-    if let Some(attested) = &report.attested {
-        ui::print_row("evidence", crate::shown(&attested.dir).display());
+    if let Some(dir) = &answer.evidence_dir {
+        ui::print_row("evidence", crate::shown(&dir.0).display());
     }
-    let document = json!({
-        "dry_run": dry_run,
-        "bundles": report.bundles,
-        "kept": report.kept,
-        "before_images": report.n_images,
-        "bytes": report.bytes,
-        "evidence_dir": report.attested.as_ref().map(|attested| path_json(&attested.dir)),
-    });
-    Ok(Answer::new("evidence-gc", ExitCode::Ok, document))
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }

@@ -3,9 +3,9 @@
 use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
 use crate::commands::evidence::reverted_words;
 use crate::ui;
+use api::govern::evidence::RunRevert;
 use canon::Reason;
 use canon::bytes::escape;
-use control::bundles::RevertedBy;
 use evidence::{ChangeKind, Finding, Manifest, RecognizedBecause, RecognizedOutput, StoredManifest};
 use paths::RepoPath;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 const MAX_SHOWN: usize = 40;
 
 /// Shows a bundle.
-pub(crate) fn show(stored: &StoredManifest, reverted_by: Option<&RevertedBy>) {
+pub(crate) fn show(stored: &StoredManifest, reverted_by: Option<&RunRevert>) {
     let manifest = &stored.manifest;
     let reasons = manifest.reasons();
     let verdict = if reasons.is_empty() { ui::good("PASS") } else { ui::bad("FAIL") };

@@ -3,10 +3,8 @@
 use crate::answer::Answer;
 use crate::{place, ui};
 use api::ExitCode;
-use control::exempt::{JudgedBecause, OutputRule};
-use control::explain::{PathKind, PathStanding, PathStory, ProtectionRule};
+use api::govern::path::{JudgedBecause, OutputRule, PathExplanation, PathKind, PathStanding, ProtectionRule};
 use control::{Fault, Workspace};
-use serde_json::json;
 use std::ffi::OsStr;
 
 /// Explains a code or a path.
@@ -35,7 +33,7 @@ pub(crate) fn explain(
         ui::print(format_args!("  {sentence}"));
     }
     show_run(&story);
-    Ok(Answer::new("explain", ExitCode::Ok, json!(story)))
+    Ok(Answer::of(ExitCode::Ok, &story))
 }
 
 /// Where a path stands under the policy of the tree, in plain sentences.
@@ -101,7 +99,7 @@ fn sentences(now: &PathStanding) -> Vec<String> {
 }
 
 /// What the run says about the path.
-fn show_run(story: &PathStory) {
+fn show_run(story: &PathExplanation) {
     let (Some(run_id), Some(in_scope)) = (&story.run_id, story.in_scope) else {
         return ui::print(format_args!("  {}", ui::dim("there is no run in this tree yet")));
     };
@@ -115,7 +113,7 @@ fn show_run(story: &PathStory) {
     }
     match (story.change, story.exempt) {
         (Some(change), _) => {
-            ui::print(format_args!("  {} by the run", json!(change).as_str().unwrap_or("changed")));
+            ui::print(format_args!("  {} by the run", change));
         }
         (None, true) => ui::print("  changed, but a build output and so no part of the delta"),
         (None, false) => ui::print("  not changed by the run"),

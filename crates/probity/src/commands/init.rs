@@ -3,55 +3,40 @@
 use crate::answer::Answer;
 use crate::ui;
 use api::ExitCode;
-use control::agents::{Agent, ChangeKind, FileChange, Wish, register};
-use control::init::{Proposed, commit_command, propose, write};
+use api::govern::setup::{AgentFileChange, AgentFileChangeKind, CodingAgent};
+use control::agents::{Wish, register};
+use control::init::{ProposedPolicy, propose, write};
 use control::{Fault, Workspace};
-use serde_json::json;
 
 /// Writes a policy that fits the tree.
 pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<Answer, Fault> {
     let phase = workspace.progress.begin("reading the tree");
     let proposed = propose(workspace)?;
     drop(phase);
-    if dry_run {
-        ui::print(proposed.text.trim_end());
-    } else {
-        let path = write(workspace, &proposed)?;
-        ui::print(format_args!("{} {}", ui::good("written"), crate::shown(&path).display()));
-        show_exempt(&proposed);
-        if let Some(command) = commit_command(workspace) {
-            ui::print_row(
-                "next",
-                format_args!("{}  {}", ui::code(command), ui::dim("keep the policy in git")),
-            );
-        }
-        let scope = proposed.example_scope.as_deref().unwrap_or("PATTERN");
-        ui::print_row("next", ui::code(format_args!("probity run --scope '{scope}' -- COMMAND")));
+    let path = if dry_run { None } else { Some(write(workspace, &proposed)?) };
+    let answer = proposed.answer(workspace, path.is_some());
+    let Some(path) = path else {
+        ui::print(answer.text.trim_end());
+        return Ok(Answer::of(ExitCode::Ok, &answer));
+    };
+    ui::print(format_args!("{} {}", ui::good("written"), crate::shown(&path).display()));
+    show_exempt(&proposed);
+    if let Some(command) = &answer.commit_command {
+        ui::print_row("next", format_args!("{}  {}", ui::code(command), ui::dim("keep the policy in git")));
     }
-    let exempt: Vec<_> = proposed
-        .counts()
-        .iter()
-        .map(|(ecosystem, count)| json!({ "ecosystem": ecosystem, "patterns": count }))
-        .collect();
-    let document = json!({
-        "text": proposed.text,
-        "written": !dry_run,
-        "exempt": exempt,
-        "example_scope": proposed.example_scope,
-        "ignore_rules_left_out": proposed.n_deceptive_rules,
-        "commit_command": commit_command(workspace).filter(|_| !dry_run),
-    });
-    Ok(Answer::new("init", ExitCode::Ok, document).about(workspace))
+    let scope = answer.example_scope.as_deref().unwrap_or("PATTERN");
+    ui::print_row("next", ui::code(format_args!("probity run --scope '{scope}' -- COMMAND")));
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }
 
 /// How much is exempt, and what a person may want to look at in the file.
-fn show_exempt(proposed: &Proposed) {
+fn show_exempt(proposed: &ProposedPolicy) {
     let counts: Vec<String> =
-        proposed.counts().iter().map(|(ecosystem, count)| format!("{ecosystem} {count}")).collect();
+        proposed.counts().iter().map(|count| format!("{} {}", count.ecosystem, count.patterns)).collect();
     if counts.is_empty() {
         ui::print_row("exempt", ui::dim("nothing: no build tool was recognized"));
     } else {
-        let total = proposed.counts().iter().map(|(_, count)| count).sum();
+        let total = proposed.counts().iter().map(|count| count.patterns).sum();
         ui::print_row("exempt", format_args!("{}: {}", ui::count(total, "pattern"), counts.join(", ")));
     }
     if !proposed.ignored.is_empty() {
@@ -77,7 +62,7 @@ pub(crate) enum AgentName {
     Gemini,
 }
 
-impl From<AgentName> for Agent {
+impl From<AgentName> for CodingAgent {
     fn from(name: AgentName) -> Self {
         match name {
             AgentName::Claude => Self::Claude,
@@ -95,37 +80,27 @@ pub(crate) fn agent(
     uninstall: bool,
     dry_run: bool,
 ) -> Result<Answer, Fault> {
-    let agent = Agent::from(agent);
+    let agent = CodingAgent::from(agent);
     let wish = if uninstall { Wish::Unregister } else { Wish::Register };
-    let changes = register(workspace, agent, wish, dry_run)?;
-    for change in &changes {
+    let answer = register(workspace, agent, wish, dry_run)?;
+    for change in &answer.files {
         show(change, dry_run);
     }
     if !uninstall && !dry_run {
-        ui::print_row(
-            "next",
-            format_args!("restart {}; it starts {}", agent.name(), ui::code("probity mcp")),
-        );
+        ui::print_row("next", format_args!("restart {agent}; it starts {}", ui::code("probity mcp")));
     }
-    let files: Vec<_> = changes
-        .iter()
-        .map(|change| {
-            json!({ "path": crate::answer::path_json(&change.path), "change": change.kind, "text": change.text })
-        })
-        .collect();
-    let document = json!({ "agent": agent.name(), "files": files, "written": !dry_run });
-    Ok(Answer::new("init-agent", ExitCode::Ok, document).about(workspace))
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }
 
-fn show(change: &FileChange, dry_run: bool) {
-    let word = match change.kind {
-        ChangeKind::Created => "created",
-        ChangeKind::Changed => "changed",
-        ChangeKind::Removed => "removed",
-        ChangeKind::Unchanged => "as it was",
+fn show(change: &AgentFileChange, dry_run: bool) {
+    let word = match change.change {
+        AgentFileChangeKind::Created => "created",
+        AgentFileChangeKind::Changed => "changed",
+        AgentFileChangeKind::Removed => "removed",
+        AgentFileChangeKind::Unchanged => "as it was",
     };
-    ui::print_row(word, change.path.display());
-    if dry_run && change.kind != ChangeKind::Unchanged {
+    ui::print_row(word, change.path.0.display());
+    if dry_run && change.change != AgentFileChangeKind::Unchanged {
         ui::print(change.text.trim_end());
     }
 }

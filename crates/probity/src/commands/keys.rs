@@ -4,8 +4,8 @@ use crate::answer::Answer;
 use crate::cli::KeysCommand;
 use crate::ui;
 use api::ExitCode;
+use api::govern::setup::SigningKey;
 use control::{Fault, Workspace};
-use serde_json::json;
 
 /// Makes or shows the signing key.
 pub(crate) fn keys(workspace: &Workspace, command: &KeysCommand) -> Result<Answer, Fault> {
@@ -20,5 +20,5 @@ pub(crate) fn keys(workspace: &Workspace, command: &KeysCommand) -> Result<Answe
     ui::print_row("key id", key.key_id());
     ui::print_row("public", key);
     ui::print_row("trust", format_args!("\"keys\": {{ \"{}\": \"{key}\" }}", key.key_id()));
-    Ok(Answer::new("key", ExitCode::Ok, json!({ "key_id": key.key_id(), "public_key": key })))
+    Ok(Answer::of(ExitCode::Ok, &SigningKey::from(key)))
 }

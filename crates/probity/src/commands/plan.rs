@@ -5,9 +5,8 @@ use crate::cli::Selection;
 use crate::{place, ui};
 use api::ExitCode;
 use canon::bytes::escape;
-use control::planning::{self, Proposed};
+use control::planning::{self, ProposedPlan};
 use control::{Fault, Workspace};
-use serde_json::json;
 use std::ffi::OsString;
 
 /// More exempt patterns than this are only counted: they stand in the policy.
@@ -22,7 +21,6 @@ pub(crate) fn plan(
 ) -> Result<Answer, Fault> {
     if !suggest.is_empty() || suggest_from.is_some() {
         let suggested = planning::suggest(workspace, &place::paths(workspace, suggest)?, suggest_from)?;
-        let shown: Vec<String> = suggested.patterns.iter().map(|pattern| escape(pattern)).collect();
         // Printed as it can be typed here; the document tells it from the root.
         for pattern in &suggested.patterns {
             ui::print(escape(&workspace.working_directory.to_typed(pattern)));
@@ -31,26 +29,16 @@ pub(crate) fn plan(
         if left_out > 0 {
             ui::say(format_args!("{} paths that look like build outputs are left out", ui::number(left_out)));
         }
-        let document = json!({ "scope": shown, "outputs_left_out": left_out });
-        return Ok(Answer::new("suggest", ExitCode::Ok, document).about(workspace));
+        return Ok(Answer::of(ExitCode::Ok, &suggested.answer(workspace)));
     }
     let remark = place::typed_remark(workspace, &selection.scope);
     let proposed = planning::of_tree(workspace, &place::selection(workspace, selection)?)?;
     show(&proposed, &remark);
-    let preview = &proposed.preview;
-    let document = json!({
-        "plan": preview.plan,
-        "plan_hash": preview.plan.hash(),
-        "coverage": preview.coverage,
-        "warnings": preview.warnings,
-        "build_outputs": proposed.build_outputs,
-        "proposed_build_outputs": proposed.proposals.iter().map(|proposal| &proposal.pattern).collect::<Vec<_>>(),
-    });
-    Ok(Answer::new("plan", ExitCode::Ok, document).about(workspace))
+    Ok(Answer::of(ExitCode::Ok, &proposed.answer(workspace)))
 }
 
 /// What builds may write here and the policy does not say, in one line.
-fn show_proposals(proposed: &Proposed) {
+fn show_proposals(proposed: &ProposedPlan) {
     let mut ecosystems: Vec<&str> = proposed.proposals.iter().map(|proposal| proposal.ecosystem).collect();
     ecosystems.dedup();
     if !ecosystems.is_empty() {
@@ -62,7 +50,7 @@ fn show_proposals(proposed: &Proposed) {
     }
 }
 
-fn show(proposed: &Proposed, typed_remark: &str) {
+fn show(proposed: &ProposedPlan, typed_remark: &str) {
     let preview = &proposed.preview;
     let plan = &preview.plan;
     ui::print_row("profile", format_args!("{} (tier {})", plan.profile, plan.tier));

@@ -1,13 +1,12 @@
 //! `probity revert`.
 
-use crate::answer::{Answer, path_json};
+use crate::answer::Answer;
 use crate::{place, ui};
-use api::ExitCode;
+use api::govern::revert::{RevertAction, StagedChanges};
 use canon::Reason;
-use control::revert::{Action, StagedChanges, revert as undo};
+use control::revert::revert as undo;
 use control::{Fault, Workspace};
 use paths::RepoPath;
-use serde_json::json;
 use std::ffi::OsString;
 
 /// So many paths are listed one by one.
@@ -24,54 +23,44 @@ pub(crate) fn revert(
     let only: Result<Vec<RepoPath>, _> = only.iter().map(|path| RepoPath::parse(path)).collect();
     let only = only.map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
     let phase = workspace.progress.begin("undoing the changes");
-    let report = undo(workspace, run, &only, dry_run)?;
+    let answer = undo(workspace, run, &only, dry_run)?;
     drop(phase);
-    for one in report.undone.iter().take(MAX_SHOWN) {
+    for one in answer.paths.iter().take(MAX_SHOWN) {
         let label = match (one.action, dry_run) {
-            (Action::Restored, false) => "restored",
-            (Action::Restored, true) => "restore",
-            (Action::Removed, false) => "removed",
-            (Action::Removed, true) => "remove",
-            (Action::AlreadyUndone, _) => "as before",
-            (Action::Refused, _) => "refused",
+            (RevertAction::Restored, false) => "restored",
+            (RevertAction::Restored, true) => "restore",
+            (RevertAction::Removed, false) => "removed",
+            (RevertAction::Removed, true) => "remove",
+            (RevertAction::AlreadyUndone, _) => "as before",
+            (RevertAction::Refused, _) => "refused",
         };
         let why =
             one.reason.map_or_else(String::new, |reason| format!("  {} {}", one.detail, ui::bad(reason)));
         ui::print_row(label, format_args!("{}{why}", one.path));
     }
-    for path in &report.left {
+    for path in &answer.left {
         ui::print_row(
             "skipped",
             format_args!("{path}  {}", ui::warn("not restored: protected; check it and undo it by hand")),
         );
     }
-    for note in &report.refs {
+    for note in &answer.refs {
         ui::print_row("git ref", &note.detail);
         if let Some(command) = &note.command {
             ui::print_row("", format_args!("to take that back and keep the files: {}", ui::code(command)));
         }
     }
-    show_staged(&report.staged);
-    let n_with = |action| report.undone.iter().filter(|one| one.action == action).count();
-    let (refused, already) = (n_with(Action::Refused), n_with(Action::AlreadyUndone));
-    let done = ui::count(report.undone.len() - refused - already, "out-of-scope change");
+    show_staged(&answer.staged);
+    let (refused, already) =
+        (answer.n_with(RevertAction::Refused), answer.n_with(RevertAction::AlreadyUndone));
+    let done = ui::count(answer.paths.len() - refused - already, "out-of-scope change");
     let verb = if dry_run { "would be undone" } else { "undone" };
     let before = if already == 0 { String::new() } else { format!(", {already} undone already") };
     ui::print(format_args!("{done} {verb}{before}, {refused} refused"));
-    if let Some(attested) = &report.attested {
-        ui::print_row("evidence", crate::shown(&attested.dir).display());
+    if let Some(dir) = &answer.evidence_dir {
+        ui::print_row("evidence", crate::shown(&dir.0).display());
     }
-    let document = json!({
-        "run_id": report.run_id,
-        "dry_run": dry_run,
-        "paths": report.undone,
-        "left": report.left,
-        "refs": report.refs,
-        "staged": report.staged,
-        "evidence_dir": report.attested.as_ref().map(|attested| path_json(&attested.dir)),
-    });
-    Ok(Answer::new("revert", if refused == 0 { ExitCode::Ok } else { ExitCode::Failed }, document)
-        .about(workspace))
+    Ok(Answer::of(answer.exit_code(), &answer))
 }
 
 /// Says what is still staged of the undone paths: the index is left to the person.

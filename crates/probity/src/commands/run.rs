@@ -1,19 +1,19 @@
 //! `probity run`: what a person and a program are told about a governed run.
 
-use crate::answer::{Answer, path_json};
+use crate::answer::Answer;
 use crate::cli::Selection;
 use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
 use crate::commands::identity::Identity;
 use crate::{place, ui};
 use api::ExitCode;
+use api::govern::run::{FileRename, FindingSeverity, NextCommand, RunAnswer, RunFinding, WayForward};
 use canon::bytes::escape;
 use control::exempt::{OutputHint, judged_outputs, output_hint, sources_among};
-use control::judge::{Finding, Rename, Severity, renames};
 use control::recover::ClosedRun;
+use control::refs::describe_movement;
 use control::run::{Event, RunReport, RunRequest, run as govern};
 use control::{Fault, Workspace};
 use paths::RepoPath;
-use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -63,54 +63,9 @@ pub(crate) fn run(
             place::announce("run", workspace);
         }
     })?;
-    show(&report);
-    let outcome = if report.verdict.passed() { ExitCode::Ok } else { ExitCode::Failed };
-    Ok(Answer::new("run", outcome, to_json(&report)).about(workspace))
-}
-
-/// The document that programs rely on.
-fn to_json(report: &RunReport) -> Value {
-    let contents = report.seal.contents();
-    let delta: Vec<_> = report.verdict.delta.iter().map(|change| &change.path).collect();
-    json!({
-        "status": if report.verdict.passed() { "pass" } else { "fail" },
-        "reason": report.verdict.reasons.first(),
-        "reasons": report.verdict.reasons,
-        "run_id": report.seal.contents().run_id,
-        "scope": contents.plan.scope,
-        "amendments": report.amendments,
-        "plan_hash": contents.plan.hash(),
-        "seal_hash": report.seal.hash(),
-        "coverage": report.coverage,
-        "warnings": report.warnings,
-        "workspace_delta_paths": delta,
-        "untracked_delta_paths": report.verdict.untracked,
-        "exempt_delta_paths": report.verdict.exempt,
-        "recognized_outputs": report.verdict.recognized,
-        "gate_delta_paths": report.verdict.by_gates,
-        "findings": report.verdict.findings,
-        "gate_results": report.gate_results.iter().map(gate_json).collect::<Vec<_>>(),
-        "ref_movements": report.ref_movements,
-        "renames": renames(&report.verdict.delta),
-        "index_changed": report.index_changed,
-        "evidence_dir": path_json(&report.attested.dir),
-        "run_hash": report.attested.run_hash,
-        "signed_by": report.attested.key_id,
-        "enforcement": contents.enforcement,
-        "command_exit_code": report.command_exit_code,
-        "own_claims": report.own_claims,
-        "next_steps": next_steps(report).iter().map(|(way, command)| json!({ "way": way, "command": command })).collect::<Vec<_>>(),
-    })
-}
-
-fn gate_json(result: &control::gates::GateResult) -> Value {
-    json!({
-        "gate_id": result.gate_id,
-        "status": result.status,
-        "exit_code": result.exit_code,
-        "duration_ms": result.duration_ms,
-        "log_paths": result.log_paths(),
-    })
+    let answer = report.answer(workspace, next_steps(&report));
+    show(&report, &answer);
+    Ok(Answer::of(ExitCode::from(answer.status), &answer))
 }
 
 fn show_closed(closed: &ClosedRun) {
@@ -201,11 +156,11 @@ fn mark(change: tree::ChangeKind) -> ChangeMark {
     }
 }
 
-fn show(report: &RunReport) {
+fn show(report: &RunReport, answer: &RunAnswer) {
     let verdict = &report.verdict;
     let untracked: BTreeSet<RepoPath> = verdict.untracked.iter().cloned().collect();
-    let renames = renames(&verdict.delta);
-    show_renames(&renames, &untracked);
+    let renames = &answer.renames;
+    show_renames(renames, &untracked);
     let told: BTreeSet<&RepoPath> = renames.iter().flat_map(|it| [&it.from, &it.to]).collect();
     let changes: Vec<_> = verdict
         .delta
@@ -228,7 +183,7 @@ fn show(report: &RunReport) {
         ui::row("outputs", line);
     }
     for movement in &report.ref_movements {
-        ui::row("git ref", movement.describe());
+        ui::row("git ref", describe_movement(movement));
     }
     let others =
         report.verdict.findings.iter().filter(|finding| finding.reason != canon::Reason::ReconUntrackedDelta);
@@ -259,17 +214,17 @@ fn show(report: &RunReport) {
     if let Some(hint) = output_hint(&report.seal, &report.verdict.untracked) {
         ui::row("hint", hint_words(&hint));
     }
-    for (way, command) in next_steps(report) {
-        ui::row(way, ui::code(command));
+    for step in &answer.next_steps {
+        ui::row(step.way.as_str(), ui::code(&step.command));
     }
 }
 
 /// Each rename in one row. Both paths count, so both verdicts are told where they differ.
-fn show_renames(renames: &[Rename], untracked: &BTreeSet<RepoPath>) {
+fn show_renames(renames: &[FileRename], untracked: &BTreeSet<RepoPath>) {
     let verdict = |path: &RepoPath| {
         if untracked.contains(path) { ui::bad("out of scope") } else { ui::dim("in scope") }
     };
-    for Rename { from, to } in renames.iter().take(MAX_SHOWN_RENAMES) {
+    for FileRename { from, to } in renames.iter().take(MAX_SHOWN_RENAMES) {
         let verdicts = if untracked.contains(from) == untracked.contains(to) {
             verdict(to)
         } else {
@@ -320,22 +275,26 @@ fn shown_line(line: &[u8]) -> String {
     }
 }
 
-fn show_finding(finding: &Finding) {
+fn show_finding(finding: &RunFinding) {
     let label = match finding.severity {
-        Severity::Error => "found",
-        Severity::Note => "note",
+        FindingSeverity::Error => "found",
+        FindingSeverity::Note => "note",
     };
     let path = finding.path.as_ref().map_or_else(String::new, |path| format!("{path}: "));
     let detail = if finding.detail.is_empty() { finding.reason.meaning() } else { &finding.detail };
     let code = match finding.severity {
-        Severity::Error => ui::bad(finding.reason),
-        Severity::Note => ui::dim(finding.reason),
+        FindingSeverity::Error => ui::bad(finding.reason),
+        FindingSeverity::Note => ui::dim(finding.reason),
     };
     ui::row(label, format_args!("{path}{detail} {code}"));
 }
 
+fn next(way: WayForward, command: impl Into<String>) -> NextCommand {
+    NextCommand { way, command: command.into() }
+}
+
 /// The ways on after a violation, as commands to copy.
-fn next_steps(report: &RunReport) -> Vec<(&'static str, String)> {
+fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     // That gates were skipped follows from something else, and that is what to fix.
     let reasons = || report.verdict.reasons.iter();
     let cause = reasons().find(|reason| **reason != canon::Reason::GateSkipped);
@@ -343,7 +302,7 @@ fn next_steps(report: &RunReport) -> Vec<(&'static str, String)> {
         return Vec::new();
     };
     if report.verdict.untracked.is_empty() {
-        return vec![("next", first.next_step().to_owned())];
+        return vec![next(WayForward::Next, first.next_step())];
     }
     let id = &report.seal.contents().run_id;
     let findings = report.verdict.findings.iter();
@@ -356,10 +315,10 @@ fn next_steps(report: &RunReport) -> Vec<(&'static str, String)> {
         report.verdict.untracked.iter().filter(|path| !protected.contains(path)).cloned().collect();
     if plain.is_empty() {
         let revert = format!("{} revert {id}", place::program());
-        return vec![("revert", revert), ("next", first.next_step().to_owned())];
+        return vec![next(WayForward::Revert, revert), next(WayForward::Next, first.next_step())];
     }
     let hint = output_hint(&report.seal, &report.verdict.untracked);
-    let init = hint.filter(|hint| hint.without_policy).map(|_| ("exempt", "probity init".to_owned()));
+    let init = hint.filter(|hint| hint.without_policy).map(|_| next(WayForward::Exempt, "probity init"));
     let is_new = |path: &RepoPath| {
         let mut changes = report.verdict.delta.iter();
         changes.any(|change| change.path == *path && change.change == tree::ChangeKind::Added)
@@ -372,9 +331,9 @@ pub(crate) fn ways_forward(
     id: &str,
     outside: &[RepoPath],
     is_new: impl Fn(&RepoPath) -> bool,
-) -> Vec<(&'static str, String)> {
+) -> Vec<NextCommand> {
     let probity = place::program();
-    let revert = ("revert", format!("{probity} revert {id}"));
+    let revert = next(WayForward::Revert, format!("{probity} revert {id}"));
     // A scope for caches would let in whatever they hold; a policy exempts them.
     let (sources, _) = sources_among(outside);
     if sources.is_empty() {
@@ -382,7 +341,7 @@ pub(crate) fn ways_forward(
     }
     let patterns = paths::suggest(&sources, &[]);
     if patterns.len() > MAX_PROPOSED_PATTERNS {
-        let suggest = ("suggest", format!("{probity} plan --suggest-from {id}"));
+        let suggest = next(WayForward::Suggest, format!("{probity} plan --suggest-from {id}"));
         return vec![suggest, revert];
     }
     let flags = |flag: &str| {
@@ -393,8 +352,8 @@ pub(crate) fn ways_forward(
     // Once they are undone, a scope of new files alone covers none.
     let creates = if sources.iter().all(is_new) { " --creates" } else { "" };
     vec![
-        ("expand", format!("{probity} amend {id} {} --why '…'", flags("--add"))),
+        next(WayForward::Expand, format!("{probity} amend {id} {} --why '…'", flags("--add"))),
         revert,
-        ("split", format!("{probity} run {}{creates} -- …", flags("--scope"))),
+        next(WayForward::Split, format!("{probity} run {}{creates} -- …", flags("--scope"))),
     ]
 }

@@ -4,14 +4,14 @@ use crate::answer::Answer;
 use crate::cli::Cli;
 use crate::ui;
 use api::ExitCode;
+use api::govern::tools::{ManualPage, ShellCompletions};
 use clap::CommandFactory;
-use serde_json::json;
 
 /// Prints completions for a shell.
 pub(crate) fn completions(shell: clap_complete::Shell) -> Answer {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "probity", &mut script);
-    text("completions", &script)
+    Answer::of(ExitCode::Ok, &ShellCompletions { text: print(&script) })
 }
 
 /// Prints the manual page.
@@ -19,11 +19,11 @@ pub(crate) fn man() -> Answer {
     let mut page = Vec::new();
     // Writing to memory does not fail.
     let _ = clap_mangen::Man::new(Cli::command()).render(&mut page);
-    text("man", &page)
+    Answer::of(ExitCode::Ok, &ManualPage { text: print(&page) })
 }
 
-fn text(name: &str, bytes: &[u8]) -> Answer {
+fn print(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes).into_owned();
     ui::print(&text);
-    Answer::new(name, ExitCode::Ok, json!({ "text": text }))
+    text
 }
