@@ -64,6 +64,8 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<govern::setup::AgentRegistration>(),
     SchemaEntry::of::<govern::setup::SigningKey>(),
     SchemaEntry::of::<govern::tools::ManualPage>(),
+    SchemaEntry::of::<govern::tools::McpToolList>(),
+    SchemaEntry::of::<govern::tools::McpServerEnd>(),
     SchemaEntry::of::<govern::plan::PlanAnswer>(),
     SchemaEntry::of::<govern::delta::PrunedFile>(),
     SchemaEntry::of::<govern::revert::RevertAnswer>(),

@@ -96,11 +96,15 @@ macro_rules! word_enum {
 
         impl $crate::codes::private::JsonSchema for $name {
             fn inline_schema() -> bool {
-                true
+                Self::WORDS.len() <= $crate::codes::private::MAX_INLINE_WORDS
             }
 
             fn schema_name() -> ::std::borrow::Cow<'static, str> {
                 ::std::stringify!($name).into()
+            }
+
+            fn schema_id() -> ::std::borrow::Cow<'static, str> {
+                ::std::concat!(::std::module_path!(), "::", ::std::stringify!($name)).into()
             }
 
             fn json_schema(_: &mut $crate::codes::private::SchemaGenerator) -> $crate::codes::private::Schema {
@@ -152,6 +156,9 @@ pub mod private {
     use serde::de::Error;
     pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::str::FromStr;
+
+    /// A longer list of words stands once in a schema, under the name of its enum.
+    pub const MAX_INLINE_WORDS: usize = 12;
 
     /// Reads one variant: a word, or a number in binary forms.
     pub fn variant<'de, T: FromStr<Err = UnknownWord> + Copy, D: Deserializer<'de>>(

@@ -7,7 +7,7 @@ pub use reverts::Reverts;
 use crate::observe::content_options;
 use crate::{Fault, Workspace, attest};
 use api::govern::evidence::{
-    EvidenceAnswer, EvidenceExport, EvidenceList, EvidenceListEntry, EvidenceSummary, EvidenceVerification,
+    EvidenceAnswer, EvidenceList, EvidenceListEntry, EvidenceSummary, EvidenceVerification,
 };
 use canon::{Digest, Reason};
 use evidence::{
@@ -267,13 +267,6 @@ pub fn verification_answer(verification: &Verification, tree: Option<TreeCheck>)
         skipped: verification.skipped.clone(),
         checks,
     }
-}
-
-/// The run `run` as an attestation.
-pub fn export(workspace: &Workspace, run: &str, signed: bool) -> Result<EvidenceExport, Fault> {
-    let run_id = find(workspace, run)?;
-    let attestation = crate::export::attestation(workspace, &run_id, signed)?;
-    Ok(EvidenceExport { run_id, attestation })
 }
 
 /// Reads a trust file. Without one nothing is demanded, a signature neither.

@@ -11,8 +11,8 @@ use evidence::{Amendment, Globs};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::Pid;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -61,6 +61,23 @@ pub(crate) enum ChannelError {
     },
 }
 
+/// What is asked over the socket. What is missing is empty, and refused as such.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct AmendmentRequest {
+    add: Globs,
+    by: String,
+    why: String,
+}
+
+/// What is answered over the socket.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum AmendmentReply {
+    Granted { granted: Amendment },
+    Refused { refused: Reason, detail: String },
+}
+
 impl Channel {
     /// Opens the channel of the run whose folder is `dir`.
     pub(crate) fn open(dir: &Path, allowed: bool) -> io::Result<Self> {
@@ -87,10 +104,11 @@ pub(crate) fn ask(dir: &Path, add: &[Vec<u8>], by: &str, why: &str) -> Result<Am
     let unreachable = |source| ChannelError::Unreachable { path: dir.join(SOCKET), source };
     let mut stream = connect(dir).map_err(unreachable)?;
     stream.set_read_timeout(Some(ANSWER_TIMEOUT)).map_err(unreachable)?;
-    let add: Vec<Value> = add.iter().map(|pattern| canon::bytes::to_json(pattern)).collect();
-    let mut request = json::canonical(&json!({ "add": add, "by": by, "why": why }));
-    request.push(b'\n');
-    stream.write_all(&request).map_err(unreachable)?;
+    let request =
+        AmendmentRequest { add: Globs::new(add.iter().cloned()), by: by.to_owned(), why: why.to_owned() };
+    let mut line = json::canonical(&json!(request));
+    line.push(b'\n');
+    stream.write_all(&line).map_err(unreachable)?;
     let mut answer = Vec::new();
     stream.take(MAX_REQUEST_BYTES).read_to_end(&mut answer).map_err(unreachable)?;
     read_answer(&answer).unwrap_or_else(|| Err(unreachable(io::Error::other("its answer could not be read"))))
@@ -132,13 +150,13 @@ impl Service {
         let mut line = Vec::new();
         BufReader::new(stream.try_clone()?.take(MAX_REQUEST_BYTES)).read_until(b'\n', &mut line)?;
         let answer = match self.decide(&stream, &line) {
-            Ok(amendment) => json!({ "granted": amendment }),
+            Ok(granted) => AmendmentReply::Granted { granted },
             Err((reason, detail)) => {
                 self.note_refusal(&line, reason, &detail);
-                json!({ "refused": reason, "detail": detail })
+                AmendmentReply::Refused { refused: reason, detail }
             }
         };
-        stream.write_all(&json::canonical(&answer))
+        stream.write_all(&json::canonical(&json!(answer)))
     }
 
     fn decide(&self, stream: &UnixStream, line: &[u8]) -> Result<Amendment, (Reason, String)> {
@@ -183,22 +201,19 @@ impl Service {
 
 fn read_request(line: &[u8]) -> Result<Amendment, (Reason, String)> {
     let value = json::parse(line).map_err(|error| (error.reason, error.to_string()))?;
-    let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_owned();
-    let add = value.get("add").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let add: Option<Vec<Vec<u8>>> = add.iter().map(canon::bytes::from_json).collect();
-    let add = add.ok_or((Reason::JsonSyntax, "`add` is no list of patterns".to_owned()))?;
-    Amendment::new(Globs::new(add), &text("by"), &text("why"), &clock::now())
+    let AmendmentRequest { add, by, why } =
+        serde_json::from_value(value).map_err(|error| (Reason::JsonSyntax, error.to_string()))?;
+    Amendment::new(add, by.trim(), why.trim(), &clock::now())
         .map_err(|error| (error.reason(), error.to_string()))
 }
 
 fn read_answer(bytes: &[u8]) -> Option<Result<Amendment, ChannelError>> {
-    let value = json::parse(bytes).ok()?;
-    if let Some(granted) = value.get("granted") {
-        return Amendment::deserialize(granted).ok().map(Ok);
+    match serde_json::from_value(json::parse(bytes).ok()?).ok()? {
+        AmendmentReply::Granted { granted } => Some(Ok(granted)),
+        AmendmentReply::Refused { refused: reason, detail } => {
+            Some(Err(ChannelError::Refused { reason, detail }))
+        }
     }
-    let reason = value.get("refused")?.as_str()?.parse().ok()?;
-    let detail = value.get("detail")?.as_str()?.to_owned();
-    Some(Err(ChannelError::Refused { reason, detail }))
 }
 
 /// Binds and connects by way of the directory's handle: a socket's path may be 108 bytes long, a folder's any length.

@@ -1,11 +1,18 @@
 //! A run as an attestation that other tools read: in-toto statement, alone or in a signed DSSE envelope.
 
 use crate::{Fault, Workspace, attest, bundles};
+use api::govern::evidence::EvidenceExport;
 use canon::{Reason, json};
 use serde_json::Value;
 
-/// The attestation of a run.
-pub fn attestation(workspace: &Workspace, run_id: &str, signed: bool) -> Result<Value, Fault> {
+/// The run `run` as an attestation.
+pub fn export(workspace: &Workspace, run: &str, signed: bool) -> Result<EvidenceExport, Fault> {
+    let run_id = bundles::find(workspace, run)?;
+    let attestation = attestation(workspace, &run_id, signed)?;
+    Ok(EvidenceExport { run_id, attestation })
+}
+
+fn attestation(workspace: &Workspace, run_id: &str, signed: bool) -> Result<Value, Fault> {
     let files = bundles::read(&workspace.state.evidence().join(run_id))?;
     let manifest = files.get(&b"manifest.json"[..]).ok_or_else(|| {
         Fault::refused(Reason::EvidenceManifestMissing, format!("run {run_id} has no manifest"))

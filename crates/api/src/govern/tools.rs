@@ -1,8 +1,9 @@
-//! Answers of `probity conformance`, `probity completions` and `probity man`.
+//! Answers of `probity conformance`, `probity completions`, `probity man` and `probity mcp`.
 
 use crate::document::Answer;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 /// What `probity conformance` answers: every case of the vectors.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -54,4 +55,34 @@ pub struct ManualPage {
 
 impl Answer for ManualPage {
     const SCHEMA: &'static str = "probity/man/v1";
+}
+
+/// What `probity mcp --tools` answers: the tools of the server.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct McpToolList {
+    /// The tools as the server lists them (`tools/list`). Their form is that of the Model Context Protocol.
+    pub tools: Vec<Value>,
+}
+
+impl Answer for McpToolList {
+    const SCHEMA: &'static str = "probity/mcp-tools/v1";
+}
+
+/// What `probity mcp` answers when its client is gone.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct McpServerEnd {
+    /// How it ended.
+    pub status: McpServerStatus,
+}
+
+impl Answer for McpServerEnd {
+    const SCHEMA: &'static str = "probity/mcp/v1";
+}
+
+canon::word_enum! {
+    /// How a server ended.
+    pub enum McpServerStatus {
+        /// The client closed the connection.
+        Closed = "closed",
+    }
 }

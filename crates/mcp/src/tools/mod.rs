@@ -154,7 +154,8 @@ pub(crate) fn listed() -> Vec<rmcp::model::Tool> {
     TABLE.iter().map(Tool::listed).collect()
 }
 
-/// All tools with their schemas as one document.
-pub fn schemas() -> Value {
-    serde_json::to_value(listed()).expect("tools have text keys only")
+/// All tools with their schemas, as the server lists them.
+pub fn schemas() -> Vec<Value> {
+    let value = |tool| serde_json::to_value(tool).expect("tools have text keys only");
+    listed().into_iter().map(value).collect()
 }

@@ -212,7 +212,7 @@ fn show_chain(answer: &EvidenceChain) {
 }
 
 fn export(workspace: &Workspace, run: &str, format: ExportFormat) -> Result<Answer, Fault> {
-    let answer = bundles::export(workspace, run, format == ExportFormat::Dsse)?;
+    let answer = control::export::export(workspace, run, format == ExportFormat::Dsse)?;
     ui::print(String::from_utf8_lossy(&canon::json::canonical(&answer.attestation)));
     Ok(Answer::of(ExitCode::Ok, &answer))
 }

@@ -113,7 +113,7 @@ fn show_run(story: &PathExplanation) {
     }
     match (story.change, story.exempt) {
         (Some(change), _) => {
-            ui::print(format_args!("  {} by the run", change));
+            ui::print(format_args!("  {change} by the run"));
         }
         (None, true) => ui::print("  changed, but a build output and so no part of the delta"),
         (None, false) => ui::print("  not changed by the run"),

@@ -3,9 +3,10 @@
 use crate::answer::Answer;
 use crate::ui;
 use api::ExitCode;
+use api::govern::tools::{McpServerEnd, McpServerStatus, McpToolList};
 use control::{Fault, Workspace};
 use mcp::ServeError;
-use serde_json::json;
+use serde_json::Value;
 
 /// The variable that may hold the token, so that it stands in no list of processes.
 const TOKEN: &str = "PROBITY_MCP_TOKEN";
@@ -28,9 +29,9 @@ pub(crate) struct McpArgs {
 /// Serves until the client is gone.
 pub(crate) fn mcp(workspace: &Workspace, args: &McpArgs) -> Result<Answer, Fault> {
     if args.tools {
-        let tools = mcp::schemas();
-        ui::print(format_args!("{tools:#}"));
-        return Ok(Answer::new("mcp-tools", ExitCode::Ok, json!({ "tools": tools })));
+        let answer = McpToolList { tools: mcp::schemas() };
+        ui::print(format_args!("{:#}", Value::from(answer.tools.clone())));
+        return Ok(Answer::of(ExitCode::Ok, &answer));
     }
     let served = match args.http {
         None => mcp::serve_stdio(&workspace.root),
@@ -40,7 +41,7 @@ pub(crate) fn mcp(workspace: &Workspace, args: &McpArgs) -> Result<Answer, Fault
         what: "the MCP server stopped".into(),
         source: std::io::Error::other(error),
     })?;
-    Ok(Answer::new("mcp", ExitCode::Ok, json!({ "status": "closed" })))
+    Ok(Answer::of(ExitCode::Ok, &McpServerEnd { status: McpServerStatus::Closed }))
 }
 
 fn serve_http(workspace: &Workspace, port: u16) -> Result<Result<(), ServeError>, Fault> {
