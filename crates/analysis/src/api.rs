@@ -3,6 +3,7 @@
 use crate::corpus::File;
 use crate::facts::{Access, Parameter, Unit, UnitKind};
 use paths::RepoPath;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One public symbol.
@@ -26,7 +27,7 @@ impl ApiItem {
 }
 
 /// How a public symbol changed so that callers may break.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApiChange {
     /// It is gone.
@@ -52,7 +53,7 @@ impl ApiChange {
 }
 
 /// A break of the public interface.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct ApiBreak {
     /// The file, as it is called in the later run if it is still there.
     pub path: RepoPath,

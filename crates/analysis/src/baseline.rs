@@ -7,6 +7,7 @@
 use crate::finding::{Family, Finding, FindingId};
 use crate::run::{Run, RunId};
 use canon::Digest;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -31,7 +32,7 @@ pub struct Entry {
 }
 
 /// One capture of the baseline.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Capture {
     /// When, in UTC.

@@ -12,12 +12,13 @@ use crate::hash;
 use crate::run::{Measured, Run};
 use canon::Digest;
 use paths::RepoPath;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
 /// What two runs say together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Only better.
@@ -33,7 +34,7 @@ pub enum Verdict {
 }
 
 /// Why two runs do not compare.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Incomparable {
     /// They looked for different things.
@@ -43,9 +44,10 @@ pub enum Incomparable {
 }
 
 /// A finding that the later run has and the earlier one has not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Regression {
     /// The finding.
+    #[serde(flatten)]
     pub finding: Finding,
     /// Those of its files whose code is new or changed at the finding's place; if none is, the changed files that its
     /// files needed or that needed them; if there are none either, its files.
@@ -73,7 +75,7 @@ canon::word_enum! {
 }
 
 /// A symbol that measures worse than before.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Worsened {
     /// The file in the later run.
     pub path: RepoPath,

@@ -6,6 +6,7 @@
 use crate::language::Language;
 use crate::texts::Texts;
 use canon::Digest;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which facts these are: equal keys mean equal facts.
@@ -22,7 +23,7 @@ pub struct FactsKey {
 }
 
 /// A place in a file: lines and columns from 1, columns in bytes, the end exclusive.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Range {
     /// The line of the first byte.
     pub start_line: u32,

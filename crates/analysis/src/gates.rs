@@ -6,6 +6,7 @@
 use crate::baseline::Novelty;
 use crate::finding::{Confidence, Family, Finding, FindingId, Severity};
 use crate::run::{Measured, Run};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The limits of a policy. A value above its limit fails; health fails below its floor.
@@ -54,7 +55,7 @@ pub enum Known<'a> {
 }
 
 /// A gate that does not let the run pass.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GateFailure {
     /// The gate, as the policy calls it.
     pub gate: &'static str,
@@ -69,7 +70,7 @@ pub struct GateFailure {
 }
 
 /// What all gates say.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GateReport {
     /// Whether any gate does not let the run pass.
     pub would_fail: bool,

@@ -10,10 +10,11 @@ use crate::corpus::File;
 use crate::facts::{UnitKind, count};
 use crate::language::Language;
 use crate::settings::Settings;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What health is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Dimension {
     /// Code that repeats other code.
@@ -40,6 +41,18 @@ impl Dimension {
         Self::DeadCode,
         Self::Readability,
     ];
+
+    /// Its name for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Duplication => "duplication",
+            Self::Complexity => "complexity",
+            Self::Structure => "structure",
+            Self::Dependencies => "dependencies",
+            Self::DeadCode => "dead code",
+            Self::Readability => "readability",
+        }
+    }
 
     /// Its share of the whole, in percent.
     pub const fn weight(self) -> u64 {

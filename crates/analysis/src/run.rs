@@ -14,6 +14,7 @@ use crate::settings::{ANALYSER, Settings};
 use canon::Digest;
 use canon::digest::Hasher;
 use paths::RepoPath;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,7 +70,7 @@ impl FactsKey {
 }
 
 /// The name of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct RunId(pub Digest);
 

@@ -1,7 +1,7 @@
 //! What every surface says: requests and answers as types, the registry of codes, and the exit codes.
 //!
 //! Owns: the wire form of every answer, its schema, the one list of stable codes, the exit codes.
-//! May use: canon, commit, contract, evidence, intent, ledger, paths.
+//! May use: analysis, canon, commit, contract, evidence, intent, ledger, paths, plan.
 //! Must not know: files, clocks, processes, databases, or how a surface renders an answer.
 
 #![allow(
@@ -18,6 +18,7 @@ pub mod govern;
 pub mod merges;
 mod path_claim;
 pub mod refusal;
+pub mod quality;
 mod system_path;
 pub mod vectors;
 
@@ -71,4 +72,11 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<govern::revert::RevertAnswer>(),
     SchemaEntry::of::<govern::run::RunAnswer>(),
     SchemaEntry::of::<govern::plan::ScopeSuggestion>(),
+    SchemaEntry::of::<quality::AnalysisRunAnswer>(),
+    SchemaEntry::of::<quality::BaselineAnswer>(),
+    SchemaEntry::of::<quality::AnalyzeAnswer>(),
+    SchemaEntry::of::<quality::BlastRadiusAnswer>(),
+    SchemaEntry::of::<quality::RunComparison>(),
+    SchemaEntry::of::<quality::RunsGcAnswer>(),
+    SchemaEntry::of::<quality::RunsListAnswer>(),
 ];

@@ -10,6 +10,7 @@
 //! * [`digest`]: SHA-256, written `sha256:…`.
 //! * [`bytes`]: byte strings in JSON: text where they are text, hex where they are not.
 //! * [`reason`]: the reason codes, with what they mean and what to do next.
+//! * [`severity`]: how much a finding matters.
 //! * [`mod@write`]: the canonical form, piece by piece, for what is written often.
 //! * [`vectors`]: the JSON form of this crate's functions, for `probity conformance`.
 
@@ -21,6 +22,7 @@ pub mod json;
 pub mod language;
 pub mod reason;
 pub mod schema;
+pub mod severity;
 pub mod vectors;
 pub mod words;
 pub mod write;
@@ -29,3 +31,4 @@ pub use digest::Digest;
 pub use index::Index;
 pub use language::Language;
 pub use reason::Reason;
+pub use severity::Severity;

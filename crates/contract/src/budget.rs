@@ -2,11 +2,12 @@
 
 use crate::run::GatePreview;
 use plan::{Severity, Strictness, StrictnessProfile};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What a change may cost. `None` means that there is no limit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Budget {
     /// The run that it is reckoned from.
     pub run_id: String,
@@ -23,7 +24,7 @@ pub struct Budget {
 }
 
 /// What a run says in numbers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CurrentState {
     /// The health, if it could be told.
     pub health: Option<i64>,
@@ -34,13 +35,11 @@ pub struct CurrentState {
 impl CurrentState {
     /// A health and how many findings of which severity; those that are not named there are none of.
     pub fn new(health: Option<i64>, findings: impl IntoIterator<Item = (Severity, u64)>) -> Self {
-        let mut all: BTreeMap<Severity, u64> = SEVERITIES.into_iter().map(|severity| (severity, 0)).collect();
+        let mut all: BTreeMap<Severity, u64> = Severity::ALL.iter().map(|&severity| (severity, 0)).collect();
         all.extend(findings);
         Self { health, findings: all }
     }
 }
-
-const SEVERITIES: [Severity; 4] = [Severity::Info, Severity::Warning, Severity::Error, Severity::Critical];
 
 /// Reckons the budget of a change that starts from a run.
 pub fn budget(
@@ -55,7 +54,7 @@ pub fn budget(
     let limit = |severity| (severity, if free(severity) { None } else { Some(0) });
     Budget {
         run_id,
-        new_findings: SEVERITIES.into_iter().map(limit).collect(),
+        new_findings: Severity::ALL.iter().copied().map(limit).collect(),
         health_loss: strict.then_some(0),
         may_worsen_symbols: !strict,
         current,

@@ -91,7 +91,7 @@ fn the_summary_says_why_and_what_next() {
 #[test]
 fn the_level_of_an_annotation_is_the_severity_of_its_finding() {
     let mut review = review();
-    review.findings = [Severity::Info, Severity::Warning, Severity::Error, Severity::Critical]
+    review.findings = [Severity::Info, Severity::Warning, Severity::Critical]
         .map(|severity| NewFinding { severity, ..finding("dead_code:1#1", b"src/a.py", true, false) })
         .into();
     let lines = github_annotations(&review);

@@ -64,14 +64,14 @@ fn strictness(profile: StrictnessProfile, severity_floor: Option<Severity>) -> S
 
 #[test]
 fn relaxed_accepts_and_names_what_it_lets_through() {
-    let patch = patch(run("after", 88, &[("F2", Severity::Error, "src/a.py")]), ScopeCheckStatus::Clean);
+    let patch = patch(run("after", 88, &[("F2", Severity::Critical, "src/a.py")]), ScopeCheckStatus::Clean);
     let verdict = verify(&patch);
     let ci = weigh(&verdict, patch.after.as_ref(), Strictness::default());
     assert_eq!((ci.status, ci.let_through.len()), (ContractStatus::Violated, 0));
     let relaxed = weigh(&verdict, patch.after.as_ref(), strictness(StrictnessProfile::Relaxed, None));
     assert_eq!(relaxed.status, ContractStatus::Accepted);
     assert_eq!(relaxed.let_through, [ContractReason::StructuralRegressions]);
-    assert_eq!(relaxed.findings_let_through.get("F2"), Some(&Severity::Error));
+    assert_eq!(relaxed.findings_let_through.get("F2"), Some(&Severity::Critical));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_budget_says_what_may_be_added() {
     let floor = strictness(StrictnessProfile::Ci, Some(Severity::Warning));
     let budget = budget("now".into(), current, floor, Some(GatePreview { would_fail: true }));
     assert_eq!(budget.new_findings[&Severity::Info], None);
-    assert_eq!(budget.new_findings[&Severity::Error], Some(0));
+    assert_eq!(budget.new_findings[&Severity::Critical], Some(0));
     let findings = [0, 1, 0, 0];
     assert_eq!(budget.current.findings.into_values().collect::<Vec<_>>(), findings, "none is left out");
     assert_eq!((budget.current.health, budget.gate_fails_already), (Some(77), Some(true)));

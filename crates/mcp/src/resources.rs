@@ -2,7 +2,7 @@
 
 use crate::tools;
 use api::Answer as _;
-use control::analyze::documents;
+use control::analyze::{self, FindingLimits};
 use control::contract::receipts::Receipts;
 use control::runs::Runs;
 use control::{Fault, Workspace, bundles};
@@ -39,9 +39,8 @@ fn run_ids(workspace: &Workspace) -> Result<Vec<String>, Fault> {
 }
 
 fn run(workspace: &Workspace, name: &str) -> Result<String, Fault> {
-    let stored = Runs::open(workspace).load(name)?;
-    let document = documents::run(&stored.run, stored.report_digest, usize::MAX);
-    Ok(tools::named("analysis-run", document).to_string())
+    let (answer, _) = analyze::show_run(workspace, name, FindingLimits::whole(usize::MAX))?;
+    Ok(answer.to_document().to_string())
 }
 
 fn receipt_ids(workspace: &Workspace) -> Result<Vec<String>, Fault> {

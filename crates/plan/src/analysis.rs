@@ -1,5 +1,6 @@
 //! What `[analysis]` of a policy says about structural analysis. What it does not say is the analyser's own choice.
 
+use canon::Severity;
 use serde::{Deserialize, Serialize};
 
 /// The limits and thresholds of an analysis, under the names of the analyser's settings.
@@ -71,7 +72,7 @@ pub struct AnalysisGates {
     pub new_findings: Option<u32>,
     /// The least severity that counts as new: `info`, `warning` or `critical`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub severity: Option<String>,
+    pub severity: Option<Severity>,
     /// The least health, from 0 to 100.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<u32>,

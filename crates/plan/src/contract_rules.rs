@@ -1,35 +1,11 @@
 //! What a policy says about the contract: how strictly a verdict is taken, and what a false claim leads to.
 
+use canon::Severity;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How bad a finding is. The verdict counts all alike; only a severity floor tells them apart.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Worth knowing.
-    Info,
-    /// Worth fixing.
-    #[default]
-    Warning,
-    /// Wrong.
-    Error,
-    /// Dangerous.
-    Critical,
-}
-
-impl std::fmt::Display for Severity {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-            Self::Critical => "critical",
-        })
-    }
-}
-
 /// A named strictness.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StrictnessProfile {
     /// What the contract says.
@@ -42,7 +18,7 @@ pub enum StrictnessProfile {
 }
 
 /// How strict a verdict is taken.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Strictness {
     /// The profile.

@@ -1,6 +1,7 @@
 //! Gates, and how they are written in a policy: with defaults, and with a time in words (`"30s"`).
 
 use evidence::Globs;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// A command that must pass.
@@ -27,7 +28,7 @@ pub struct Gate {
 }
 
 /// What kind of gate it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GateKind {
     /// It runs tests.

@@ -34,10 +34,11 @@ mod wrappers;
 
 pub use amend::{Moment, may_amend};
 pub use analysis::{AnalysisGates, AnalysisRules};
+pub use canon::Severity;
 pub use change::ChangeRules;
 pub use compute::{Request, compute};
 pub use config::{ConfigError, line_and_column};
-pub use contract_rules::{ContractRules, FalseClaims, Severity, Strictness, StrictnessProfile};
+pub use contract_rules::{ContractRules, FalseClaims, Strictness, StrictnessProfile};
 pub use document::PolicyFormError;
 pub use error::PlanError;
 pub use gate::{Gate, GateKind, duration_ms};

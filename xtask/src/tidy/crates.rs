@@ -10,7 +10,10 @@ use std::process::Command;
 /// Every crate with the crates of the project that it may use. Tests and benchmarks may use more.
 pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("analysis", &["canon", "paths"]),
-    ("api", &["canon", "commit", "contract", "evidence", "intent", "ledger", "paths"]),
+    (
+        "api",
+        &["analysis", "canon", "commit", "contract", "evidence", "intent", "ledger", "paths", "plan"],
+    ),
     ("canon", &[]),
     ("commit", &["canon"]),
     ("conformance", &[]),
@@ -27,7 +30,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("exec", &["canon"]),
     ("intent", &["canon", "paths"]),
     ("ledger", &["canon", "commit", "paths"]),
-    ("mcp", &["analysis", "api", "canon", "commit", "contract", "control", "intent", "ledger", "paths"]),
+    ("mcp", &["api", "canon", "commit", "contract", "control", "intent", "ledger", "paths"]),
     ("model", &["exec"]),
     ("paths", &["canon"]),
     ("plan", &["canon", "evidence", "paths"]),

@@ -16,6 +16,7 @@ use crate::run::{Run, RunId};
 use canon::Digest;
 use paths::RepoPath;
 use place::Locator;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -70,7 +71,7 @@ canon::word_enum! {
 }
 
 /// A report that joined a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Joined {
     /// Its format.
     pub format: ReportFormat,

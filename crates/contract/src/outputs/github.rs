@@ -125,8 +125,8 @@ fn annotation(finding: &NewFinding) -> String {
     let level = match finding.severity {
         _ if !finding.is_ours => "notice",
         Severity::Info => "notice",
-        Severity::Error | Severity::Critical if finding.blocks() => "error",
-        Severity::Warning | Severity::Error | Severity::Critical => "warning",
+        Severity::Critical if finding.blocks() => "error",
+        Severity::Warning | Severity::Critical => "warning",
     };
     let (first, last) = finding.lines;
     let place = match &finding.path {

@@ -20,7 +20,6 @@ fn issue(finding: &NewFinding) -> Value {
     let severity = match finding.severity {
         Severity::Info => "info",
         Severity::Warning => "minor",
-        Severity::Error => "major",
         Severity::Critical => "critical",
     };
     let fingerprint = Digest::of(finding.id.as_bytes()).to_hex();

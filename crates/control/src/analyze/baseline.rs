@@ -26,15 +26,6 @@ pub enum BaselineState {
 }
 
 impl BaselineState {
-    /// The word in documents.
-    pub const fn word(&self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::Held { .. } => "held",
-            Self::Untrusted { .. } => "untrusted",
-        }
-    }
-
     /// The baseline, if there is one that can be read.
     pub fn baseline(&self) -> Option<&Baseline> {
         match self {

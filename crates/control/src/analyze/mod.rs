@@ -3,16 +3,22 @@
 //! A tree whose run is stored is not analysed again: the run's id follows from the snapshot alone. Otherwise only
 //! files whose content was never seen are read. Either way the run is the same, byte by byte.
 
+pub mod answers;
 mod baseline;
 pub(crate) mod cache;
 mod commit;
-pub mod documents;
 mod files;
+mod request;
 mod revision;
 mod subject;
 
+pub use answers::FindingLimits;
 pub use baseline::{BASELINE_FILE, BaselineState, capture_baseline, hold_baseline, read_baseline};
 pub use commit::analyze_commit;
+pub use request::{
+    AnalyzeRequest, BaselineCapture, ReportFiles, TreeAnalysis, analyze_tree, baseline, blast_radius,
+    clear_runs, compare_runs, list_runs, show_run,
+};
 pub use revision::{ChangedSince, changed_since};
 pub use subject::report_subject;
 

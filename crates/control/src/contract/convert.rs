@@ -9,7 +9,6 @@ use canon::Digest;
 use contract::claims::ApiDelta;
 use contract::receipt::RunRef;
 use paths::RepoPath;
-use plan::Severity;
 use std::collections::BTreeSet;
 
 /// Both runs. What they have in common cancels out and is left out; a finding of the later run is where it was caused.
@@ -26,7 +25,7 @@ pub(super) fn runs(
 }
 
 fn finding(finding: &Finding, paths: BTreeSet<RepoPath>) -> contract::Finding {
-    contract::Finding { id: finding.id.to_string(), severity: severity(finding.severity), paths }
+    contract::Finding { id: finding.id.to_string(), severity: finding.severity, paths }
 }
 
 fn run(side: &Side, findings: Vec<contract::Finding>) -> contract::Run {
@@ -39,14 +38,6 @@ fn run(side: &Side, findings: Vec<contract::Finding>) -> contract::Run {
         health: side.run.health.score().map(Into::into),
         baseline_digest: side.baseline.as_ref().map(|file| file.digest.to_string()),
         findings,
-    }
-}
-
-pub(super) const fn severity(severity: analysis::Severity) -> Severity {
-    match severity {
-        analysis::Severity::Info => Severity::Info,
-        analysis::Severity::Warning => Severity::Warning,
-        analysis::Severity::Critical => Severity::Critical,
     }
 }
 

@@ -170,7 +170,7 @@ pub(crate) fn needs_whole_runs(claims: &[Claim], text: Option<&str>, limits: &Ga
 /// What a change that starts from `side` may cost.
 pub fn budget(side: &Side, rules: &ContractRules, limits: &GateRules) -> Budget {
     let gate = side.structural_gates(limits);
-    let counts = side.n_findings.iter().map(|(severity, n)| (convert::severity(*severity), *n));
+    let counts = side.n_findings.iter().map(|(severity, n)| (*severity, *n));
     let current = CurrentState::new(side.run.health.score().map(Into::into), counts);
     contract::budget(side.run.id.0.to_string(), current, rules.strictness(), preview(gate.as_ref()))
 }

@@ -1,6 +1,6 @@
 //! An answer as a reviewer sees it, for the forms of CI services.
 
-use super::{Answer, convert};
+use super::Answer;
 use analysis::Regression;
 use contract::Evaluation;
 use contract::claims::ClaimVerdict;
@@ -64,7 +64,7 @@ impl Answer {
         let place = finding.locations.first();
         NewFinding {
             rule: finding.family.as_str().to_owned(),
-            severity: convert::severity(finding.severity),
+            severity: finding.severity,
             message: finding.message.clone(),
             path: place.map(|place| place.path.clone()),
             lines: place.map_or((1, 1), |place| lines(&place.range)),

@@ -2,21 +2,18 @@
 
 use super::{Effect, Tool};
 use crate::call::Call;
-use canon::Reason;
+use api::Answer;
 use control::Fault;
-use control::analyze::{AnalyzeOptions, analyze, documents, gates, read_baseline};
-use control::runs::Runs;
-use paths::RepoPath;
+use control::analyze::{self, AnalyzeOptions, AnalyzeRequest, FindingLimits, ReportFiles, analyze_tree};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::BTreeSet;
 
 /// How many findings an answer lists if nobody asks for more: an agent pays for every line.
-const LISTED: usize = 10;
+const MAX_LISTED_FINDINGS: usize = 10;
 
-/// How many entries a list within a finding shows.
-const SHOWN: usize = 3;
+/// How many places of a finding an answer lists: the run itself names all of them.
+const MAX_LISTED_LOCATIONS: usize = 3;
 
 /// The tools of this module.
 pub(super) fn tools() -> Vec<Tool> {
@@ -52,28 +49,15 @@ struct Analyze {
 
 fn analyze_repository(call: &Call, Analyze { root, limit }: Analyze) -> Result<Value, Fault> {
     let workspace = call.workspace(root.as_deref())?;
-    let analyzed = analyze(&workspace, &AnalyzeOptions::default(), &|progress| call.analysis_step(progress))?;
-    let baseline = read_baseline(&workspace, &analyzed.run)?;
-    let mut document = documents::analyzed(&analyzed, limit.unwrap_or(LISTED));
-    document["findings"].as_array_mut().into_iter().flatten().for_each(shorten);
-    document["baseline"] = documents::baseline(&baseline);
-    document["gates"] = documents::gates(&gates(&workspace, &analyzed.run, &baseline)?);
-    Ok(super::named("analyze", document))
-}
-
-/// Cuts the lists of a finding: copies may be found in a hundred places, and the run itself names all of them.
-fn shorten(finding: &mut Value) {
-    let long: Vec<(String, usize)> = finding
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter_map(|(name, value)| Some((name.clone(), value.as_array()?.len())))
-        .filter(|(_, len)| *len > SHOWN)
-        .collect();
-    for (name, len) in long {
-        finding[format!("n_{name}")] = len.into();
-        finding[name].as_array_mut().into_iter().for_each(|list| list.truncate(SHOWN));
-    }
+    let max_findings = limit.unwrap_or(MAX_LISTED_FINDINGS);
+    let request = AnalyzeRequest {
+        options: AnalyzeOptions::default(),
+        changed_since: None,
+        reports: Vec::new(),
+        report_files: ReportFiles::default(),
+        limits: FindingLimits { max_findings, max_locations: MAX_LISTED_LOCATIONS },
+    };
+    Ok(analyze_tree(&workspace, &request, &|progress| call.analysis_step(progress))?.answer.to_document())
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -87,10 +71,8 @@ struct Compare {
 }
 
 fn compare_runs(call: &Call, Compare { root, before, after }: Compare) -> Result<Value, Fault> {
-    let runs = Runs::open(&call.workspace(root.as_deref())?);
-    let differing = runs.load_differing(&before, after.as_deref().unwrap_or("last"))?;
-    let (before, after) = (&differing.before.run, &differing.after.run);
-    Ok(super::named("runs-compare", documents::comparison(before, after, &differing.compare())))
+    let workspace = call.workspace(root.as_deref())?;
+    Ok(analyze::compare_runs(&workspace, &before, after.as_deref().unwrap_or("last"))?.to_document())
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -102,13 +84,7 @@ struct Blast {
 
 fn blast_radius(call: &Call, Blast { root, files }: Blast) -> Result<Value, Fault> {
     let workspace = call.workspace(root.as_deref())?;
-    let files: BTreeSet<RepoPath> = files
-        .iter()
-        .map(|file| RepoPath::parse(file.as_bytes()))
-        .collect::<Result<_, _>>()
-        .map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
-    let options = AnalyzeOptions::default();
-    let run = analyze(&workspace, &options, &|progress| call.analysis_step(progress))?.run;
-    let blast = analysis::blast_radius(&run, &files);
-    Ok(super::named("blast-radius", documents::blast(&run, &files, &blast)))
+    let files: Vec<Vec<u8>> = files.into_iter().map(String::into_bytes).collect();
+    let answer = analyze::blast_radius(&workspace, &files, &|progress| call.analysis_step(progress))?;
+    Ok(answer.to_document())
 }

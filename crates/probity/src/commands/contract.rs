@@ -5,6 +5,7 @@ use crate::commands::analysis::watched;
 use crate::commands::changed_paths::{ChangeMark, change_lines_until, unscoped_change_lines};
 use crate::{place, ui};
 use api::ExitCode;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
 use contract::outputs::{self, Review};
@@ -71,8 +72,8 @@ pub(crate) struct VerifyArgs {
     strictness: Option<StrictnessWord>,
 
     /// New findings below this severity do not block
-    #[arg(long, value_enum)]
-    severity_floor: Option<SeverityWord>,
+    #[arg(long, value_name = "SEVERITY", value_parser = severity_words())]
+    severity_floor: Option<Severity>,
 
     /// Keep a receipt
     #[arg(long)]
@@ -158,14 +159,6 @@ pub(crate) enum StrictnessWord {
     Relaxed,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum SeverityWord {
-    Info,
-    Warning,
-    Error,
-    Critical,
-}
-
 impl From<StrictnessWord> for StrictnessProfile {
     fn from(word: StrictnessWord) -> Self {
         match word {
@@ -176,15 +169,9 @@ impl From<StrictnessWord> for StrictnessProfile {
     }
 }
 
-impl From<SeverityWord> for Severity {
-    fn from(word: SeverityWord) -> Self {
-        match word {
-            SeverityWord::Info => Self::Info,
-            SeverityWord::Warning => Self::Warning,
-            SeverityWord::Error => Self::Error,
-            SeverityWord::Critical => Self::Critical,
-        }
-    }
+/// The severities, by their words.
+fn severity_words() -> impl TypedValueParser<Value = Severity> {
+    PossibleValuesParser::new(Severity::WORDS).try_map(|word| word.parse::<Severity>())
 }
 
 /// Answers `probity contract`.
@@ -229,7 +216,7 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<Answer, Fault>
         shared: arguments.shared,
         report_digest: arguments.report_digest,
         strictness: arguments.strictness.map(Into::into),
-        severity_floor: arguments.severity_floor.map(Into::into),
+        severity_floor: arguments.severity_floor,
         all_findings: arguments.sarif.is_some(),
         ..options(arguments.ground)?
     };

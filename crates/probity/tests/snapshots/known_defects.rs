@@ -5,11 +5,6 @@ use serde_json::Value;
 
 /// The case, as `<area>/<story>_<case>`, and what is wrong.
 const KNOWN_DEFECTS: &[(&str, &str)] = &[
-    (
-        "tools/analyze_repository",
-        "probity/analyze/v1 requires `changed` and `written`, which the tool leaves out",
-    ),
-    ("tools/analyze_repository_findings", "the same"),
     ("tools/contract", "probity/contract-verify/v1 requires `receipt`, which the tool leaves out"),
     ("tools/contract_out_of_scope", "the same"),
 ];

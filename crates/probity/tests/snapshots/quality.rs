@@ -35,6 +35,7 @@ fn analyze_tells_what_the_code_looks_like() {
         scene.case("gate_fails", &["analyze", "--check"]);
         scene.case("blast", &["analyze", "blast", "src/one.py"]);
         scene.case("blast_unknown", &["analyze", "blast", "src/none.py"]);
+        scene.case("blast_partly_unknown", &["analyze", "blast", "src/one.py", "src/none.py"]);
     });
 }
 
@@ -104,6 +105,7 @@ fn a_contract_is_verified() {
         scene.case("worse", &["contract", "verify"]);
         scene.case("relaxed", &["contract", "verify", "--strictness", "relaxed"]);
         scene.case("floor", &["contract", "verify", "--severity-floor", "critical"]);
+        scene.case("bad_floor", &["contract", "verify", "--severity-floor", "error"]);
         scene.case("markdown", &["contract", "verify", "--markdown"]);
         scene.case("github", &["contract", "verify", "--github"]);
         scene.case(

@@ -1,15 +1,13 @@
 //! `probity analyze baseline`: capture and show.
 
-use super::{analyzed, on_baseline};
+use super::{on_baseline, watched};
 use crate::answer::Answer;
 use crate::ui;
 use api::ExitCode;
+use api::quality::BaselineAnswer;
 use clap::Subcommand;
-use control::analyze::{
-    AnalyzeOptions, BASELINE_FILE, BaselineState, capture_baseline, documents, read_baseline,
-};
+use control::analyze::{BASELINE_FILE, BaselineCapture};
 use control::{Fault, Workspace};
-use serde_json::json;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BaselineCommand {
@@ -32,27 +30,34 @@ pub(crate) enum BaselineCommand {
 
 /// Answers a question about the baseline.
 pub(crate) fn baseline(workspace: &Workspace, command: BaselineCommand) -> Result<Answer, Fault> {
-    let run = analyzed(workspace, &AnalyzeOptions::default())?.run;
-    if let BaselineCommand::Capture { why, by } = command {
-        let by = by.unwrap_or_else(control::user);
-        let captured = capture_baseline(workspace, &run, &by, &why)?;
-        ui::print(format_args!(
-            "{} {BASELINE_FILE}: {} of run {}, captured by {by}",
-            ui::good("written"),
-            ui::count(run.findings.len(), "finding"),
-            run.id.short()
-        ));
-        ui::print_row("digest", captured.digest());
-    }
-    let state = read_baseline(workspace, &run)?;
-    show(&state);
-    let mut document = documents::baseline(&state);
-    document["run_id"] = json!(run.id.short());
-    Ok(Answer::new("analyze-baseline", ExitCode::Ok, document))
+    let capture = match command {
+        BaselineCommand::Capture { why, by } => {
+            Some(BaselineCapture { by: by.unwrap_or_else(control::user), why })
+        }
+        BaselineCommand::Show => None,
+    };
+    let answer = watched(|watch| control::analyze::baseline(workspace, capture.as_ref(), watch))?;
+    show(&answer, capture.is_some());
+    let exit_code = if answer.reason.is_some() { ExitCode::Failed } else { ExitCode::Ok };
+    Ok(Answer::of(exit_code, &answer))
 }
 
-fn show(state: &BaselineState) {
-    for capture in state.baseline().into_iter().flat_map(|baseline| &baseline.history) {
+fn show(answer: &BaselineAnswer, is_captured: bool) {
+    let baseline = &answer.baseline;
+    let history = baseline.history.as_deref().unwrap_or_default();
+    if let Some(captured) = history.last().filter(|_| is_captured) {
+        ui::print(format_args!(
+            "{} {BASELINE_FILE}: {} of run {}, captured by {}",
+            ui::good("written"),
+            ui::count(captured.n_findings as usize, "finding"),
+            answer.run_id,
+            captured.by
+        ));
+        if let Some(digest) = baseline.digest {
+            ui::print_row("digest", digest);
+        }
+    }
+    for capture in history {
         ui::print(format_args!(
             "{}  {} by {}: {}",
             capture.at,
@@ -61,8 +66,12 @@ fn show(state: &BaselineState) {
             capture.why
         ));
     }
-    match on_baseline(state) {
+    match on_baseline(baseline) {
         Some(said) => ui::print_row("now", said),
         None => ui::say("there is no baseline; `probity analyze baseline capture --why TEXT` makes one"),
+    }
+    if let Some(reason) = answer.reason {
+        ui::row("reason", reason);
+        ui::row("next", reason.next_step());
     }
 }

@@ -8,22 +8,21 @@ mod words;
 pub(crate) use crate::progress::watched;
 pub(crate) use runs::{RunsCommand, runs};
 
-use crate::answer::{Answer, path_json};
+use crate::answer::Answer;
 use crate::{place, ui};
-use analysis::{Comparison, ReportKind, report};
+use analysis::ReportKind;
 use api::ExitCode;
+use api::quality::{BaselineStatus, BaselineSummary};
 use clap::{Args, Subcommand};
 use control::analyze::{
-    AnalyzeOptions, Analyzed, BaselineState, ChangedSince, OtherReport, changed_since, documents, gates,
-    join, read_baseline,
+    AnalyzeOptions, AnalyzeRequest, FindingLimits, OtherReport, ReportFiles, TreeAnalysis, analyze_tree,
 };
 use control::{Fault, Workspace};
-use serde_json::{Value, json};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// How many findings `--json` lists if nobody asks for more.
-const LISTED: usize = 100;
+const MAX_LISTED_FINDINGS: usize = 100;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -66,7 +65,7 @@ struct AnalyzeFlags {
     coverage: Vec<PathBuf>,
 
     /// How many findings to list in `--json`, the most severe first
-    #[arg(long, value_name = "N", default_value_t = LISTED)]
+    #[arg(long, value_name = "N", default_value_t = MAX_LISTED_FINDINGS)]
     limit: usize,
 
     #[command(flatten)]
@@ -112,101 +111,42 @@ enum AnalyzeCommand {
 /// Answers `probity analyze`.
 pub(crate) fn analyze(workspace: &Workspace, args: AnalyzeArgs) -> Result<Answer, Fault> {
     match args.command {
-        None => whole(workspace, &args.options),
+        None => whole(workspace, args.options),
         Some(AnalyzeCommand::Blast { files }) => blast::blast(workspace, &place::paths(workspace, &files)?),
         Some(AnalyzeCommand::Baseline(command)) => baseline::baseline(workspace, command),
     }
 }
 
-/// Analyses the tree, with progress.
-fn analyzed(workspace: &Workspace, options: &AnalyzeOptions) -> Result<Analyzed, Fault> {
-    watched(|watch| control::analyze::analyze(workspace, options, watch))
-}
-
-fn whole(workspace: &Workspace, flags: &AnalyzeFlags) -> Result<Answer, Fault> {
-    let reports = other_reports(flags)?;
-    let options = flags.work.options();
-    let analyzed = analyzed(workspace, &options)?;
-    let since = flags.changed.as_deref().map(|revision| since(workspace, &options, revision, &analyzed));
-    let since = since.transpose()?;
-    let analyzed = join(workspace, analyzed, &reports)?;
-    let baseline = read_baseline(workspace, &analyzed.run)?;
-    let gate_report = gates(workspace, &analyzed.run, &baseline)?;
-    words::analyzed(&analyzed, since.as_ref(), &baseline);
-    words::gates(&gate_report);
-    let written = write_reports(workspace, flags, &analyzed, since.as_ref().map(|since| &since.comparison))?;
-    let mut document = documents::analyzed(&analyzed, flags.limit);
-    document["baseline"] = documents::baseline(&baseline);
-    document["gates"] = documents::gates(&gate_report);
-    document["changed"] = since.map_or(Value::Null, |since| documents::changed_since(&since, &analyzed.run));
-    document["written"] = json!(written.iter().map(|path| path_json(path)).collect::<Vec<_>>());
-    let outcome = if flags.check && gate_report.would_fail { ExitCode::Failed } else { ExitCode::Ok };
-    Ok(Answer::new("analyze", outcome, document).about(workspace))
-}
-
-fn since(
-    workspace: &Workspace,
-    options: &AnalyzeOptions,
-    revision: &str,
-    after: &Analyzed,
-) -> Result<ChangedSince, Fault> {
-    watched(|watch| changed_since(workspace, options, revision, after, watch))
+fn whole(workspace: &Workspace, flags: AnalyzeFlags) -> Result<Answer, Fault> {
+    let request = AnalyzeRequest {
+        options: flags.work.options(),
+        reports: other_reports(&flags)?,
+        changed_since: flags.changed,
+        report_files: ReportFiles { html: flags.html, sarif: flags.sarif, markdown: flags.markdown },
+        limits: FindingLimits::whole(flags.limit),
+    };
+    let TreeAnalysis { answer, run } = watched(|watch| analyze_tree(workspace, &request, watch))?;
+    words::analyzed(&answer, &run);
+    let exit_code = if flags.check && answer.gates.would_fail { ExitCode::Failed } else { ExitCode::Ok };
+    Ok(Answer::of(exit_code, &answer))
 }
 
 fn other_reports(flags: &AnalyzeFlags) -> Result<Vec<OtherReport>, Fault> {
     let findings = flags.sarif_in.iter().map(|path| (path, ReportKind::Findings));
     let coverage = flags.coverage.iter().map(|path| (path, ReportKind::Coverage));
-    findings.chain(coverage).map(|(path, kind)| other_report(path, kind)).collect()
-}
-
-fn other_report(path: &Path, kind: ReportKind) -> Result<OtherReport, Fault> {
-    let name = path.display().to_string();
-    let bytes =
-        std::fs::read(path).map_err(|error| Fault::Missing(format!("cannot read {name}: {error}")))?;
-    Ok(OtherReport { name, kind, bytes })
-}
-
-/// Writes the reports that were asked for; returns where.
-fn write_reports(
-    workspace: &Workspace,
-    flags: &AnalyzeFlags,
-    analyzed: &Analyzed,
-    against: Option<&Comparison>,
-) -> Result<Vec<PathBuf>, Fault> {
-    let run = &analyzed.run;
-    let source = |path: &paths::RepoPath| control::analyze::source(workspace, run, path);
-    let is_for_people = flags.html.is_some() || flags.markdown.is_some();
-    let subject = if is_for_people {
-        control::analyze::report_subject(workspace)
-    } else {
-        report::ReportSubject::default()
-    };
-    let texts = [
-        (&flags.html, &(|| report::html(run, against, &source, &subject)) as &dyn Fn() -> String),
-        (&flags.sarif, &|| report::sarif(run, against)),
-        (&flags.markdown, &|| report::markdown(run, against, &subject)),
-    ];
-    let mut written = Vec::new();
-    for (path, text) in texts {
-        let Some(path) = path else { continue };
-        let refused = |source| Fault::System { what: format!("cannot write {}", path.display()), source };
-        std::fs::write(path, text()).map_err(refused)?;
-        ui::print_row("written", path.display());
-        written.push(path.clone());
-    }
-    Ok(written)
+    findings.chain(coverage).map(|(path, kind)| OtherReport::read(path, kind)).collect()
 }
 
 /// A sentence on the baseline, if there is something to say.
-fn on_baseline(state: &BaselineState) -> Option<String> {
-    match state {
-        BaselineState::Missing => None,
-        BaselineState::Held { novelty, .. } => Some(format!(
+fn on_baseline(baseline: &BaselineSummary) -> Option<String> {
+    match baseline.status {
+        BaselineStatus::Missing => None,
+        BaselineStatus::Held => Some(format!(
             "{} new, {} known, {} gone since it was captured",
-            novelty.new.len(),
-            novelty.n_known,
-            novelty.n_gone
+            baseline.new.as_ref().map_or(0, Vec::len),
+            baseline.n_known.unwrap_or(0),
+            baseline.n_gone.unwrap_or(0)
         )),
-        BaselineState::Untrusted { why, .. } => Some(ui::bad(why)),
+        BaselineStatus::Untrusted => baseline.why.as_ref().map(ui::bad),
     }
 }

@@ -5,10 +5,9 @@ use crate::answer::Answer;
 use crate::ui;
 use api::ExitCode;
 use clap::Subcommand;
-use control::analyze::documents;
-use control::runs::{KEPT, Runs};
+use control::analyze::{self, FindingLimits};
+use control::runs::KEPT;
 use control::{Fault, Workspace};
-use serde_json::{Value, json};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
@@ -24,7 +23,7 @@ pub(crate) enum RunsCommand {
         run: String,
 
         /// How many findings to list in `--json`, the most severe first
-        #[arg(long, value_name = "N", default_value_t = super::LISTED)]
+        #[arg(long, value_name = "N", default_value_t = super::MAX_LISTED_FINDINGS)]
         limit: usize,
     },
 
@@ -50,52 +49,47 @@ pub(crate) enum RunsCommand {
 
 /// Answers a question about stored runs.
 pub(crate) fn runs(workspace: &Workspace, command: RunsCommand) -> Result<Answer, Fault> {
-    let runs = Runs::open(workspace);
     match command {
-        RunsCommand::List => list(&runs),
+        RunsCommand::List => list(workspace),
         RunsCommand::Show { run, limit } => {
-            let stored = runs.load(&run)?;
-            words::run(&stored.run);
-            let document = documents::run(&stored.run, stored.report_digest, limit);
-            Ok(Answer::new("analysis-run", ExitCode::Ok, document))
+            let (answer, run) = analyze::show_run(workspace, &run, FindingLimits::whole(limit))?;
+            words::run(&answer.run, &answer.files, &run);
+            Ok(Answer::of(ExitCode::Ok, &answer))
         }
         RunsCommand::Compare { before, after } => {
-            let differing = runs.load_differing(&before, &after)?;
-            let (before, after) = (&differing.before.run, &differing.after.run);
-            let comparison = differing.compare();
-            ui::print(format_args!("{} → {}", ui::code(before.id.short()), ui::code(after.id.short())));
-            words::comparison(&comparison);
-            let document = documents::comparison(before, after, &comparison);
-            Ok(Answer::new("runs-compare", ExitCode::Ok, document))
+            let answer = analyze::compare_runs(workspace, &before, &after)?;
+            let (before, after) = (&answer.before.run_id, &answer.after.run_id);
+            ui::print(format_args!("{} → {}", ui::code(before), ui::code(after)));
+            words::comparison(&answer);
+            Ok(Answer::of(ExitCode::Ok, &answer))
         }
         RunsCommand::Gc { keep } => {
-            let gone: Vec<String> = runs.gc(keep)?.iter().map(analysis::RunId::short).collect();
-            ui::print(format_args!("{} cleared away", ui::count(gone.len(), "run")));
-            Ok(Answer::new("runs-gc", ExitCode::Ok, json!({ "removed": gone })))
+            let answer = analyze::clear_runs(workspace, keep)?;
+            ui::print(format_args!("{} cleared away", ui::count(answer.removed.len(), "run")));
+            Ok(Answer::of(ExitCode::Ok, &answer))
         }
     }
 }
 
-fn list(runs: &Runs) -> Result<Answer, Fault> {
-    let listed = runs.list()?;
-    for run in &listed {
-        let pinned = if run.holders.is_empty() {
+fn list(workspace: &Workspace) -> Result<Answer, Fault> {
+    let answer = analyze::list_runs(workspace)?;
+    for run in &answer.runs {
+        let pinned = if run.pinned_by.is_empty() {
             String::new()
         } else {
-            format!("  pinned by {}", run.holders.join(", "))
+            format!("  pinned by {}", run.pinned_by.join(", "))
         };
         ui::print(format_args!(
             "{}  {}  health {:>3}  {:>6}  {:>8}{pinned}",
-            ui::code(run.id.short()),
-            run.saved_at(),
-            run.health().map_or_else(|| "-".to_owned(), |health| health.to_string()),
-            ui::count(run.about.n_files, "file"),
-            ui::count(run.about.n_findings, "finding")
+            ui::code(&run.run_id),
+            run.saved_at,
+            run.health.map_or_else(|| "-".to_owned(), |health| health.to_string()),
+            ui::count(run.n_files, "file"),
+            ui::count(run.n_findings, "finding")
         ));
     }
-    if listed.is_empty() {
+    if answer.runs.is_empty() {
         ui::say("no run yet; `probity analyze` makes one");
     }
-    let listed: Vec<Value> = listed.iter().map(documents::listed).collect();
-    Ok(Answer::new("runs-list", ExitCode::Ok, json!({ "runs": listed })))
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }

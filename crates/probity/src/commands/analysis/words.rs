@@ -2,99 +2,100 @@
 
 use super::on_baseline;
 use crate::ui;
-use analysis::{Comparison, Finding, GateReport, Health, Note, Run, Severity, Verdict};
-use control::analyze::{Analyzed, BaselineState, ChangedSince, documents};
+use analysis::{Finding, GateReport, Incomparable, Note, Run, Severity, Verdict};
+use api::quality::{AnalyzeAnswer, FileSummary, HealthSummary, HotSpot, RunComparison, RunSummary};
+use control::analyze::answers;
 
 /// How many findings and files a summary shows.
-const SHOWN: usize = 10;
+const MAX_SHOWN: usize = 10;
 
 /// The summary of an analysis.
-pub(crate) fn analyzed(analyzed: &Analyzed, since: Option<&ChangedSince>, baseline: &BaselineState) {
-    run(&analyzed.run);
-    if let Some(said) = on_baseline(baseline) {
+pub(crate) fn analyzed(answer: &AnalyzeAnswer, run: &Run) {
+    self::run(&answer.run, &answer.files.files, run);
+    if let Some(said) = on_baseline(&answer.baseline) {
         ui::print_row("baseline", said);
     }
-    if !analyzed.left_out.is_empty() {
-        let folders: Vec<String> = analyzed.left_out.iter().map(ToString::to_string).collect();
+    let files = &answer.files;
+    if !files.left_out.is_empty() {
+        let folders: Vec<String> = files.left_out.iter().map(ToString::to_string).collect();
         ui::print_row("left out", ui::dim(format_args!("{} (made by tools)", some(&folders))));
     }
-    for path in &analyzed.unreadable {
+    for path in &files.unreadable {
         ui::print_row("unread", ui::bad(format_args!("{path}: the system did not let it be read")));
     }
-    if let Some(since) = since {
+    if let Some(since) = &answer.changed {
         ui::print("");
         ui::print(format_args!(
             "{} {}: {}",
             ui::bold("since"),
             since.revision,
-            ui::count(since.changed.len(), "changed source file")
+            ui::count(since.changed_files.len(), "changed source file")
         ));
         comparison(&since.comparison);
+    }
+    gates(&answer.gates);
+    for path in &answer.written {
+        ui::print_row("written", path.0.display());
     }
 }
 
 /// The summary of a run.
-pub(crate) fn run(run: &Run) {
-    let (analysed, skipped, failed) = run.file_counts();
-    if let Some((score, grade)) = run.health.score().zip(run.health.grade()) {
-        health(&run.health, score, grade);
+pub(crate) fn run(summary: &RunSummary, files: &FileSummary, run: &Run) {
+    if let Some((score, grade)) = summary.health.score.zip(summary.health.grade) {
+        health(&summary.health, score, grade);
     } else {
-        let skipped = match skipped + failed {
+        let skipped = match files.skipped + files.failed {
             0 => String::new(),
             n_files => format!("; {} skipped", ui::count(n_files, "file")),
         };
         ui::print(format_args!("{}: no file in a known language{skipped}", ui::warn("nothing to analyze")));
     }
-    let n_lines: u64 = run.files.iter().map(|file| u64::from(file.n_lines)).sum();
     ui::print_row(
         "run",
-        format_args!("{} of {}, {n_lines} lines", ui::code(run.id.short()), ui::count(analysed, "file")),
+        format_args!(
+            "{} of {}, {} lines",
+            ui::code(&summary.run_id),
+            ui::count(files.analyzed, "file"),
+            summary.n_lines
+        ),
     );
-    let families = documents::by_family(run);
+    let mut families: Vec<(&str, usize)> =
+        summary.findings_by_family.iter().map(|(family, n)| (family.as_str(), *n)).collect();
+    families.sort_unstable();
     let families: Vec<String> = families
-        .iter()
-        .filter(|(_, n)| **n > 0)
+        .into_iter()
+        .filter(|(_, n)| *n > 0)
         .map(|(family, n)| format!("{n} {}", family.replace('_', " ")))
         .collect();
-    ui::print_row("findings", format_args!("{}  {}", run.findings.len(), ui::dim(families.join(" · "))));
-    hot_spots(run);
+    ui::print_row("findings", format_args!("{}  {}", summary.n_findings, ui::dim(families.join(" · "))));
+    hot_spots(&summary.hot_spots);
     top(run);
-    not_analysed(run, skipped + failed);
+    not_analysed(files, run);
 }
 
-fn health(health: &Health, score: u32, grade: char) {
+fn health(health: &HealthSummary, score: u32, grade: char) {
     let shown = format!("{score} {grade}");
     let shown = match grade {
         'A' | 'B' => ui::good(shown),
         'C' => ui::warn(shown),
         _ => ui::bad(shown),
     };
-    let parts: Vec<String> = health
-        .dimensions
-        .iter()
-        .map(|part| {
-            format!(
-                "{} {}",
-                format!("{:?}", part.dimension).to_lowercase().replace("deadcode", "dead code"),
-                part.score_milli / 1000
-            )
-        })
-        .collect();
+    let parts = health.dimensions.iter().map(|(dimension, points)| format!("{} {points}", dimension.words()));
+    let parts: Vec<String> = parts.collect();
     ui::print(format_args!("{} {shown}  {}", ui::bold("health"), ui::dim(parts.join(" · "))));
 }
 
-fn hot_spots(run: &Run) {
-    let spots = documents::hot_spots(run);
+fn hot_spots(spots: &[HotSpot]) {
     if spots.is_empty() {
         return;
     }
     ui::print(format_args!("{}", ui::bold("hot spots")));
-    for (file, n_findings) in spots.iter().take(SHOWN / 2) {
-        let health = file.health_milli.unwrap_or(0) / 1000;
+    for spot in spots.iter().take(MAX_SHOWN / 2) {
         ui::print(format_args!(
-            "  {health:>3}  {}  {}",
-            file.path,
-            ui::dim(format_args!("{} in {} lines", ui::count(*n_findings, "finding"), file.n_lines))
+            "  {:>3}  {}  {}",
+            spot.health.unwrap_or(0),
+            spot.path,
+            ui::dim(format_args!("{} in {} lines", ui::count(spot.n_findings, "finding"), spot.n_lines))
         ));
     }
 }
@@ -104,17 +105,17 @@ fn top(run: &Run) {
         return;
     }
     ui::print(format_args!("{}", ui::bold("most severe findings")));
-    for found in documents::gravest(run, SHOWN) {
+    for found in answers::gravest(run, MAX_SHOWN) {
         finding(found);
     }
-    if run.findings.len() > SHOWN {
-        let rest = format!("… {} more: `--json --limit N`, `--html FILE`", run.findings.len() - SHOWN);
+    if run.findings.len() > MAX_SHOWN {
+        let rest = format!("… {} more: `--json --limit N`, `--html FILE`", run.findings.len() - MAX_SHOWN);
         ui::print(format_args!("  {}", ui::dim(rest)));
     }
 }
 
 /// One finding: weight, place, what is wrong.
-pub(crate) fn finding(finding: &Finding) {
+fn finding(finding: &Finding) {
     let weight = match finding.severity {
         Severity::Critical => ui::bad("critical"),
         Severity::Warning => ui::warn("warning "),
@@ -128,14 +129,14 @@ pub(crate) fn finding(finding: &Finding) {
 }
 
 /// What was not analysed, and why (law 6).
-fn not_analysed(run: &Run, n_files: usize) {
+fn not_analysed(files: &FileSummary, run: &Run) {
+    let n_files = files.skipped + files.failed;
     if n_files == 0 {
         return;
     }
-    let reasons = documents::not_analyzed(run);
     let reasons: Vec<String> =
-        reasons.iter().map(|(reason, n)| format!("{n} {}", reason.replace('_', " "))).collect();
-    let unread = documents::unread_extensions(run);
+        files.not_analyzed.iter().map(|(reason, n)| format!("{n} {}", reason.replace('_', " "))).collect();
+    let unread = answers::unread_extensions(run);
     let unread: Vec<String> = unread.iter().map(|(extension, n)| format!("{n} .{extension}")).collect();
     let languages = if unread.is_empty() { String::new() } else { format!(" ({})", some(&unread)) };
     ui::print_row(
@@ -143,7 +144,7 @@ fn not_analysed(run: &Run, n_files: usize) {
         format_args!("{}: {}{languages}", ui::count(n_files, "file"), reasons.join(", ")),
     );
     for note in [Note::Binary, Note::TooLarge, Note::TooHard] {
-        let names: Vec<String> = documents::noted(run, usize::MAX)
+        let names: Vec<String> = answers::noted(run, usize::MAX)
             .filter(|file| file.notes.contains(&note))
             .map(|file| file.path.to_string())
             .collect();
@@ -155,12 +156,12 @@ fn not_analysed(run: &Run, n_files: usize) {
 
 /// A list that stays on one line.
 fn some(list: &[String]) -> String {
-    let shown = list.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    if list.len() > SHOWN { format!("{shown} and {} more", list.len() - SHOWN) } else { shown }
+    let shown = list.iter().take(MAX_SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if list.len() > MAX_SHOWN { format!("{shown} and {} more", list.len() - MAX_SHOWN) } else { shown }
 }
 
 /// What two runs say together.
-pub(crate) fn comparison(comparison: &Comparison) {
+pub(crate) fn comparison(comparison: &RunComparison) {
     let verdict = match comparison.verdict {
         Verdict::Improved => ui::good("improved"),
         Verdict::Stable => ui::good("stable"),
@@ -176,16 +177,20 @@ pub(crate) fn comparison(comparison: &Comparison) {
         comparison.unchanged
     ));
     for reason in &comparison.incomparable_because {
-        ui::print_row("because", format!("{reason:?}"));
+        let words = match reason {
+            Incomparable::DifferentSettings => "they were made with different settings",
+            Incomparable::DifferentAnalyser => "different versions of the analyzer made them",
+        };
+        ui::print_row("because", words);
     }
-    for new in &comparison.regressions {
+    for new in &comparison.regression_findings {
         finding(&new.finding);
     }
-    for gone in &comparison.improvements {
+    for gone in &comparison.improvement_findings {
         ui::print(format_args!("  {} {}", ui::good("gone    "), gone.message));
     }
     // A symbol is told once, with all that became worse of it.
-    for worse in comparison.worsened.chunk_by(|a, b| (&a.path, &a.symbol) == (&b.path, &b.symbol)) {
+    for worse in comparison.worsened_symbols.chunk_by(|a, b| (&a.path, &a.symbol) == (&b.path, &b.symbol)) {
         let measures = worse.iter().map(|by| format!("{} {} → {}", by.metric.as_str(), by.before, by.after));
         ui::print(format_args!(
             "  {} {} {}  {}",
@@ -202,7 +207,7 @@ pub(crate) fn comparison(comparison: &Comparison) {
 }
 
 /// What the gates say; nothing if the policy has none.
-pub(crate) fn gates(report: &GateReport) {
+fn gates(report: &GateReport) {
     for reason in &report.reasons {
         ui::print(format_args!("  {} {:<18} {}", ui::bad("fail"), reason.gate, reason.message));
     }

@@ -1,0 +1,88 @@
+//! Two runs compared.
+
+use crate::document::Answer;
+use analysis::{
+    ApiBreak, Comparison, Finding, FindingId, Incomparable, Regression, Run, RunId, Verdict, Worsened,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What got worse and what better between two runs: the answer of `probity runs compare` and of the tool
+/// `compare_runs`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RunComparison {
+    /// The earlier run.
+    pub before: ComparedRun,
+    /// The later run.
+    pub after: ComparedRun,
+    /// In one word.
+    pub verdict: Verdict,
+    /// Why there is no more to say; empty for runs that compare.
+    pub incomparable_because: Vec<Incomparable>,
+    /// Whether both are the same run.
+    pub same_run: bool,
+    /// After minus before, from −100 to 100.
+    pub health_delta: Option<i32>,
+    /// After minus before in thousandths.
+    pub health_delta_milli: Option<i32>,
+    /// The ids of new findings.
+    pub regressions: Vec<FindingId>,
+    /// The ids of findings that are gone.
+    pub improvements: Vec<FindingId>,
+    /// How many findings are in both.
+    pub unchanged: u32,
+    /// Findings in both whose ids differ: before and after.
+    pub renamed: Vec<(FindingId, FindingId)>,
+    /// New findings, with the files that caused them.
+    pub regression_findings: Vec<Regression>,
+    /// Findings that are gone.
+    pub improvement_findings: Vec<Finding>,
+    /// Symbols that measure worse.
+    pub worsened_symbols: Vec<Worsened>,
+    /// Breaks of the public interface.
+    pub api_breaks: Vec<ApiBreak>,
+}
+
+/// One of two runs that are compared.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ComparedRun {
+    /// The first eight digits of the run's digest.
+    pub run_id: String,
+    /// The run's digest.
+    pub run_digest: RunId,
+    /// From 0 to 100; null if no file was analyzed.
+    pub health: Option<u32>,
+}
+
+impl ComparedRun {
+    fn new(run: &Run) -> Self {
+        Self { run_id: run.id.short(), run_digest: run.id, health: run.health.score() }
+    }
+}
+
+impl RunComparison {
+    /// The comparison of two runs.
+    pub fn new(before: &Run, after: &Run, comparison: Comparison) -> Self {
+        Self {
+            before: ComparedRun::new(before),
+            after: ComparedRun::new(after),
+            verdict: comparison.verdict,
+            incomparable_because: comparison.incomparable_because,
+            same_run: comparison.same_run,
+            health_delta: comparison.health_delta,
+            health_delta_milli: comparison.health_delta_milli,
+            regressions: comparison.regressions.iter().map(|new| new.finding.id.clone()).collect(),
+            improvements: comparison.improvements.iter().map(|gone| gone.id.clone()).collect(),
+            unchanged: comparison.unchanged,
+            renamed: comparison.renamed,
+            regression_findings: comparison.regressions,
+            improvement_findings: comparison.improvements,
+            worsened_symbols: comparison.worsened,
+            api_breaks: comparison.api_breaks,
+        }
+    }
+}
+
+impl Answer for RunComparison {
+    const SCHEMA: &'static str = "probity/runs-compare/v1";
+}

@@ -1,0 +1,16 @@
+//! Answers about the quality of code: analyses, their comparison, contracts, claims and receipts.
+
+mod analysis_run;
+mod analyze;
+mod baseline;
+mod blast;
+mod comparison;
+
+pub use analysis_run::{
+    AnalysisRunAnswer, FileSummary, HealthSummary, HotSpot, NotedFile, RunSummary, RunsGcAnswer,
+    RunsListAnswer, StoredRunSummary,
+};
+pub use analyze::{AnalyzeAnswer, ListedFinding, RevisionComparison, TreeFileSummary};
+pub use baseline::{BaselineAnswer, BaselineStatus, BaselineSummary};
+pub use blast::BlastRadiusAnswer;
+pub use comparison::{ComparedRun, RunComparison};

@@ -1,0 +1,216 @@
+//! Runs as answers: one form for every surface.
+
+use super::{Analyzed, BaselineState, ChangedSince};
+use crate::runs::Listed;
+use analysis::{Dimension, Family, Finding, Health, Note, Run, RunFile};
+use api::quality::{
+    AnalysisRunAnswer, BaselineStatus, BaselineSummary, FileSummary, HealthSummary, HotSpot, ListedFinding,
+    NotedFile, RevisionComparison, RunComparison, RunSummary, StoredRunSummary, TreeFileSummary,
+};
+use canon::Digest;
+use paths::RepoPath;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many files a list of hot spots has.
+const MAX_HOT_SPOTS: usize = 10;
+
+/// How much of the findings of a run an answer lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FindingLimits {
+    /// How many findings, the most severe first; and how many files with notes.
+    pub max_findings: usize,
+    /// How many places of each: copies may be found in a hundred places.
+    pub max_locations: usize,
+}
+
+impl FindingLimits {
+    /// So many findings with all of their places.
+    pub const fn whole(max_findings: usize) -> Self {
+        Self { max_findings, max_locations: usize::MAX }
+    }
+}
+
+/// A stored run.
+pub fn analysis_run(run: &Run, report_digest: Digest, limits: FindingLimits) -> AnalysisRunAnswer {
+    AnalysisRunAnswer {
+        run: run_summary(run, report_digest, limits),
+        files: file_summary(run, limits.max_findings),
+    }
+}
+
+/// What a run says, without its files.
+pub(super) fn run_summary(run: &Run, report_digest: Digest, limits: FindingLimits) -> RunSummary {
+    let listed = gravest(run, limits.max_findings).into_iter().cloned();
+    RunSummary {
+        run_id: run.id.short(),
+        run_digest: run.id,
+        report_digest,
+        analyser: run.analyser.clone(),
+        health: health(&run.health),
+        n_findings: run.findings.len(),
+        findings_by_family: by_family(run),
+        findings: listed.map(|finding| ListedFinding::new(finding, limits.max_locations)).collect(),
+        n_lines: run.files.iter().map(|file| u64::from(file.n_lines)).sum(),
+        languages: languages(run),
+        hot_spots: hot_spots(run).into_iter().map(hot_spot).collect(),
+        joined: run.joined.clone(),
+    }
+}
+
+fn file_summary(run: &Run, max_noted: usize) -> FileSummary {
+    let (analyzed, skipped, failed) = run.file_counts();
+    let noted = |file: &RunFile| NotedFile { path: file.path.clone(), notes: file.notes.clone() };
+    FileSummary {
+        analyzed,
+        skipped,
+        failed,
+        not_analyzed: not_analyzed(run).into_iter().map(|(reason, n)| (reason.to_owned(), n)).collect(),
+        noted: self::noted(run, max_noted).map(noted).collect(),
+    }
+}
+
+/// The files of an analysis.
+pub(super) fn tree_file_summary(analyzed: &Analyzed, max_noted: usize) -> TreeFileSummary {
+    TreeFileSummary {
+        files: file_summary(&analyzed.run, max_noted),
+        left_out: analyzed.left_out.clone(),
+        unreadable: analyzed.unreadable.clone(),
+    }
+}
+
+fn health(health: &Health) -> HealthSummary {
+    let points = health.dimensions.iter().map(|part| (part.dimension, part.score_milli / 1000));
+    let dimensions: BTreeMap<Dimension, u32> = points.collect();
+    HealthSummary {
+        score: health.score(),
+        score_milli: health.known_milli(),
+        grade: health.grade(),
+        dimensions,
+    }
+}
+
+/// How many findings each family has; families without findings are named with 0.
+pub fn by_family(run: &Run) -> BTreeMap<Family, usize> {
+    let mut counts: BTreeMap<Family, usize> = Family::ALL.iter().map(|&family| (family, 0)).collect();
+    for finding in &run.findings {
+        *counts.entry(finding.family).or_default() += 1;
+    }
+    counts
+}
+
+/// The most severe findings first, those of equal weight in the order of the run.
+pub fn gravest(run: &Run, limit: usize) -> Vec<&Finding> {
+    let mut findings: Vec<&Finding> = run.findings.iter().collect();
+    findings.sort_by_key(|finding| {
+        (std::cmp::Reverse(finding.severity), std::cmp::Reverse(finding.value.unwrap_or(0)))
+    });
+    findings.truncate(limit);
+    findings
+}
+
+/// How many files were not analysed, by reason.
+pub fn not_analyzed(run: &Run) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for file in run.files.iter().filter(|file| !file.is_analysed()) {
+        *counts.entry(file.notes.first().map_or("empty", |note| note.as_str())).or_default() += 1;
+    }
+    counts
+}
+
+/// Files that were not read, or not as they are, with what was noted; at most `limit`, in order of their paths.
+pub fn noted(run: &Run, limit: usize) -> impl Iterator<Item = &RunFile> {
+    run.files.iter().filter(|file| !file.notes.is_empty()).take(limit)
+}
+
+/// The extensions of files whose language is not read, with their number.
+pub fn unread_extensions(run: &Run) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for file in run.files.iter().filter(|file| file.notes.contains(&Note::UnknownLanguage)) {
+        let name = String::from_utf8_lossy(file.path.file_name()).into_owned();
+        let extension = name.rsplit_once('.').map_or(name.as_str(), |(_, extension)| extension);
+        *counts.entry(extension.to_owned()).or_default() += 1;
+    }
+    counts
+}
+
+fn languages(run: &Run) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for file in run.files.iter().filter(|file| file.is_analysed()) {
+        let name = file.language.map_or("", |language| language.name());
+        *counts.entry(name.to_owned()).or_default() += 1;
+    }
+    counts
+}
+
+/// The files whose health is worst, with the number of their findings; tests come last, because nobody depends on them.
+pub fn hot_spots(run: &Run) -> Vec<(&RunFile, usize)> {
+    let mut n_findings: BTreeMap<&RepoPath, usize> = BTreeMap::new();
+    for finding in &run.findings {
+        let paths: BTreeSet<&RepoPath> = finding.locations.iter().map(|place| &place.path).collect();
+        for path in paths {
+            *n_findings.entry(path).or_default() += 1;
+        }
+    }
+    let mut files: Vec<(&RunFile, usize)> = run
+        .files
+        .iter()
+        .filter(|file| file.health_milli.is_some_and(|health| health < 100_000))
+        .map(|file| (file, n_findings.get(&file.path).copied().unwrap_or(0)))
+        .collect();
+    files.sort_by_key(|(file, n_findings)| {
+        (analysis::is_test_path(&file.path), file.health_milli, std::cmp::Reverse(*n_findings))
+    });
+    files.truncate(MAX_HOT_SPOTS);
+    files
+}
+
+fn hot_spot((file, n_findings): (&RunFile, usize)) -> HotSpot {
+    HotSpot {
+        path: file.path.clone(),
+        health: file.health_milli.map(|milli| milli / 1000),
+        n_lines: file.n_lines,
+        n_findings,
+    }
+}
+
+/// What changed since a revision.
+pub(super) fn revision_comparison(since: ChangedSince, after: &Run) -> RevisionComparison {
+    RevisionComparison {
+        comparison: RunComparison::new(&since.before.run, after, since.comparison),
+        revision: since.revision,
+        changed_files: since.changed,
+    }
+}
+
+/// What the baseline says.
+pub fn baseline_summary(state: &BaselineState) -> BaselineSummary {
+    let (status, why, novelty) = match state {
+        BaselineState::Missing => (BaselineStatus::Missing, None, None),
+        BaselineState::Untrusted { why, .. } => (BaselineStatus::Untrusted, Some(why.clone()), None),
+        BaselineState::Held { novelty, .. } => (BaselineStatus::Held, None, Some(novelty)),
+    };
+    BaselineSummary {
+        status,
+        why,
+        new: novelty.map(|novelty| novelty.new.clone()),
+        n_known: novelty.map(|novelty| novelty.n_known),
+        n_gone: novelty.map(|novelty| novelty.n_gone),
+        digest: state.baseline().map(analysis::Baseline::digest),
+        history: state.baseline().map(|baseline| baseline.history.clone()),
+    }
+}
+
+/// One line of the list of runs.
+pub(crate) fn stored_run_summary(listed: &Listed) -> StoredRunSummary {
+    StoredRunSummary {
+        run_id: listed.id.short(),
+        run_digest: listed.id,
+        report_digest: listed.about.report_digest,
+        analyser: listed.about.analyser.clone(),
+        health: listed.health(),
+        n_files: listed.about.n_files,
+        n_findings: listed.about.n_findings,
+        saved_at: listed.saved_at(),
+        pinned_by: listed.holders.clone(),
+    }
+}
