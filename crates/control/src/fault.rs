@@ -194,6 +194,7 @@ impl Fault {
             (Self::Intent(refusal), _) => refusal.next_step().into(),
             (Self::Claimed { claims }, _) => way_around(claims),
             (Self::Git(failure), _) => failure.next_step(),
+            (Self::Policy { path, reason, .. }, _) => correct_policy(path, *reason),
             (Self::Unjudged { source, .. }, _) => source.next_step(),
             (Self::Store(StoreError::Damaged { path, .. }), _) if path.ends_with(store::DATABASE) => {
                 damaged_database(path)
@@ -230,6 +231,15 @@ impl Fault {
                 ExitCode::Internal
             }
         }
+    }
+}
+
+/// What to do about a policy file, by its own name: what the codes advise speaks of the usual one.
+fn correct_policy(path: &Path, reason: Reason) -> String {
+    let step = reason.next_step();
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some(name) => step.replace(crate::own_files::POLICY_FILE, name),
+        None => step.into(),
     }
 }
 

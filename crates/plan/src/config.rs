@@ -1,10 +1,11 @@
 //! The policy in `probity.toml`. Nothing is ignored: an unknown key is an error with its line and a suggestion.
 
+use crate::forms::{PolicyForm, PolicySections, ProfileForm};
 use crate::gate::Gate;
-use crate::policy::{Pack, Policy, Profile, Workspace};
-use crate::{AnalysisRules, ChangeRules, ContractRules, gate, suggest};
+use crate::policy::{Pack, Policy, Workspace};
+use crate::{AnalysisRules, ChangeRules, ContractRules, suggest};
 use canon::Reason;
-use evidence::{AmendPolicy, SignatureRule};
+use evidence::AmendPolicy;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -41,42 +42,26 @@ struct File {
     change: ChangeRules,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ProfileForm {
-    #[serde(default = "gate::default_tier")]
-    tier: String,
-    pack_cap: Option<u64>,
-    #[serde(default)]
-    signature: SignatureRule,
-}
-
 impl Policy {
     /// Reads the text of a `probity.toml`.
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         let file: File = toml::from_str(text).map_err(|error| ConfigError::new(text, &error))?;
-        let default = Self::default();
-        let profiles: Vec<Profile> = file.profile.into_iter().map(named).collect();
-        Ok(Self {
-            versions: file
-                .versions
-                .into_iter()
-                .map(|(part, version)| (part, Value::String(version)))
-                .collect(),
+        let versions = file.versions.into_iter().map(|(part, version)| (part, Value::String(version)));
+        let profiles = file.profile.into_iter().map(|(id, form)| form.named(id));
+        Ok(Self::from(PolicyForm {
+            versions: versions.collect(),
             packs: file.pack,
             gates: file.gate,
-            profiles: if profiles.is_empty() { default.profiles } else { profiles },
-            workspace: file.workspace,
-            amend: file.amend,
-            contract: file.contract,
-            analysis: file.analysis,
-            change: file.change,
-        })
+            profiles: profiles.collect(),
+            sections: PolicySections {
+                workspace: file.workspace,
+                amend: file.amend,
+                contract: file.contract,
+                analysis: file.analysis,
+                change: file.change,
+            },
+        }))
     }
-}
-
-fn named((id, form): (String, ProfileForm)) -> Profile {
-    Profile { id, tier: form.tier, pack_cap: form.pack_cap, signature: form.signature }
 }
 
 /// The line and the column of a byte of a text, both from 1; the column in characters.
@@ -101,6 +86,11 @@ impl ConfigError {
 
 /// The nearest known word, when the message is "unknown field `x`, expected one of `a`, `b`" or the like.
 pub(crate) fn suggestion(message: &str) -> Option<String> {
+    if let Some((unknown, known)) =
+        message.strip_prefix('`').and_then(|rest| rest.split_once("` is not one of "))
+    {
+        return suggest::nearest(unknown, known.split(", ")).map(str::to_owned);
+    }
     if !message.starts_with("unknown ") {
         return None;
     }
@@ -112,7 +102,7 @@ pub(crate) fn suggestion(message: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evidence::{Globs, Permission, RefsRule};
+    use evidence::{Globs, Permission, RefsRule, SignatureRule};
 
     const WHOLE: &str = r#"
 [versions]

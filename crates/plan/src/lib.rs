@@ -22,6 +22,7 @@ mod config;
 mod contract_rules;
 mod document;
 mod error;
+mod forms;
 mod gate;
 mod imports;
 mod outputs;
