@@ -32,8 +32,13 @@ pub use budget::{Budget, CurrentState, budget};
 pub use delta::{DeltaRefusal, DeltaVerdict, Incomparable, StructuralDelta, structural_delta};
 pub use finish::{FinishStatus, Pipeline, finish_status};
 pub use markdown::{health_change, markdown};
-pub use profile::{BASELINE_FILE, Check, CheckOutcome, FileClass, Profile, ProfileReport, classify, profile};
+pub use profile::{
+    BASELINE_FILE, Check, CheckOutcome, CheckResult, FileClass, Profile, ProfileReport, classify, profile,
+};
 pub use run::{Finding, GatePreview, Run, WorsenedSymbol};
 pub use strictness::{Outcome, weigh};
-pub use verify::{Evaluated, Evaluation, IntentState, Patch, PatchIntent, Verdict, verify};
+pub use verify::{
+    BaselineAbuse, DeltaSummary, Evaluated, Evaluation, HealthLoss, IntentState, Patch, PatchIntent, Verdict,
+    VerdictFacts, verify,
+};
 pub use words::{BaselineTrigger, ContractReason, ContractStatus};

@@ -1,5 +1,7 @@
 //! A receipt as Markdown, for a pull request. It shows what the document says and judges nothing.
 
+use crate::profile::{Check, CheckOutcome, Profile};
+use crate::words::{ContractReason, ContractStatus};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -11,7 +13,9 @@ pub fn markdown(receipt: &Value) -> String {
     let mut page = String::new();
     let status = text(&receipt["outcome"]["status"]);
     let reason = text(&receipt["outcome"]["reason"]);
-    let because = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+    let because = reason.parse::<ContractReason>().map_or(reason, |reason| reason.meaning().to_owned());
+    let because = if because.is_empty() { String::new() } else { format!(" ({because})") };
+    let status = status.parse::<ContractStatus>().map_or(status, |status| status.words().to_owned());
     line(&mut page, &format!("## Probity: {status}{because}"));
     if let Some(intent) = receipt["intent"].as_object() {
         let name = code(&text(&intent["intent_id"]));
@@ -26,16 +30,27 @@ pub fn markdown(receipt: &Value) -> String {
     }
     facts(&mut page, receipt);
     section(&mut page, "Checks", receipt["checks"].as_array(), |check| {
-        format!("{}: **{}**", text(&check["check"]), text(&check["outcome"]))
+        let (check, outcome) = (text(&check["check"]), text(&check["outcome"]));
+        let check = check.parse::<Check>().map_or(check, |check| check.words().to_owned());
+        let outcome = outcome.parse::<CheckOutcome>().map_or(outcome, |outcome| outcome.words().to_owned());
+        format!("{check}: **{outcome}**")
     });
     section(&mut page, "Gates", receipt["gates"].as_array(), |gate| {
-        format!("{}: **{}**", code(&text(&gate["id"])), text(&gate["result"]))
+        format!("{}: **{}**", code(&text(&gate["id"])), text(&gate["result"]).replace('_', " "))
     });
     findings(&mut page, receipt);
-    section(&mut page, "Let through", receipt["outcome"]["let_through"].as_array(), text);
+    section(&mut page, "Let through", receipt["outcome"]["let_through"].as_array(), |reason| {
+        let reason = text(reason);
+        reason.parse::<ContractReason>().map_or(reason, |reason| reason.meaning().to_owned())
+    });
     claims(&mut page, receipt);
     section(&mut page, "For you to decide", receipt["decision_points"].as_array(), |point| {
-        format!("{} {}: {}", text(&point["id"]), text(&point["kind"]), plain(&text(&point["detail"])))
+        format!(
+            "{} {}: {}",
+            text(&point["id"]),
+            text(&point["kind"]).replace('_', " "),
+            plain(&text(&point["detail"]))
+        )
     });
     section(&mut page, "Changed paths", receipt["delta"].as_array(), |entry| code(&text(&entry["path"])));
     line(&mut page, &format!("Receipt {}", code(&text(&receipt["digest"]))));
@@ -45,7 +60,7 @@ pub fn markdown(receipt: &Value) -> String {
 /// The table of the two runs and the numbers.
 fn facts(page: &mut String, receipt: &Value) {
     let rows = [
-        ("Profile", text(&receipt["profile"]["profile"])),
+        ("Kind", profile(&text(&receipt["profile"]["profile"]))),
         ("Run before", text(&receipt["before"]["run_id"])),
         ("Run after", text(&receipt["after"]["run_id"])),
         ("Health", health(receipt)),
@@ -60,6 +75,11 @@ fn facts(page: &mut String, receipt: &Value) {
         let _ = writeln!(table, "| {name} | {value} |");
     }
     line(page, table.trim_end());
+}
+
+/// What kind of change it is; the word itself, if a later version wrote it.
+fn profile(word: &str) -> String {
+    word.parse::<Profile>().map_or_else(|_| word.to_owned(), Profile::words)
 }
 
 /// The health before and after, and what lies between them.
@@ -129,7 +149,7 @@ fn claims(page: &mut String, receipt: &Value) {
     section(page, "Claims", checked, |claim| {
         let said = match claim["sentence"].as_str() {
             Some(sentence) => format!("\"{}\"", plain(sentence)),
-            None => plain(&text(&claim["claim"])),
+            None => plain(&text(&claim["claim"]).replace('_', " ")),
         };
         let because: Vec<String> = ["objections", "reservations"]
             .into_iter()
@@ -143,7 +163,8 @@ fn claims(page: &mut String, receipt: &Value) {
 
 /// The words of a list in a row.
 fn words(list: &Value) -> String {
-    let words: Vec<String> = list.as_array().into_iter().flatten().map(text).collect();
+    let words = list.as_array().into_iter().flatten().map(|word| text(word).replace('_', " "));
+    let words: Vec<String> = words.collect();
     if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
 }
 

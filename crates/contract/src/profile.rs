@@ -1,6 +1,7 @@
 //! The verification profile of a patch: which checks apply, derived from the changed files and never declared.
 
 use canon::Language;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -208,6 +209,8 @@ impl Serialize for Profile {
     }
 }
 
+canon::json_schema_of!(Profile, canon::schema::text("^[a-z_]+$"));
+
 impl<'de> Deserialize<'de> for Profile {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
@@ -296,6 +299,88 @@ canon::word_enum! {
         NotReached = "not_reached",
         /// It was left out, or something before it failed. That is not passed either.
         Skipped = "skipped",
+    }
+}
+
+impl Check {
+    /// Its name for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::ProfileClassification => "own state untouched",
+            Self::ScopeCheck => "declared scope",
+            Self::ForbiddenPaths => "forbidden paths",
+            Self::StructuralDelta => "new findings",
+            Self::GateComparison => "structural gates",
+            Self::WorsenedSymbols => "worse symbols",
+            Self::PolicyGates => "gates of the policy",
+        }
+    }
+}
+
+impl CheckOutcome {
+    /// Whether the check was made.
+    pub fn is_result(self) -> bool {
+        matches!(self, Self::Passed | Self::Failed | Self::Reported)
+    }
+
+    /// Its name for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::NotApplicable => "does not apply",
+            Self::NotReached => "not reached",
+            Self::Passed | Self::Failed | Self::Reported | Self::Skipped => self.as_str(),
+        }
+    }
+}
+
+/// A check and what became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CheckResult {
+    /// The check.
+    pub check: Check,
+    /// What became of it.
+    pub outcome: CheckOutcome,
+}
+
+impl ProfileReport {
+    /// The same after the checks were made: which were performed and which do not apply is what became of them, not
+    /// what the changed files let expect.
+    #[must_use]
+    pub fn with_results(&self, results: &[CheckResult]) -> Self {
+        let of = |wanted: &dyn Fn(CheckOutcome) -> bool| -> Vec<Check> {
+            results.iter().filter(|result| wanted(result.outcome)).map(|result| result.check).collect()
+        };
+        Self {
+            checks_performed: of(&|outcome| outcome.is_result()),
+            checks_not_applicable: of(&|outcome| outcome == CheckOutcome::NotApplicable),
+            ..self.clone()
+        }
+    }
+}
+
+/// The name of a language as people write it.
+fn language_title(language: Language) -> String {
+    match language.name() {
+        "cpp" => "C++".to_owned(),
+        "csharp" => "C#".to_owned(),
+        "javascript" => "JavaScript".to_owned(),
+        "php" => "PHP".to_owned(),
+        "typescript" => "TypeScript".to_owned(),
+        name => name[..1].to_ascii_uppercase() + &name[1..],
+    }
+}
+
+impl Profile {
+    /// What kind of change it is, for people.
+    pub fn words(self) -> String {
+        match self {
+            Self::StateArtifactChange => "a change of Probity's own state".to_owned(),
+            Self::Structural(language) => format!("a change of {} code", language_title(language)),
+            Self::PolyglotStructural => "a change of code in several languages".to_owned(),
+            Self::GovernanceConfig => "a change of configuration".to_owned(),
+            Self::DocumentationOnly => "a change of documentation only".to_owned(),
+            Self::OtherPatch => "no code, configuration or documentation".to_owned(),
+        }
     }
 }
 

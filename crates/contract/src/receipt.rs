@@ -5,7 +5,7 @@
 
 use crate::claims::{ApiDelta, CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome, Judgement};
 use crate::outputs::NewFinding;
-use crate::profile::{Check, CheckOutcome};
+use crate::profile::{Check, CheckOutcome, CheckResult};
 use crate::strictness::Outcome;
 use crate::verify::{Evaluated, Verdict};
 use crate::words::ContractReason;
@@ -144,6 +144,7 @@ pub fn receipt(input: &ReceiptInput<'_>) -> Value {
         .filter(|word| input.claims.iter().all(|it| it.claim.word() != *word))
         .collect();
     let health = input.after.and_then(|run| run.health);
+    let checks = check_results(input.verdict, input.scope_check, input.gates);
     let mut document = json!({
         "schema": SCHEMA,
         "at": input.at,
@@ -153,15 +154,14 @@ pub fn receipt(input: &ReceiptInput<'_>) -> Value {
         "delta": input.delta,
         "hygiene": hygiene,
         "scope_check": input.scope_check,
-        "profile": input.verdict.profile,
-        "verdict": input.verdict.to_json(),
+        "profile": input.verdict.profile.with_results(&checks),
+        "verdict": input.verdict.facts(),
         "outcome": input.outcome,
         "strictness": input.strictness,
-        "checks": check_outcomes(input.verdict, input.scope_check, input.gates)
-            .map(|(check, outcome)| json!({ "check": check, "outcome": outcome })),
+        "checks": checks,
         "gates": input.gates,
         "claims": {
-            "checked": input.claims.iter().map(CheckedClaim::to_json).collect::<Vec<_>>(),
+            "checked": input.claims.iter().map(CheckedClaim::report).collect::<Vec<_>>(),
             "violations": input.judgement.violations,
             "warnings": input.judgement.warnings,
             "not_made": not_made,
@@ -188,9 +188,9 @@ pub fn receipt(input: &ReceiptInput<'_>) -> Value {
 /// The most new findings that a document shows in words. Their ids are always listed in full.
 pub const MAX_SHOWN_FINDINGS: usize = 200;
 
-/// The new findings as a document shows them.
-pub fn shown_findings(findings: &[NewFinding]) -> Vec<Value> {
-    findings.iter().take(MAX_SHOWN_FINDINGS).map(NewFinding::to_json).collect()
+/// The new findings that a document shows.
+pub fn shown_findings(findings: &[NewFinding]) -> &[NewFinding] {
+    &findings[..findings.len().min(MAX_SHOWN_FINDINGS)]
 }
 
 /// The intent without what only its owner may know: of those who amended it, the name people call them by.
@@ -214,12 +214,12 @@ fn intent_json(intent: &ReceiptIntent) -> Value {
     })
 }
 
-/// Every check with what became of it.
-pub fn check_outcomes(
+/// Every check with what became of it: the one list that all others follow from.
+pub fn check_results(
     verdict: &Verdict,
     scope_check: Option<&ScopeCheck>,
     policy_gates: &[GateFact],
-) -> [(Check, CheckOutcome); 7] {
+) -> Vec<CheckResult> {
     let violated = |reason| verdict.contract_violations.contains(&reason);
     let failed_if = |failed| if failed { CheckOutcome::Failed } else { CheckOutcome::Passed };
     let scope = |failed: fn(&ScopeCheck) -> bool| {
@@ -236,7 +236,7 @@ pub fn check_outcomes(
         (true, failed) => failed_if(failed),
     };
     let worsened = |empty| if empty { CheckOutcome::Passed } else { CheckOutcome::Reported };
-    [
+    let results = [
         (Check::ProfileClassification, failed_if(violated(ContractReason::StateArtifactMutation))),
         (Check::ScopeCheck, scope(|check| !check.unexpected_files.is_empty())),
         (Check::ForbiddenPaths, scope(|check| !check.forbidden_touched.is_empty())),
@@ -244,7 +244,8 @@ pub fn check_outcomes(
         (Check::GateComparison, structural(&gates)),
         (Check::WorsenedSymbols, structural(&|it| worsened(it.intent_worsened.is_empty()))),
         (Check::PolicyGates, of_gates(policy_gates)),
-    ]
+    ];
+    results.map(|(check, outcome)| CheckResult { check, outcome }).to_vec()
 }
 
 /// What the commands of the policy say together: the worst of them.

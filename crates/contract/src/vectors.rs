@@ -91,7 +91,7 @@ pub fn contract(given: &Value) -> Result<Value, String> {
         after_gate: Option<crate::run::GatePreview>,
     }
     let given: Given = read(given)?;
-    Ok(verify(&Patch {
+    let verdict = verify(&Patch {
         intent: given.intent,
         changed_files: given.changed_files,
         scope_check: given.scope_check,
@@ -101,8 +101,8 @@ pub fn contract(given: &Value) -> Result<Value, String> {
         worsened: given.worsened,
         before_gate: given.before_gate,
         after_gate: given.after_gate,
-    })
-    .to_json())
+    });
+    Ok(json!(verdict.facts()))
 }
 
 /// The answer to a vector of kind `finish_status`, but for the exit code, which the surfaces own.

@@ -9,8 +9,8 @@ use crate::run::{Finding, GatePreview, Run, WorsenedSymbol};
 use crate::words::{BaselineTrigger, ContractReason, ContractStatus};
 use intent::{Entries, Entry, IntentId, IntentScope, Patterns, ScopeCheckStatus};
 use paths::RepoPath;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// Whether the intent may be verified.
@@ -123,43 +123,101 @@ impl Verdict {
         (self.status != ContractStatus::Violated && delta < 0).then_some(delta)
     }
 
-    /// The verdict as its document states it: every field, and `null` for what was not evaluated.
-    pub fn to_json(&self) -> Value {
+    /// The verdict as its document states it: every member, and `None` for what was not evaluated.
+    pub fn facts(&self) -> VerdictFacts {
         let evaluation = self.evaluation();
-        let delta = match &self.evaluated {
-            Evaluated::Nothing => Value::Null,
-            Evaluated::NotApplicable => json!({
-                "verdict": DeltaVerdict::NotApplicable,
-                "health_delta": null,
-                "regressions": [],
-                "improvements": [],
+        VerdictFacts {
+            status: self.status,
+            reason: self.reason,
+            structural_delta: match &self.evaluated {
+                Evaluated::Nothing => None,
+                Evaluated::NotApplicable => Some(DeltaSummary {
+                    verdict: DeltaVerdict::NotApplicable,
+                    health_delta: None,
+                    regressions: BTreeSet::new(),
+                    improvements: BTreeSet::new(),
+                }),
+                Evaluated::Fully(evaluation) => Some(DeltaSummary {
+                    verdict: evaluation.structural_delta.verdict,
+                    health_delta: evaluation.structural_delta.health_delta,
+                    regressions: evaluation.structural_delta.regressions.clone(),
+                    improvements: evaluation.structural_delta.improvements.clone(),
+                }),
+            },
+            intent_regressions: evaluation.map(|it| it.intent_regressions.clone()),
+            external_regressions: evaluation.map(|it| it.external_regressions.clone()),
+            intent_worsened: evaluation.map(|it| it.intent_worsened.clone()),
+            external_worsened: evaluation.map(|it| it.external_worsened.clone()),
+            gate_worsened: evaluation.map(|it| it.gate_worsened),
+            intent_caused_gate_failure: evaluation.map(|it| it.intent_caused_gate_failure),
+            baseline_abuse: evaluation.map(|it| BaselineAbuse {
+                detected: !it.baseline_triggers.is_empty(),
+                triggers: it.baseline_triggers.clone(),
             }),
-            Evaluated::Fully(evaluation) => json!({
-                "verdict": evaluation.structural_delta.verdict,
-                "health_delta": evaluation.structural_delta.health_delta,
-                "regressions": evaluation.structural_delta.regressions,
-                "improvements": evaluation.structural_delta.improvements,
-            }),
-        };
-        let advisory = self.health_regression_advisory();
-        json!({
-            "status": self.status,
-            "reason": self.reason,
-            "structural_delta": delta,
-            "intent_regressions": evaluation.map(|it| &it.intent_regressions),
-            "external_regressions": evaluation.map(|it| &it.external_regressions),
-            "intent_worsened": evaluation.map(|it| &it.intent_worsened),
-            "external_worsened": evaluation.map(|it| &it.external_worsened),
-            "gate_worsened": evaluation.map(|it| it.gate_worsened),
-            "intent_caused_gate_failure": evaluation.map(|it| it.intent_caused_gate_failure),
-            "baseline_abuse": evaluation.map(|it| json!({
-                "detected": !it.baseline_triggers.is_empty(),
-                "triggers": it.baseline_triggers,
-            })),
-            "contract_violations": self.contract_violations,
-            "health_regression_advisory": advisory.map(|delta| json!({ "health_delta": delta })),
-        })
+            contract_violations: self.contract_violations.clone(),
+            health_regression_advisory: self
+                .health_regression_advisory()
+                .map(|health_delta| HealthLoss { health_delta }),
+        }
     }
+}
+
+/// A verdict in a document: `null` for what was not evaluated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct VerdictFacts {
+    /// In one word.
+    pub status: ContractStatus,
+    /// Why, unless it is accepted.
+    pub reason: Option<ContractReason>,
+    /// What the two runs say.
+    pub structural_delta: Option<DeltaSummary>,
+    /// New findings in scope, or without a path.
+    pub intent_regressions: Option<BTreeSet<String>>,
+    /// New findings entirely outside.
+    pub external_regressions: Option<BTreeSet<String>>,
+    /// Symbols in scope that got worse.
+    pub intent_worsened: Option<BTreeSet<String>>,
+    /// Symbols outside that got worse.
+    pub external_worsened: Option<BTreeSet<String>>,
+    /// Whether the structural gates passed before and fail now.
+    pub gate_worsened: Option<bool>,
+    /// Whether that is this patch's doing.
+    pub intent_caused_gate_failure: Option<bool>,
+    /// Signs that the baseline was moved to hide something.
+    pub baseline_abuse: Option<BaselineAbuse>,
+    /// Every way in which the patch breaks the contract.
+    pub contract_violations: Vec<ContractReason>,
+    /// The health that the patch lost although it is not violated.
+    pub health_regression_advisory: Option<HealthLoss>,
+}
+
+/// What two runs say, in a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DeltaSummary {
+    /// In one word.
+    pub verdict: DeltaVerdict,
+    /// Health after minus health before.
+    pub health_delta: Option<i64>,
+    /// Findings that are new.
+    pub regressions: BTreeSet<String>,
+    /// Findings that are gone.
+    pub improvements: BTreeSet<String>,
+}
+
+/// Signs that the baseline was moved to hide something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BaselineAbuse {
+    /// Whether there are any.
+    pub detected: bool,
+    /// Which.
+    pub triggers: BTreeSet<BaselineTrigger>,
+}
+
+/// Health that was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct HealthLoss {
+    /// Health after minus health before, below 0.
+    pub health_delta: i64,
 }
 
 /// Judges a patch; the first row of the decision table that fits.

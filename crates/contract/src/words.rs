@@ -22,6 +22,14 @@ impl ContractStatus {
         matches!(self, Self::Accepted | Self::AcceptedWithExternalChanges)
     }
 
+    /// The verdict for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::AcceptedWithExternalChanges => "accepted, with changes outside of it",
+            Self::Accepted | Self::Violated | Self::Unverified | Self::Expired => self.as_str(),
+        }
+    }
+
     /// Whether there is no verdict at all.
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Unverified | Self::Expired)

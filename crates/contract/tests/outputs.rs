@@ -4,7 +4,7 @@ use paths::RepoPath;
 use plan::{GateKind, Severity};
 use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
 use probity_contract::outputs::{NewFinding, Review, github_annotations, github_summary, gitlab, junit};
-use probity_contract::{Check, CheckOutcome, ContractStatus};
+use probity_contract::{Check, CheckOutcome, CheckResult, ContractReason, ContractStatus};
 use serde_json::Value;
 
 fn path(bytes: &[u8]) -> RepoPath {
@@ -27,17 +27,17 @@ fn finding(id: &str, at: &[u8], is_ours: bool, is_let_through: bool) -> NewFindi
 fn review() -> Review {
     Review {
         status: ContractStatus::Violated,
-        reason: Some("structural_regressions".into()),
+        reason: Some(ContractReason::StructuralRegressions),
         next_step: Some("fix the new findings"),
         blocking: vec!["structural_regressions".into()],
         let_through: vec![],
-        profile: "python_structural".into(),
+        profile: "a change of Python code".into(),
         runs: (Some("aaaa1111".into()), Some("bbbb2222".into())),
         health: (Some(90), Some(88)),
         checks: vec![
-            (Check::ScopeCheck, CheckOutcome::Passed),
-            (Check::StructuralDelta, CheckOutcome::Failed),
-            (Check::GateComparison, CheckOutcome::NotApplicable),
+            CheckResult { check: Check::ScopeCheck, outcome: CheckOutcome::Passed },
+            CheckResult { check: Check::StructuralDelta, outcome: CheckOutcome::Failed },
+            CheckResult { check: Check::GateComparison, outcome: CheckOutcome::NotApplicable },
         ],
         gates: vec![GateFact {
             id: "unit".into(),

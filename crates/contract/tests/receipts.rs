@@ -7,10 +7,10 @@ use paths::RepoPath;
 use plan::{FalseClaims, GateKind, Severity, Strictness, StrictnessProfile};
 use probity_contract::claims::{Claim, Facts, GateFact, GateOutcome, Judgement, check_each, judge};
 use probity_contract::outputs::NewFinding;
-use probity_contract::receipt::{DeltaEntry, ReceiptInput, ReceiptIntent, RunRef, receipt};
+use probity_contract::receipt::{DeltaEntry, ReceiptInput, ReceiptIntent, RunRef, check_results, receipt};
 use probity_contract::{
-    ContractReason, ContractStatus, CurrentState, Finding, GatePreview, IntentState, Patch, PatchIntent, Run,
-    Verdict, budget, markdown, verify, weigh,
+    Check, CheckOutcome, CheckResult, ContractReason, ContractStatus, CurrentState, Finding, GatePreview,
+    IntentState, Patch, PatchIntent, Run, Verdict, budget, markdown, verify, weigh,
 };
 use serde_json::{Value, json};
 
@@ -60,6 +60,32 @@ fn patch(after: Run, scope_check: ScopeCheckStatus) -> Patch {
 
 fn strictness(profile: StrictnessProfile, severity_floor: Option<Severity>) -> Strictness {
     Strictness { profile, severity_floor }
+}
+
+#[test]
+fn a_check_that_was_made_is_not_among_those_that_do_not_apply() {
+    let mut patch =
+        patch(run("after", 88, &[("F2", Severity::Critical, "src/a.py")]), ScopeCheckStatus::Clean);
+    // Documentation needs no analysis, but here there is one, and it has something to say.
+    patch.changed_files = [Entry::new("README.md")].into();
+    let verdict = verify(&patch);
+    let results = check_results(&verdict, None, &[]);
+    let failed = CheckResult { check: Check::StructuralDelta, outcome: CheckOutcome::Failed };
+    assert!(results.contains(&failed), "{results:?}");
+    let report = verdict.profile.with_results(&results);
+    assert_eq!(
+        report.checks_performed,
+        [Check::ProfileClassification, Check::StructuralDelta, Check::GateComparison, Check::WorsenedSymbols]
+    );
+    assert_eq!(report.checks_not_applicable, [Check::ScopeCheck, Check::ForbiddenPaths, Check::PolicyGates]);
+}
+
+#[test]
+fn a_budget_names_the_severities_that_findings_have() {
+    let current = CurrentState::new(Some(90), []);
+    let budget = budget("run".into(), current, strictness(StrictnessProfile::Ci, None), None);
+    let names: Vec<String> = budget.new_findings.keys().map(ToString::to_string).collect();
+    assert_eq!(names, ["info", "warning", "critical"]);
 }
 
 #[test]

@@ -3,10 +3,11 @@
 //! Literal membership: a directory in `allowed_files` names the directory, not what lies below.
 
 use crate::scope::{Entries, IntentScope};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The outcome of a scope check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScopeCheckStatus {
     /// Only allowed files.
@@ -20,7 +21,7 @@ pub enum ScopeCheckStatus {
 }
 
 /// The outcome of a scope check, with the paths behind it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScopeCheck {
     /// The outcome.
     pub status: ScopeCheckStatus,

@@ -5,6 +5,8 @@ mod analyze;
 mod baseline;
 mod blast;
 mod comparison;
+mod contract;
+mod receipt;
 
 pub use analysis_run::{
     AnalysisRunAnswer, FileSummary, HealthSummary, HotSpot, NotedFile, RunSummary, RunsGcAnswer,
@@ -14,3 +16,11 @@ pub use analyze::{AnalyzeAnswer, ListedFinding, RevisionComparison, TreeFileSumm
 pub use baseline::{BaselineAnswer, BaselineStatus, BaselineSummary};
 pub use blast::BlastRadiusAnswer;
 pub use comparison::{ComparedRun, RunComparison};
+pub use contract::{
+    ClaimsCheckAnswer, ClaimsSummary, ContractBudgetAnswer, ContractMode, ContractRun, ContractVerifyAnswer,
+    PatchVerdict, ReceiptReference, VerdictWord,
+};
+pub use receipt::{
+    ReceiptCheckReport, ReceiptCheckStatus, ReceiptListAnswer, ReceiptOutcome, ReceiptShowAnswer,
+    ReceiptSummary, ReceiptVerifyAnswer,
+};

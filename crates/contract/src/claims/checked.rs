@@ -1,7 +1,10 @@
 //! Each claim with its verdict, the sentence that makes it, and what the facts say to it in words.
 
 use super::{AssertedClaim, Claim, Facts, Judgement, Objection, ObjectionCode, judge};
-use serde_json::{Value, json};
+use intent::Entry;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeSet;
 
 canon::word_enum! {
     /// What the facts say to a claim.
@@ -48,14 +51,29 @@ pub struct CheckedClaim {
 }
 
 impl CheckedClaim {
-    /// The claim as documents hold it: its own fields, and what came of it.
-    pub fn to_json(&self) -> Value {
-        let mut document = json!(self.claim);
-        document["sentence"] = json!(self.sentence);
-        document["verdict"] = json!(self.verdict);
-        document["objections"] = json!(self.objections);
-        document["reservations"] = json!(self.reservations);
-        document
+    /// The claim as documents hold it: its own members, and what came of it.
+    pub fn report(&self) -> ClaimReport {
+        let (mut finding, mut gate, mut paths) = (None, None, None);
+        match &self.claim {
+            Claim::Fixed { finding: id } => finding = Some(id.clone()),
+            Claim::TestsPass { gate: id } => gate.clone_from(id),
+            Claim::OnlyTouched { paths: touched } => paths = Some(touched.clone()),
+            Claim::AllChecksPassed
+            | Claim::DocsOnly
+            | Claim::NoApiChange
+            | Claim::NoRegressions
+            | Claim::Verified => {}
+        }
+        ClaimReport {
+            claim: self.claim.word(),
+            finding,
+            gate,
+            paths,
+            sentence: self.sentence.clone(),
+            verdict: self.verdict,
+            objections: self.objections.clone(),
+            reservations: self.reservations.clone(),
+        }
     }
 
     /// The claim as a reader knows it: the author's sentence, else the word of the claim.
@@ -71,6 +89,30 @@ impl CheckedClaim {
         let all: Vec<&str> = self.objections.iter().chain(&self.reservations).map(String::as_str).collect();
         all.join("; ")
     }
+}
+
+/// A claim in a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ClaimReport {
+    /// The word of the claim.
+    pub claim: &'static str,
+    /// The finding that is said to be gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finding: Option<String>,
+    /// The gate that is meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<String>,
+    /// The paths that alone are said to be changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paths: Option<BTreeSet<Entry>>,
+    /// The sentence that claims it, as its author wrote it; null for a claim that was given as such.
+    pub sentence: Option<String>,
+    /// What the facts say to it.
+    pub verdict: ClaimVerdict,
+    /// What speaks against it, in words.
+    pub objections: Vec<String>,
+    /// What makes it weaker than it sounds, in words.
+    pub reservations: Vec<String>,
 }
 
 /// Checks each claim by itself. `finding` describes a finding by its id, as `src/a.py:3 unused function f`.

@@ -3,11 +3,10 @@
 use super::{Claim, Facts, GateFact, GateOutcome};
 use crate::profile::{Check, FileClass, classify};
 use crate::words::ContractStatus;
-use canon::bytes;
 use intent::{Entries, Entry, covered};
 use plan::GateKind;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 use std::collections::BTreeSet;
 
 canon::code_enum! {
@@ -69,7 +68,7 @@ impl ObjectionCode {
 }
 
 /// An objection to a claim.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Objection {
     /// The word of the claim.
     pub claim: &'static str,
@@ -77,18 +76,6 @@ pub struct Objection {
     pub code: ObjectionCode,
     /// The ids, checks or paths that are meant.
     pub detail: BTreeSet<Entry>,
-}
-
-impl Serialize for Objection {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeStruct;
-        let detail: Vec<Value> = self.detail.iter().map(|item| bytes::to_json(item.as_bytes())).collect();
-        let mut fields = serializer.serialize_struct("Objection", 3)?;
-        fields.serialize_field("claim", self.claim)?;
-        fields.serialize_field("code", &self.code)?;
-        fields.serialize_field("detail", &detail)?;
-        fields.end()
-    }
 }
 
 /// What the facts say to a set of claims.

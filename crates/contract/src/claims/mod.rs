@@ -7,7 +7,7 @@ mod checked;
 mod judge;
 mod text;
 
-pub use checked::{CheckedClaim, ClaimVerdict, check_each};
+pub use checked::{CheckedClaim, ClaimReport, ClaimVerdict, check_each};
 pub use judge::{Judgement, Objection, ObjectionCode, judge};
 pub use text::{AssertedClaim, KnownNames, Recognition, recognise};
 
@@ -16,6 +16,7 @@ use crate::words::ContractStatus;
 use intent::Entry;
 use paths::RepoPath;
 use plan::GateKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -64,6 +65,19 @@ impl Claim {
         "verified",
     ];
 
+    /// The claim that a word alone makes; `None` for one that needs more, and for a word that is no claim.
+    pub fn of_word(word: &str) -> Option<Self> {
+        match word {
+            "all_checks_passed" => Some(Self::AllChecksPassed),
+            "docs_only" => Some(Self::DocsOnly),
+            "no_api_change" => Some(Self::NoApiChange),
+            "no_regressions" => Some(Self::NoRegressions),
+            "tests_pass" => Some(Self::TestsPass { gate: None }),
+            "verified" => Some(Self::Verified),
+            _ => None,
+        }
+    }
+
     /// The word for the claim.
     pub const fn word(&self) -> &'static str {
         match self {
@@ -80,7 +94,7 @@ impl Claim {
 }
 
 /// What became of a gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GateOutcome {
     /// It ran and passed.
@@ -94,7 +108,7 @@ pub enum GateOutcome {
 }
 
 /// A gate and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GateFact {
     /// The gate.
     pub id: String,
@@ -122,6 +136,14 @@ impl GateFact {
 }
 
 impl GateOutcome {
+    /// Its name for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::NotRun => "not run",
+            Self::Passed | Self::Failed | Self::Skipped => self.word(),
+        }
+    }
+
     /// The stable word.
     pub const fn word(self) -> &'static str {
         match self {
@@ -134,7 +156,7 @@ impl GateOutcome {
 }
 
 /// What two runs say about the public interface. Symbols are written `path::name`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApiDelta {
     /// Symbols that callers can no longer rely on.
     pub breaks: BTreeSet<String>,

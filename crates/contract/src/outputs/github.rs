@@ -3,6 +3,7 @@
 use super::{NewFinding, Review};
 use crate::claims::{GateFact, GateOutcome};
 use crate::markdown::{code, health_change, plain};
+use crate::profile::CheckResult;
 use crate::words::ContractStatus;
 use plan::Severity;
 use std::fmt::Write;
@@ -20,9 +21,9 @@ pub fn github_summary(review: &Review) -> String {
         ContractStatus::Violated => "❌",
         ContractStatus::Unverified | ContractStatus::Expired => "⚠️",
     };
-    let mut page = format!("## {mark} Probity: {}\n\n", review.status.as_str());
+    let mut page = format!("## {mark} Probity: {}\n\n", review.status.words());
     if let Some(reason) = &review.reason {
-        let _ = writeln!(page, "**Because:** {}  ", plain(reason));
+        let _ = writeln!(page, "**Because:** {}  ", plain(reason.meaning()));
     }
     if let Some(step) = review.next_step {
         let _ = writeln!(page, "**Next:** {step}  ");
@@ -48,23 +49,23 @@ fn facts(page: &mut String, review: &Review) {
         _ => "not known".into(),
     };
     let run = |id: &Option<String>| id.as_ref().map_or_else(|| "none".into(), |id| code(id));
-    let _ = write!(page, "\n| | |\n|---|---|\n| Profile | {} |\n", plain(&review.profile));
+    let _ = write!(page, "\n| | |\n|---|---|\n| Kind | {} |\n", plain(&review.profile));
     let _ = writeln!(page, "| Runs | {} → {} |", run(&review.runs.0), run(&review.runs.1));
     let _ = writeln!(page, "| Health | {health} |");
-    for (check, outcome) in &review.checks {
-        let _ = writeln!(
-            page,
-            "| {} | {} |",
-            check.as_str().replace('_', " "),
-            outcome.as_str().replace('_', " ")
-        );
+    for CheckResult { check, outcome } in &review.checks {
+        let _ = writeln!(page, "| {} | {} |", sentence_case(check.words()), outcome.words());
     }
+}
+
+/// A name at the beginning of a row.
+fn sentence_case(words: &str) -> String {
+    words[..1].to_ascii_uppercase() + &words[1..]
 }
 
 fn gate_line(gate: &GateFact) -> String {
     let optional = if gate.required { "" } else { " (not required)" };
     let why = if gate.detail.is_empty() { String::new() } else { format!(": {}", plain(&gate.detail)) };
-    format!("{} **{}**{optional}{why}", code(&gate.id), gate.result.word().replace('_', " "))
+    format!("{} **{}**{optional}{why}", code(&gate.id), gate.result.words())
 }
 
 fn finding_line(finding: &NewFinding) -> String {
@@ -97,8 +98,8 @@ pub fn github_annotations(review: &Review) -> String {
         ContractStatus::Violated => "error",
         ContractStatus::Unverified | ContractStatus::Expired => "warning",
     };
-    let because = review.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
-    let verdict = format!("{}{because}", review.status.as_str());
+    let because = review.reason.map_or_else(String::new, |reason| format!(" ({})", reason.meaning()));
+    let verdict = format!("{}{because}", review.status.words());
     lines.push(format!("::{level} title=Probity::{}", data(&verdict)));
     for path in &review.out_of_scope {
         let file = property(&path.to_string());

@@ -7,8 +7,7 @@ use std::fmt::Write;
 
 /// The report. What does not apply is skipped, never passed (law 6).
 pub fn junit(review: &Review) -> String {
-    let checks: Vec<Case> =
-        review.checks.iter().map(|(check, outcome)| of_check(*check, *outcome, review)).collect();
+    let checks: Vec<Case> = review.checks.iter().map(|it| of_check(it.check, it.outcome, review)).collect();
     let findings: Vec<Case> = review.findings.iter().map(of_finding).collect();
     let gates: Vec<Case> = review.gates.iter().map(of_gate).collect();
     let claims: Vec<Case> = review.refuted_claims.iter().map(of_claim).collect();

@@ -14,14 +14,15 @@ pub use gitlab::gitlab;
 pub use junit::junit;
 
 use crate::claims::{CheckedClaim, GateFact};
-use crate::profile::{Check, CheckOutcome};
-use crate::words::ContractStatus;
+use crate::profile::CheckResult;
+use crate::words::{ContractReason, ContractStatus};
 use paths::RepoPath;
 use plan::Severity;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 /// A new finding, where a reader can find it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NewFinding {
     /// Its id.
     pub id: String,
@@ -33,31 +34,25 @@ pub struct NewFinding {
     pub message: String,
     /// The file, if there is one.
     pub path: Option<RepoPath>,
-    /// The lines in it, from 1.
+    /// The first and the last of its lines, from 1. Documents tell the first.
+    #[serde(rename = "line", serialize_with = "first_line")]
+    #[schemars(with = "u32")]
     pub lines: (u32, u32),
     /// Whether it counts against the change; else something outside of the change caused it.
+    #[serde(rename = "in_scope")]
     pub is_ours: bool,
     /// Whether it is let through.
+    #[serde(rename = "let_through")]
     pub is_let_through: bool,
+}
+
+fn first_line<S: Serializer>(lines: &(u32, u32), serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u32(lines.0)
 }
 
 impl NewFinding {
     fn blocks(&self) -> bool {
         self.is_ours && !self.is_let_through
-    }
-
-    /// The finding as documents hold it.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "id": self.id,
-            "rule": self.rule,
-            "severity": self.severity,
-            "message": self.message,
-            "path": self.path,
-            "line": self.lines.0,
-            "in_scope": self.is_ours,
-            "let_through": self.is_let_through,
-        })
     }
 
     /// Where it is and what is wrong, in one line.
@@ -80,21 +75,21 @@ pub struct Review {
     /// The status that the caller acts on.
     pub status: ContractStatus,
     /// Why, unless it is accepted.
-    pub reason: Option<String>,
+    pub reason: Option<ContractReason>,
     /// What to do about it.
     pub next_step: Option<&'static str>,
-    /// Everything that blocks.
+    /// Everything that blocks, in words.
     pub blocking: Vec<String>,
-    /// What is let through.
+    /// What is let through, in words.
     pub let_through: Vec<String>,
-    /// The profile of the change.
+    /// What kind of change it is, in words.
     pub profile: String,
     /// The runs, as people see their ids.
     pub runs: (Option<String>, Option<String>),
     /// The health before and after.
     pub health: (Option<i64>, Option<i64>),
     /// Every check with what became of it.
-    pub checks: Vec<(Check, CheckOutcome)>,
+    pub checks: Vec<CheckResult>,
     /// The gates of the policy.
     pub gates: Vec<GateFact>,
     /// Changed paths that were not declared, or are forbidden.

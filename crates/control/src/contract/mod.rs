@@ -3,15 +3,16 @@
 //! [`verify`] is a pure function from a [`Request`] to an [`Answer`]; nothing is read, and nothing is kept. [`present`]
 //! verifies the tree as it is now; [`receipts`] keeps what a finished change leaves.
 
+mod answers;
 mod baseline;
 mod convert;
-mod json;
 pub mod policy_gates;
 pub mod present;
 mod receipt;
 pub mod receipts;
 mod review;
 
+pub use answers::{ClaimsCheck, ContractVerification, budget_contract, check_claims, verify_contract};
 pub use baseline::BaselineFile;
 pub use policy_gates::GateChoice;
 pub use present::Verified;
@@ -142,7 +143,7 @@ pub fn verify(request: &Request<'_>) -> Answer {
         .as_ref()
         .zip(before.zip(after))
         .map(|(comparison, (before, after))| convert::api_delta(comparison, &before.run, &after.run));
-    let checked = check_claims(request, &verdict, comparison.as_ref(), api.as_ref());
+    let checked = hold_claims(request, &verdict, comparison.as_ref(), api.as_ref());
     Answer {
         outcome: outcome.with_claims(&checked.judgement, request.rules.false_claims()),
         verdict,
@@ -217,7 +218,7 @@ struct CheckedClaims {
     unchecked: Vec<String>,
 }
 
-fn check_claims(
+fn hold_claims(
     request: &Request<'_>,
     verdict: &Verdict,
     comparison: Option<&Comparison>,

@@ -127,14 +127,6 @@ impl Verified {
         after.map(|run| analysis::report::sarif(run, self.answer.comparison.as_ref())).unwrap_or_default()
     }
 
-    /// What was claimed and what is true of it, as `claims check` and its tool answer.
-    pub fn claims_document(&self) -> serde_json::Value {
-        let mut document = self.answer.claims_json();
-        document["status"] = serde_json::json!(self.answer.verdict.status);
-        document["notes"] = serde_json::json!(self.notes);
-        document
-    }
-
     /// The health that the trusted baseline was captured with: the one that the change started from.
     pub(super) fn baseline_health(&self) -> Option<i64> {
         self.before.as_ref()?.baseline_health(&self.after.as_ref()?.run)

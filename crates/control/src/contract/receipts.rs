@@ -10,10 +10,18 @@
 //! writes the next one.
 
 use crate::{Fault, Workspace, attest};
+use api::SystemPath;
+use api::quality::{
+    ReceiptCheckReport, ReceiptCheckStatus, ReceiptListAnswer, ReceiptOutcome, ReceiptReference,
+    ReceiptShowAnswer, ReceiptSummary, ReceiptVerifyAnswer,
+};
 use canon::{Digest, Reason, json};
-use evidence::Trust;
+use contract::ContractStatus;
 use evidence::receipt::{self, Checked, ReceiptCheck, ReceiptError};
+use evidence::{CheckStatus, Trust};
+use intent::Timestamp;
 use paths::RepoPath;
+use serde::Deserialize;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -35,10 +43,83 @@ pub struct Kept {
     pub digest: Digest,
     /// The document.
     pub document: Value,
+    /// What the list of receipts tells of it.
+    pub head: ReceiptHead,
     /// Where it is.
     pub path: PathBuf,
     /// Its signed envelope, if it was signed.
     pub envelope: Option<PathBuf>,
+}
+
+/// The members of a receipt by which it is listed, found and chained.
+#[derive(Debug, Clone, Deserialize)]
+pub struct ReceiptHead {
+    /// When the change was finished.
+    pub at: Timestamp,
+    /// The receipt before it.
+    pub previous: Option<Digest>,
+    intent: Option<IntentHead>,
+    outcome: OutcomeHead,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct IntentHead {
+    intent_id: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct OutcomeHead {
+    status: ContractStatus,
+}
+
+impl ReceiptHead {
+    /// Reads the members of a document; `None` if it is no receipt of this form.
+    fn of(document: &Value) -> Option<Self> {
+        Self::deserialize(document).ok()
+    }
+
+    /// The intent that the change belonged to.
+    pub fn intent_id(&self) -> Option<&str> {
+        self.intent.as_ref().map(|intent| intent.intent_id.as_str())
+    }
+
+    /// What became of the change.
+    pub const fn status(&self) -> ContractStatus {
+        self.outcome.status
+    }
+}
+
+impl Kept {
+    fn new(number: u64, digest: Digest, document: Value, path: PathBuf) -> Result<Self, Fault> {
+        let unreadable = || {
+            let detail = format!("{}: it has not the members of a receipt", path.display());
+            Fault::refused(Reason::EvidenceSchemaInvalid, detail)
+        };
+        let head = ReceiptHead::of(&document).ok_or_else(unreadable)?;
+        Ok(Self { number, digest, document, head, path, envelope: None })
+    }
+
+    /// The receipt as answers name it.
+    pub fn reference(&self) -> ReceiptReference {
+        ReceiptReference {
+            number: self.number,
+            digest: self.digest,
+            path: SystemPath::from(self.path.as_path()),
+            signed: self.envelope.is_some(),
+        }
+    }
+
+    fn summary(&self) -> ReceiptSummary {
+        ReceiptSummary {
+            number: self.number,
+            digest: self.digest,
+            previous: self.head.previous,
+            at: self.head.at,
+            intent_id: self.head.intent_id().map(str::to_owned),
+            status: self.head.status(),
+            signed: self.envelope.is_some(),
+        }
+    }
 }
 
 impl Receipts {
@@ -85,7 +166,8 @@ impl Receipts {
         let path = self.path(number);
         durable::write(&path, &[json::canonical(&document), b"\n".to_vec()].concat())?;
         chain.advance(&Link { run_id: number.to_string(), run_hash: digest })?;
-        Ok(Kept { number, digest, document, path, envelope: key.map(|_| self.envelope_path(number)) })
+        let envelope = key.map(|_| self.envelope_path(number));
+        Ok(Kept { envelope, ..Kept::new(number, digest, document, path)? })
     }
 
     /// All receipts, the oldest first.
@@ -103,7 +185,7 @@ impl Receipts {
         let is_meant = |kept: &Kept| {
             kept.number.to_string() == name
                 || digits.len() >= 4 && kept.digest.to_hex().starts_with(digits)
-                || kept.document["intent"]["intent_id"] == *name
+                || kept.head.intent_id() == Some(name)
         };
         let mut meant = all.into_iter().filter(is_meant);
         match (meant.next(), meant.next()) {
@@ -122,8 +204,7 @@ impl Receipts {
             if kept.number != index as u64 + 1 {
                 broken.push(format!("receipt {} is missing", index + 1));
             }
-            let named = kept.document["previous"].as_str().and_then(|digest| digest.parse().ok());
-            if named != before {
+            if kept.head.previous != before {
                 broken.push(format!("receipt {} does not name the one before it", kept.number));
             }
             before = Some(kept.digest);
@@ -147,7 +228,7 @@ impl Receipts {
         let digest = receipt::verify(&document)
             .map_err(|error| Fault::refused(error.reason(), format!("{}: {error}", path.display())))?;
         let envelope = Some(self.envelope_path(number)).filter(|path| path.exists());
-        Ok(Kept { number, digest, document, path, envelope })
+        Ok(Kept { envelope, ..Kept::new(number, digest, document, path)? })
     }
 
     /// The numbers of all receipts, in order.
@@ -175,8 +256,58 @@ impl Receipts {
     }
 }
 
+/// The receipts of a workspace, the newest last, and what is wrong with their chain.
+pub fn list_receipts(workspace: &Workspace) -> Result<ReceiptListAnswer, Fault> {
+    let receipts = Receipts::open(workspace);
+    let broken_links = receipts.broken_links()?;
+    let receipts = receipts.list()?.iter().map(Kept::summary).collect();
+    Ok(ReceiptListAnswer { receipts, broken_links })
+}
+
+/// One receipt, with its attestation if that is asked.
+pub fn show_receipt(
+    workspace: &Workspace,
+    name: &str,
+    with_attestation: bool,
+) -> Result<ReceiptShowAnswer, Fault> {
+    let kept = Receipts::open(workspace).find(name)?;
+    let attestation = attestation(&kept)?;
+    Ok(ReceiptShowAnswer {
+        reference: kept.reference(),
+        receipt: kept.document,
+        attestation: with_attestation.then_some(attestation),
+    })
+}
+
+/// Checks the bytes of a receipt or its envelope; with `own` also the chain of the repository that it is from.
+pub fn verify_receipt(
+    bytes: &[u8],
+    trust: &Trust,
+    tree: Option<&Path>,
+    own: Option<&Workspace>,
+) -> Result<ReceiptVerifyAnswer, Fault> {
+    let mut checked = check(bytes, trust, tree);
+    if let Some(workspace) = own {
+        checked.checks.push(chain_check(&Receipts::open(workspace))?);
+    }
+    let status = checked.document.as_ref().and_then(ReceiptHead::of).map(|head| head.status());
+    let outcome = if checked.passed() { ReceiptOutcome::Pass } else { ReceiptOutcome::Fail };
+    let codes = checked.checks.iter().filter_map(|check| check.code).collect();
+    let checks = checked.checks.into_iter().map(check_report).collect();
+    Ok(ReceiptVerifyAnswer { outcome, codes, checks, status })
+}
+
+fn check_report(check: ReceiptCheck) -> ReceiptCheckReport {
+    let status = match check.status {
+        CheckStatus::Passed => ReceiptCheckStatus::Passed,
+        CheckStatus::Failed => ReceiptCheckStatus::Failed,
+        CheckStatus::Skipped => ReceiptCheckStatus::Skipped,
+    };
+    ReceiptCheckReport { name: check.name, status, code: check.code, detail: check.detail }
+}
+
 /// A receipt as an attestation: its signed envelope, or the statement alone if nobody signed it.
-pub fn attestation(kept: &Kept) -> Result<Value, Fault> {
+fn attestation(kept: &Kept) -> Result<Value, Fault> {
     match &kept.envelope {
         None => receipt::statement(&kept.document).map_err(|error| unfit(&error)),
         Some(_) => json::parse(&bytes(kept)?)
@@ -191,7 +322,7 @@ pub fn bytes(kept: &Kept) -> Result<Vec<u8>, Fault> {
 }
 
 /// Whether the receipts of a repository hang together.
-pub fn chain_check(receipts: &Receipts) -> Result<ReceiptCheck, Fault> {
+fn chain_check(receipts: &Receipts) -> Result<ReceiptCheck, Fault> {
     let broken = receipts.broken_links()?;
     Ok(match broken.as_slice() {
         [] => ReceiptCheck::passed("chain", "every receipt names the one before it".into()),
@@ -200,7 +331,7 @@ pub fn chain_check(receipts: &Receipts) -> Result<ReceiptCheck, Fault> {
 }
 
 /// Checks a receipt or its envelope by its bytes alone, and against a tree if one is given.
-pub fn check(bytes: &[u8], trust: &Trust, tree: Option<&Path>) -> Checked {
+fn check(bytes: &[u8], trust: &Trust, tree: Option<&Path>) -> Checked {
     let digest = tree.map(|tree| |path: &RepoPath| digest_of_file(tree, path));
     receipt::check(bytes, trust, digest.as_ref().map(|digest| digest as receipt::DigestOfFile<'_>))
 }

@@ -2,10 +2,11 @@
 
 use super::Answer;
 use analysis::Regression;
+use contract::ContractReason;
 use contract::Evaluation;
 use contract::claims::ClaimVerdict;
 use contract::outputs::{NewFinding, Review};
-use contract::receipt::check_outcomes;
+use contract::receipt::check_results;
 use paths::RepoPath;
 
 impl Answer {
@@ -15,14 +16,14 @@ impl Answer {
         let health = |run: &Option<contract::receipt::RunRef>| run.as_ref().and_then(|run| run.health);
         Review {
             status: self.outcome.status,
-            reason: self.outcome.reason.map(|reason| reason.to_string()),
+            reason: self.outcome.reason,
             next_step: self.outcome.reason.map(contract::ContractReason::next_step),
-            blocking: self.outcome.blocking_violations.iter().map(ToString::to_string).collect(),
-            let_through: self.outcome.let_through.iter().map(ToString::to_string).collect(),
-            profile: self.verdict.profile.profile.to_string(),
+            blocking: words(&self.outcome.blocking_violations),
+            let_through: words(&self.outcome.let_through),
+            profile: self.verdict.profile.profile.words(),
             runs: (self.before.as_ref().map(short), self.after.as_ref().map(short)),
             health: (health(&self.before), health(&self.after)),
-            checks: check_outcomes(&self.verdict, self.scope_check.as_ref(), &self.gates).to_vec(),
+            checks: check_results(&self.verdict, self.scope_check.as_ref(), &self.gates),
             gates: self.gates.clone(),
             out_of_scope: self.out_of_scope(),
             findings: self.new_findings(),
@@ -73,6 +74,11 @@ impl Answer {
             id,
         }
     }
+}
+
+/// Reasons in words.
+fn words(reasons: &[ContractReason]) -> Vec<String> {
+    reasons.iter().map(|reason| reason.meaning().to_owned()).collect()
 }
 
 /// Where a finding is and what is wrong, in one line.

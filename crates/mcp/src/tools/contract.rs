@@ -4,12 +4,13 @@ use super::change::{bytes, claim, usage};
 use super::words::{Strictness, optional_rule};
 use super::{Effect, Tool};
 use crate::call::Call;
+use api::Answer;
+use control::contract as patch;
 use control::contract::present::{self, Against, Options};
-use control::contract::{self as patch, Verified};
 use control::{Fault, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// The tools of this module.
 pub(super) fn tools() -> Vec<Tool> {
@@ -68,13 +69,8 @@ struct Check {
 fn check_patch_contract(call: &Call, args: Check) -> Result<Value, Fault> {
     let workspace = call.workspace(args.root.as_deref())?;
     if let Mode::Budget = args.mode {
-        let (budget, notes) = present::budget_of(&workspace, args.before_run_id.as_deref(), &|progress| {
-            call.analysis_step(progress);
-        })?;
-        let mut document = json!(budget);
-        document["mode"] = "budget".into();
-        document["notes"] = json!(notes);
-        return Ok(super::named("contract-budget", document));
+        let step = |progress| call.analysis_step(progress);
+        return Ok(patch::budget_contract(&workspace, args.before_run_id.as_deref(), &step)?.to_document());
     }
     let options = Options {
         against: against(args.base, args.before_run_id)?,
@@ -87,8 +83,7 @@ fn check_patch_contract(call: &Call, args: Check) -> Result<Value, Fault> {
         strictness: optional_rule(args.strictness),
         ..Options::default()
     };
-    let verified = verify(call, &workspace, &options)?;
-    Ok(super::named("contract-verify", document(&verified)))
+    verify(call, &workspace, &options, false)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -114,8 +109,8 @@ fn validate_review_claims(call: &Call, args: Validate) -> Result<Value, Fault> {
         text: args.text,
         ..Options::default()
     };
-    let verified = verify(call, &workspace, &options)?;
-    Ok(super::named("claims-check", verified.claims_document()))
+    let checked = patch::check_claims(&workspace, &options, &|progress| call.analysis_step(progress))?;
+    Ok(checked.answer.to_document())
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -137,27 +132,17 @@ fn create_review_receipt(call: &Call, args: Receipt) -> Result<Value, Fault> {
         text: args.claims_text,
         ..Options::default()
     };
-    let verified = verify(call, &workspace, &options)?;
-    let kept = patch::keep(&workspace, &verified)?;
-    let mut document = document(&verified);
-    document["receipt"] = json!({
-        "number": kept.number,
-        "digest": kept.digest,
-        "path": canon::bytes::to_json(kept.path.as_os_str().as_encoded_bytes()),
-        "signed": kept.envelope.is_some(),
-    });
-    Ok(super::named("contract-verify", document))
+    verify(call, &workspace, &options, true)
 }
 
-fn verify(call: &Call, workspace: &Workspace, options: &Options) -> Result<Verified, Fault> {
-    present::verify_tree(workspace, options, &|progress| call.analysis_step(progress))
-}
-
-fn document(verified: &Verified) -> Value {
-    let mut document = verified.answer.to_json();
-    document["base"] = json!(verified.revision);
-    document["notes"] = json!(verified.notes);
-    document
+fn verify(
+    call: &Call,
+    workspace: &Workspace,
+    options: &Options,
+    keeps_receipt: bool,
+) -> Result<Value, Fault> {
+    let step = |progress| call.analysis_step(progress);
+    Ok(patch::verify_contract(workspace, options, keeps_receipt, &step)?.answer.to_document())
 }
 
 fn against(base: Option<String>, run: Option<String>) -> Result<Option<Against>, Fault> {

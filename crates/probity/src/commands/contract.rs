@@ -1,6 +1,6 @@
 //! `probity contract` and `probity claims`: what a change may cost, and whether it kept its word.
 
-use crate::answer::{Answer, path_json};
+use crate::answer::Answer;
 use crate::commands::analysis::watched;
 use crate::commands::changed_paths::{ChangeMark, change_lines_until, unscoped_change_lines};
 use crate::{place, ui};
@@ -10,13 +10,12 @@ use clap::{Args, Subcommand, ValueEnum};
 use contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
 use contract::outputs::{self, Review};
 use contract::receipt::DeltaEntry;
-use contract::{CheckOutcome, ContractStatus};
+use contract::{CheckOutcome, CheckResult, ContractReason, ContractStatus};
 use control::contract::present::{self, Against, Options};
-use control::contract::{self as patch, GateChoice, Verified};
+use control::contract::{self as patch, ContractVerification, GateChoice, Verified};
 use control::{Fault, Workspace};
 use paths::RepoPath;
 use plan::{Severity, StrictnessProfile};
-use serde_json::json;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -183,7 +182,8 @@ pub(crate) fn contract(workspace: &Workspace, command: ContractCommand) -> Resul
 }
 
 fn budget(workspace: &Workspace, run: Option<&str>) -> Result<Answer, Fault> {
-    let (budget, notes) = watched(|watch| present::budget_of(workspace, run, watch))?;
+    let answer = watched(|watch| patch::budget_contract(workspace, run, watch))?;
+    let budget = &answer.budget;
     let limit = |most: Option<u64>| most.map_or_else(|| "any number".to_owned(), |most| most.to_string());
     ui::print_row("run", budget.run_id.trim_start_matches("sha256:").get(..8).unwrap_or_default());
     ui::print_row("health", budget.current.health.map_or_else(|| "not known".into(), |it| it.to_string()));
@@ -199,11 +199,8 @@ fn budget(workspace: &Workspace, run: Option<&str>) -> Result<Answer, Fault> {
         None => "there is none in the policy",
     };
     ui::print_row("gate", gate);
-    show_notes(&notes);
-    let mut document = json!(budget);
-    document["mode"] = json!("budget");
-    document["notes"] = json!(notes);
-    Ok(Answer::new("contract-budget", ExitCode::Ok, document))
+    show_notes(&answer.notes);
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }
 
 fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<Answer, Fault> {
@@ -220,9 +217,8 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<Answer, Fault>
         all_findings: arguments.sarif.is_some(),
         ..options(arguments.ground)?
     };
-    let verified = watched(|watch| present::verify_tree(workspace, &options, watch))?;
-    let review = verified.answer.review();
-    let receipt = arguments.receipt.then(|| patch::keep(workspace, &verified)).transpose()?;
+    let ContractVerification { answer, review, verified } =
+        watched(|watch| patch::verify_contract(workspace, &options, arguments.receipt, watch))?;
     let forms = [
         (&arguments.junit, outputs::junit as fn(&Review) -> String),
         (&arguments.gitlab, outputs::gitlab as fn(&Review) -> String),
@@ -239,60 +235,45 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<Answer, Fault>
     } else {
         show(&review, &verified);
     }
-    show_notes(&verified.notes);
-    let mut document = verified.answer.document(&review);
-    document["base"] = json!(verified.revision);
-    document["notes"] = json!(verified.notes);
-    document["receipt"] = json!(receipt.as_ref().map(|kept| json!({
-        "number": kept.number,
-        "digest": kept.digest,
-        "path": path_json(&kept.path),
-        "signed": kept.envelope.is_some(),
-    })));
-    if let Some(kept) = &receipt {
-        ui::print_row("receipt", format_args!("{} {}", kept.number, kept.digest));
+    show_notes(&answer.notes);
+    if let Some(receipt) = &answer.receipt {
+        ui::print_row("receipt", format_args!("{} {}", receipt.number, receipt.digest));
     }
-    let code = ExitCode::from(review.status);
     // The program ends: giving back a million pieces one by one would only take time.
     std::mem::forget((verified, review));
-    Ok(Answer::new("contract-verify", code, document).about(workspace))
+    Ok(Answer::of(answer.verdict.status.into(), &answer))
 }
 
 /// Answers `probity claims`.
 pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<Answer, Fault> {
     let ClaimsCommand::Check(ground) = command;
-    let verified = {
-        let options = options(*ground)?;
-        watched(|watch| present::verify_tree(workspace, &options, watch))?
-    };
-    let answer = &verified.answer;
-    for claim in &answer.claims {
+    let options = options(*ground)?;
+    let checked = watched(|watch| patch::check_claims(workspace, &options, watch))?;
+    let answer = &checked.answer;
+    for claim in &checked.claims {
         show_claim(claim);
     }
-    if answer.claims.is_empty() {
+    if checked.claims.is_empty() {
         ui::print("  nothing was claimed that could be checked");
     }
-    let unchecked = &answer.unchecked_sentences;
+    let unchecked = &answer.claims.unchecked;
+    let n_unchecked = answer.claims.unchecked_sentences;
     if !unchecked.is_empty() {
-        ui::print(format_args!("not checked: {}", ui::count(unchecked.len(), "sentence")));
+        ui::print(format_args!("not checked: {}", ui::count(n_unchecked, "sentence")));
         for sentence in unchecked.iter().take(MAX_SHOWN_SENTENCES) {
             ui::print(format_args!("  {}", ui::dim(canon::bytes::escape(sentence.as_bytes()))));
         }
-        if unchecked.len() > MAX_SHOWN_SENTENCES {
-            ui::print(format_args!(
-                "  and {} more (--json lists them)",
-                unchecked.len() - MAX_SHOWN_SENTENCES
-            ));
+        if n_unchecked > MAX_SHOWN_SENTENCES {
+            ui::print(format_args!("  and {} more (--json lists them)", n_unchecked - MAX_SHOWN_SENTENCES));
         }
     }
-    let verdict = answer.claims_verdict();
-    match verdict {
+    match answer.claims.verdict {
         ClaimVerdict::True => {}
-        ClaimVerdict::False => ui::row("next", contract::ContractReason::FalseClaim.next_step()),
-        ClaimVerdict::Unverified => ui::row("next", contract::ContractReason::UnprovenClaim.next_step()),
+        ClaimVerdict::False => ui::row("next", ContractReason::FalseClaim.next_step()),
+        ClaimVerdict::Unverified => ui::row("next", ContractReason::UnprovenClaim.next_step()),
     }
-    show_notes(&verified.notes);
-    Ok(Answer::new("claims-check", verdict.into(), verified.claims_document()))
+    show_notes(&answer.notes);
+    Ok(Answer::of(answer.claims.verdict.into(), answer))
 }
 
 /// The most sentences that are listed as not checked.
@@ -335,13 +316,16 @@ fn options(ground: Ground) -> Result<Options, Fault> {
 
 /// A claim as a person types it: its word, or the whole of it as JSON.
 fn claim(text: &str) -> Result<Claim, Fault> {
-    let value = if text.trim_start().starts_with('{') {
-        serde_json::from_str(text)
-    } else {
-        serde_json::from_value(json!({ "claim": text }))
-    };
-    value.map_err(|error| {
-        Fault::Missing(format!("`{text}` is no claim ({error}); known are {}", Claim::WORDS.join(", ")))
+    if text.trim_start().starts_with('{') {
+        return serde_json::from_str(text)
+            .map_err(|error| Fault::Missing(format!("`{text}` is no claim: {error}")));
+    }
+    Claim::of_word(text).ok_or_else(|| {
+        Fault::Missing(if Claim::WORDS.contains(&text) {
+            format!("`{text}` needs more than its word: give the whole claim as JSON")
+        } else {
+            format!("`{text}` is no claim; known are {}", Claim::WORDS.join(", "))
+        })
     })
 }
 
@@ -377,15 +361,17 @@ fn append_summary(page: &str) -> Result<(), Fault> {
 const SHOWN: usize = 12;
 
 fn show(review: &Review, verified: &Verified) {
-    let word = review.status.as_str();
+    let word = review.status.words();
     let word = match review.status {
         ContractStatus::Accepted | ContractStatus::AcceptedWithExternalChanges => ui::good(word),
         ContractStatus::Violated => ui::bad(word),
         ContractStatus::Unverified | ContractStatus::Expired => ui::warn(word),
     };
-    let because = review.reason.as_ref().map_or_else(String::new, |reason| format!("  {reason}"));
+    let because = review
+        .reason
+        .map_or_else(String::new, |reason| format!(": {} {}", reason.meaning(), ui::dim(reason.as_str())));
     ui::print(format_args!("{word}{because}"));
-    ui::print_row("profile", &review.profile);
+    ui::print_row("kind", &review.profile);
     ui::print_row("changed", ui::count(verified.answer.changed.len(), "path"));
     for line in changed_lines(review, verified) {
         ui::print_row("", line);
@@ -393,16 +379,15 @@ fn show(review: &Review, verified: &Verified) {
     if let (Some(before), Some(after)) = review.health {
         ui::print_row("health", contract::health_change(before, after));
     }
-    for (check, outcome) in &review.checks {
-        let word = match outcome {
-            CheckOutcome::Passed => ui::good(outcome.as_str()),
-            CheckOutcome::Failed => ui::bad(outcome.as_str()),
-            CheckOutcome::Reported | CheckOutcome::NotReached | CheckOutcome::Skipped => {
-                ui::warn(outcome.as_str())
-            }
-            CheckOutcome::NotApplicable => ui::dim(outcome.as_str()),
+    for CheckResult { check, outcome } in &review.checks {
+        let words = outcome.words();
+        let words = match outcome {
+            CheckOutcome::Passed => ui::good(words),
+            CheckOutcome::Failed => ui::bad(words),
+            CheckOutcome::Reported | CheckOutcome::NotReached | CheckOutcome::Skipped => ui::warn(words),
+            CheckOutcome::NotApplicable => ui::dim(words),
         };
-        ui::print(format_args!("  {:<24}{word}", check.as_str()));
+        ui::print(format_args!("  {:<24}{words}", check.words()));
     }
     show_gates(&review.gates, &verified.last_words);
     for finding in review.findings.iter().take(SHOWN) {
@@ -445,7 +430,7 @@ fn changed_lines(review: &Review, verified: &Verified) -> Vec<String> {
 
 fn show_gates(gates: &[GateFact], last_words: &[(String, String)]) {
     for gate in gates {
-        let word = gate.result.word();
+        let word = gate.result.words();
         let word = match gate.result {
             GateOutcome::Passed => ui::good(word),
             GateOutcome::Failed => ui::bad(word),

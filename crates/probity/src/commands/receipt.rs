@@ -1,14 +1,13 @@
 //! `probity receipt`: what finished changes left.
 
-use crate::answer::{Answer, path_json};
+use crate::answer::Answer;
 use crate::ui;
 use api::ExitCode;
+use api::quality::{ReceiptCheckStatus, ReceiptOutcome};
 use clap::Subcommand;
 use control::bundles;
-use control::contract::receipts::{self, Kept, Receipts};
+use control::contract::receipts::{self, Receipts};
 use control::{Fault, Workspace};
-use evidence::CheckStatus;
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Subcommand)]
@@ -64,55 +63,35 @@ pub(crate) fn receipt(
 }
 
 fn list(workspace: &Workspace) -> Result<Answer, Fault> {
-    let receipts = Receipts::open(workspace);
-    let broken = receipts.broken_links()?;
-    let all = receipts.list()?;
-    for kept in &all {
-        let status = kept.document["outcome"]["status"].as_str().unwrap_or("?");
-        let intent = kept.document["intent"]["intent_id"].as_str().unwrap_or("");
-        ui::print(format_args!("{:>4}  {}  {status}  {intent}", kept.number, &kept.digest.to_hex()[..16]));
+    let answer = receipts::list_receipts(workspace)?;
+    for receipt in &answer.receipts {
+        ui::print(format_args!(
+            "{:>4}  {}  {}  {}",
+            receipt.number,
+            &receipt.digest.to_hex()[..16],
+            receipt.status.words(),
+            receipt.intent_id.as_deref().unwrap_or_default()
+        ));
     }
-    for problem in &broken {
+    for problem in &answer.broken_links {
         ui::print(format_args!("  {} {problem}", ui::bad("chain")));
     }
-    if all.is_empty() && broken.is_empty() {
+    if answer.receipts.is_empty() && answer.broken_links.is_empty() {
         ui::say(
             "no receipt yet; a finished change leaves one, and so does `probity contract verify --receipt`",
         );
     }
-    let row = |kept: &Kept| {
-        json!({
-            "number": kept.number,
-            "digest": kept.digest,
-            "previous": kept.document["previous"],
-            "at": kept.document["at"],
-            "intent_id": kept.document["intent"]["intent_id"],
-            "status": kept.document["outcome"]["status"],
-            "signed": kept.envelope.is_some(),
-        })
-    };
-    let outcome = if broken.is_empty() { ExitCode::Ok } else { ExitCode::Failed };
-    let rows: Vec<Value> = all.iter().map(row).collect();
-    Ok(Answer::new("receipt-list", outcome, json!({ "receipts": rows, "broken_links": broken })))
+    let exit_code = if answer.broken_links.is_empty() { ExitCode::Ok } else { ExitCode::Failed };
+    Ok(Answer::of(exit_code, &answer))
 }
 
 fn show(workspace: &Workspace, name: &str, attestation: bool) -> Result<Answer, Fault> {
-    let kept = Receipts::open(workspace).find(name)?;
-    let attested = receipts::attestation(&kept)?;
-    if attestation {
-        ui::print(String::from_utf8_lossy(&canon::json::canonical(&attested)));
-    } else {
-        ui::print(contract::markdown(&kept.document).trim_end());
+    let answer = receipts::show_receipt(workspace, name, attestation)?;
+    match &answer.attestation {
+        Some(attested) => ui::print(String::from_utf8_lossy(&canon::json::canonical(attested))),
+        None => ui::print(contract::markdown(&answer.receipt).trim_end()),
     }
-    let document = json!({
-        "number": kept.number,
-        "digest": kept.digest,
-        "path": path_json(&kept.path),
-        "signed": kept.envelope.is_some(),
-        "receipt": kept.document,
-        "attestation": if attestation { attested } else { Value::Null },
-    });
-    Ok(Answer::new("receipt-show", ExitCode::Ok, document))
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }
 
 fn verify(
@@ -135,37 +114,22 @@ fn verify(
         (None, Some(workspace)) => bundles::own_trust(workspace)?,
         (None, None) => bundles::trust(None)?,
     };
-    let mut checked = receipts::check(&bytes, &trust, tree);
-    if let Some(workspace) = &own {
-        checked.checks.push(receipts::chain_check(&Receipts::open(workspace))?);
-    }
-    for check in &checked.checks {
+    let answer = receipts::verify_receipt(&bytes, &trust, tree, own.as_ref())?;
+    for check in &answer.checks {
         let mark = match check.status {
-            CheckStatus::Passed => ui::good("ok  "),
-            CheckStatus::Failed => ui::bad("fail"),
-            CheckStatus::Skipped => ui::dim("skip"),
+            ReceiptCheckStatus::Passed => ui::good("ok  "),
+            ReceiptCheckStatus::Failed => ui::bad("fail"),
+            ReceiptCheckStatus::Skipped => ui::dim("skip"),
         };
         ui::print(format_args!("  {mark} {:<10} {}", check.name, check.detail));
     }
-    let passed = checked.passed();
-    let codes: Vec<&str> =
-        checked.checks.iter().filter_map(|check| check.code).map(canon::Reason::as_str).collect();
-    ui::print(if passed { ui::good("PASS") } else { ui::bad("FAIL") });
-    if let Some(reason) = checked.checks.iter().find_map(|check| check.code) {
+    let (word, exit_code) = match answer.outcome {
+        ReceiptOutcome::Pass => (ui::good("PASS"), ExitCode::Ok),
+        ReceiptOutcome::Fail => (ui::bad("FAIL"), ExitCode::Failed),
+    };
+    ui::print(word);
+    if let Some(reason) = answer.codes.first() {
         ui::row("next", reason.next_step());
     }
-    let checks: Vec<Value> = checked
-        .checks
-        .iter()
-        .map(|check| {
-            json!({ "name": check.name, "status": check.status, "code": check.code, "detail": check.detail })
-        })
-        .collect();
-    let document = json!({
-        "outcome": if passed { "PASS" } else { "FAIL" },
-        "codes": codes,
-        "checks": checks,
-        "status": checked.document.map(|document| document["outcome"]["status"].clone()),
-    });
-    Ok(Answer::new("receipt-verify", if passed { ExitCode::Ok } else { ExitCode::Failed }, document))
+    Ok(Answer::of(exit_code, &answer))
 }

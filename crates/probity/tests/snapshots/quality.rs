@@ -136,6 +136,21 @@ fn a_contract_runs_the_gates_of_the_committed_policy() {
 }
 
 #[test]
+fn a_policy_in_json_says_the_same_as_one_in_toml() {
+    story(AREA, "policy_json", |scene| {
+        scene.repo.write("probity.json", r#"{"gates": [{"id": "all", "run": ["true"], "kind": "test"}]}"#);
+        scene.repo.sh("git add . && git commit -q -m policy");
+        scene.repo.write("src/a.py", "print('a2')\n");
+        scene.case("tests_pass", &["claims", "check", "--claim", "tests_pass"]);
+        scene.case("no_profiles", &["plan", "--scope", "src/a.py"]);
+        scene.repo.write("probity.json", r#"{"profiles": [{"id": "team", "signatur": "required"}]}"#);
+        scene.case("misspelled_obligation", &["plan", "--scope", "src/a.py"]);
+        scene.repo.write("probity.json", r#"{"contract": {"severity_floor": "critcal"}}"#);
+        scene.case("unknown_severity", &["plan", "--scope", "src/a.py"]);
+    });
+}
+
+#[test]
 fn claims_are_held_against_the_tree() {
     story(AREA, "claims", |scene| {
         scene.case("none", &["claims", "check"]);
@@ -149,6 +164,8 @@ fn claims_are_held_against_the_tree() {
         let touched = r#"{"claim": "only_touched", "paths": ["src/b.py"]}"#;
         scene.case("with_paths", &["claims", "check", "--claim", touched]);
         scene.case("unknown", &["claims", "check", "--claim", "nonsense"]);
+        scene.case("incomplete", &["claims", "check", "--claim", "only_touched"]);
+        scene.case("bad_json", &["claims", "check", "--claim", "{\"claim\": \"nonsense\"}"]);
         scene.case("missing_text", &["claims", "check", "--text", "none.md"]);
         scene.case("unknown_base", &["claims", "check", "--claim", "docs_only", "--base", "none"]);
     });
