@@ -1,6 +1,5 @@
 //! Resources: runs, receipts and evidence that an agent, or the person behind it, may want to read in full.
 
-use crate::tools;
 use api::Answer as _;
 use control::analyze::{self, FindingLimits};
 use control::contract::receipts::Receipts;

@@ -1,6 +1,6 @@
 //! Running commands in a fixed surrounding, and holding what they say against its snapshot.
 
-use crate::known_defects;
+use crate::schema_check;
 use crate::redaction::redact;
 use crate::repo::Repo;
 use serde_json::Value;
@@ -71,7 +71,7 @@ impl Scene {
         if self.form == Form::Json {
             let document = serde_json::from_slice(&output.stdout)
                 .unwrap_or_else(|error| panic!("{name} answers no JSON document: {error}"));
-            known_defects::check(&format!("{}/{name}", self.area), &document);
+            schema_check::check(&format!("{}/{name}", self.area), &document);
         }
     }
 

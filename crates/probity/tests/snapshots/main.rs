@@ -17,7 +17,7 @@ mod documents;
 mod general;
 mod govern;
 mod harness;
-mod known_defects;
+mod schema_check;
 mod ledger;
 mod quality;
 mod redaction;

@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::harness::{Form, Scene, branches, pretty};
-use crate::known_defects;
+use crate::schema_check;
 use serde_json::{Value, json};
 
 const AREA: &str = "tools";
@@ -31,7 +31,7 @@ impl Session {
         let given = pretty(&arguments.to_string());
         let shown = format!("tools/call {tool} {given}\nis error: {is_error}\n{}\n", pretty(text));
         self.scene.assert(case, &shown);
-        known_defects::check(&format!("{AREA}/{case}"), &document);
+        schema_check::check(&format!("{AREA}/{case}"), &document);
         document
     }
 
