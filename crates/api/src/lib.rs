@@ -9,6 +9,7 @@
     reason = "a member whose name says everything has no comment; its schema would only repeat it"
 )]
 
+pub mod change;
 pub mod codes;
 pub mod document;
 pub mod documents;
@@ -79,11 +80,20 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<quality::ClaimsCheckAnswer>(),
     SchemaEntry::of::<quality::ContractBudgetAnswer>(),
     SchemaEntry::of::<quality::ContractVerifyAnswer>(),
-    SchemaEntry::of::<explain::CodeExplanation>(),
     SchemaEntry::of::<quality::ReceiptListAnswer>(),
     SchemaEntry::of::<quality::ReceiptShowAnswer>(),
     SchemaEntry::of::<quality::ReceiptVerifyAnswer>(),
     SchemaEntry::of::<quality::RunComparison>(),
     SchemaEntry::of::<quality::RunsGcAnswer>(),
     SchemaEntry::of::<quality::RunsListAnswer>(),
+    SchemaEntry::of::<change::DoctorAnswer>(),
+    SchemaEntry::of::<change::FinishAnswer>(),
+    SchemaEntry::of::<change::IntentAnswer>(),
+    SchemaEntry::of::<change::AmendAnswer>(),
+    SchemaEntry::of::<change::IntentChangeAnswer>(),
+    SchemaEntry::of::<change::IntentListAnswer>(),
+    SchemaEntry::of::<change::IntentResetAnswer>(),
+    SchemaEntry::of::<change::IntentLogAnswer>(),
+    SchemaEntry::of::<change::StartAnswer>(),
+    SchemaEntry::of::<change::StatusAnswer>(),
 ];

@@ -1,6 +1,7 @@
 //! Paths of the machine in answers.
 
 use serde::{Serialize, Serializer};
+use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,13 @@ impl From<&Path> for SystemPath {
 impl From<PathBuf> for SystemPath {
     fn from(path: PathBuf) -> Self {
         Self(path)
+    }
+}
+
+/// As text for people: escaped where it is no plain text.
+impl fmt::Display for SystemPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&canon::bytes::escape(self.0.as_os_str().as_bytes()))
     }
 }
 

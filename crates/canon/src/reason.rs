@@ -344,7 +344,7 @@ crate::code_enum! {
             "get the rest of the history with `git fetch --unshallow`, then try again";
         OwnerInvalid = "OWNER.INVALID",
             "the given owner of an intent is not valid",
-            "pass the handle that `probity start` printed; `--pid` must name a process that started this one";
+            "pass the handle that `probity start` printed; `--agent-pid` must name a process that started this one";
         LedgerInputInvalid = "LEDGER.INPUT_INVALID",
             "the ledger cannot read what it was given",
             "see the message; `probity ledger propose --help` shows the format";

@@ -6,11 +6,12 @@
 use crate::words::{ContractReason, ContractStatus};
 use intent::hygiene::FinishBlockReason;
 use paths::RepoPath;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// What became of the receipt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReceiptOutcome {
     /// It was made.
@@ -51,7 +52,7 @@ pub enum Pipeline {
 }
 
 /// A step of the pipeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishStep {
     /// Whose the uncommitted changes are.
@@ -68,7 +69,7 @@ const STEPS: [FinishStep; 4] =
     [FinishStep::Hygiene, FinishStep::ScopeCheck, FinishStep::Verify, FinishStep::Receipt];
 
 /// What the one who finishes should do next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words are the advice")]
 pub enum FinishNextStep {

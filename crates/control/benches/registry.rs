@@ -112,13 +112,13 @@ impl Log {
         loop {
             let part = audit::read_log(workspace, seen, 10_000)?;
             let Some(last) = part.events.last() else { break };
-            seen = last.seq.0;
+            seen = last.event.seq.0;
             for event in &part.events {
-                match &event.change {
+                match &event.event.change {
                     Change::Granted { declaration, .. } => {
                         let other = holder.replace(declaration.intent_id.clone());
                         log.n_doubled += usize::from(other.is_some());
-                        log.winners.push(event.by.label.clone());
+                        log.winners.push(event.event.by.label.clone());
                     }
                     _ => holder = None,
                 }

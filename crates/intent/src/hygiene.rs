@@ -7,12 +7,13 @@ use crate::record::{Claims, ForeignDirtyOverlap, IntentId, Peer};
 use crate::scope::{Entries, IntentScope, ScopeRelation};
 use canon::Digest;
 use paths::RepoPath;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a dirty path differs from what is committed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DirtyStatus {
     /// It is new.
@@ -26,7 +27,7 @@ pub enum DirtyStatus {
 }
 
 /// A dirty path with its content.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct DirtyEntry {
     /// The path.
     pub path: RepoPath,
@@ -50,7 +51,7 @@ pub enum StartSnapshot {
 }
 
 /// Whether there is a start snapshot to compare with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SnapshotStatus {
     /// There is one.
@@ -79,7 +80,7 @@ pub struct FinishState {
 }
 
 /// Whether the evidence names a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
     /// It does.
@@ -89,7 +90,7 @@ pub enum Evidence {
 }
 
 /// What became of a path since the start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StartState {
     /// It was dirty in the same way.
@@ -103,7 +104,7 @@ pub enum StartState {
 }
 
 /// The class of a dirty path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DirtyClass {
     /// In scope, and not listed.
@@ -139,7 +140,7 @@ impl DirtyClass {
 }
 
 /// One dirty path, and whose it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DirtyAttribution {
     /// The path.
     pub path: RepoPath,

@@ -19,7 +19,7 @@ impl Timestamp {
 }
 
 /// Who holds an intent: a process of a host, and the token that proves it across processes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Owner {
     /// The host.
     pub host: String,
@@ -51,7 +51,7 @@ impl Owner {
 }
 
 /// A promise to be alive, renewed by use.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Lease {
     /// When it was last renewed.
     pub renewed_at: Timestamp,

@@ -3,10 +3,11 @@
 //! Claims are refused on doubt: `forbidden` never weakens an overlap.
 
 use crate::scope::{Entries, IntentScope, Patterns, covered};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How my scope overlaps another's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RelationKind {
     /// Both want to touch the same path.
@@ -20,7 +21,7 @@ pub enum RelationKind {
 }
 
 /// Which kinds of overlap there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OverlapType {
     /// Allowed with allowed.

@@ -6,6 +6,7 @@
 use canon::bytes;
 use paths::RepoPath;
 use paths::fnmatch::Fnmatch;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -70,7 +71,7 @@ impl<'de> Deserialize<'de> for Entry {
 pub type Entries = BTreeSet<Entry>;
 
 /// What a change may touch, and what it must not.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct IntentScope {
     /// The paths that the change is about.
     pub allowed_files: Entries,
@@ -83,7 +84,7 @@ pub struct IntentScope {
 }
 
 /// Where a path is relative to a scope.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScopeRelation {
     /// An entry of `allowed_files` covers it.

@@ -11,26 +11,28 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What dirt in `allowed_files` means.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DirtyScopePolicy {
-    /// It blocks.
-    #[default]
-    Block,
-    /// It is one's own work in progress, unless a live foreign intent holds it.
-    ContinueOwnWip,
+canon::word_enum! {
+    /// What uncommitted changes in `allowed_files` mean.
+    #[derive(Default)]
+    pub enum DirtyScopePolicy {
+        /// They block.
+        #[default]
+        Block = "block",
+        /// They are one's own work in progress, unless a live foreign intent holds them.
+        ContinueOwnWip = "continue_own_wip",
+    }
 }
 
-/// What a conflict with a live foreign intent means.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnConflict {
-    /// It blocks.
-    #[default]
-    Block,
-    /// It gives a place in the queue.
-    Queue,
+canon::word_enum! {
+    /// What a conflict with a live foreign intent means.
+    #[derive(Default)]
+    pub enum OnConflict {
+        /// It blocks.
+        #[default]
+        Block = "block",
+        /// It gives a place in the queue.
+        Queue = "queue",
+    }
 }
 
 /// What a start looks at.
@@ -91,6 +93,9 @@ canon::code_enum! {
         ForeignDirtyOverlap = "foreign_dirty_overlap",
             "a live intent of another agent holds an uncommitted path of the scope",
             "coordinate with its owner";
+        BeforeRunEvicted = "before_run_evicted",
+            "no stored analysis describes the tree that a waiting intent is to start from",
+            "run `probity analyze`, then promote the intent";
     }
 }
 
@@ -112,6 +117,10 @@ pub enum StartNextStep {
     CleanDirtyScope,
     /// Edit inside the scope.
     EditInScope,
+    /// Queue behind those who wait, or narrow the scope.
+    QueueOrNarrowScope,
+    /// Finish, amend or clear one's own intent first.
+    FinishOwnIntent,
 }
 
 /// The answer to a start, with its reasons.

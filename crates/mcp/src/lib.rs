@@ -2,7 +2,7 @@
 //! calls, and answers with the documents of `control`.
 //!
 //! Owns: the tools and resources that agents see, and the two transports.
-//! May use: analysis, api, canon, commit, contract, control, intent, ledger, paths.
+//! May use: api, canon, commit, contract, control, intent, ledger, paths, plan.
 //! Must not know: any rule: an answer is a function of `control`.
 //!
 //! * [`serve_stdio`]: one agent starts the server and speaks to it through its pipes.

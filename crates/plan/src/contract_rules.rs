@@ -4,17 +4,18 @@ use canon::Severity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A named strictness.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum StrictnessProfile {
-    /// What the contract says.
-    #[default]
-    Ci,
-    /// More than the contract says.
-    Strict,
-    /// Quality is reported and does not block.
-    Relaxed,
+canon::word_enum! {
+    /// A named strictness.
+    #[derive(Default)]
+    pub enum StrictnessProfile {
+        /// What the contract says.
+        #[default]
+        Ci = "ci",
+        /// More than the contract says.
+        Strict = "strict",
+        /// Quality is reported and does not block.
+        Relaxed = "relaxed",
+    }
 }
 
 /// How strict a verdict is taken.

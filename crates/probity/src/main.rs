@@ -148,7 +148,12 @@ fn workspace(root: Option<&Path>, cwd: &Path) -> Result<Workspace, Fault> {
 }
 
 fn show_fault(fault: &Fault) {
-    ui::say(format_args!("{}: {fault} {}", ui::bad("probity"), ui::bad(fault.code())));
+    let code = match fault {
+        // These codes are words of everyday language, and would read as the end of the sentence.
+        Fault::Intent(refusal) => ui::dim(format_args!("[{}]", refusal.code())),
+        fault => ui::bad(fault.code()),
+    };
+    ui::say(format_args!("{}: {fault} {code}", ui::bad("probity")));
     ui::row("next", fault.next_step());
 }
 

@@ -30,7 +30,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("exec", &["canon"]),
     ("intent", &["canon", "paths"]),
     ("ledger", &["canon", "commit", "paths"]),
-    ("mcp", &["api", "canon", "commit", "contract", "control", "intent", "ledger", "paths"]),
+    ("mcp", &["api", "canon", "commit", "contract", "control", "intent", "ledger", "paths", "plan"]),
     ("model", &["exec"]),
     ("paths", &["canon"]),
     ("plan", &["canon", "evidence", "paths"]),

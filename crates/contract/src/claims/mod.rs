@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Something that an author says about a change.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "claim", rename_all = "snake_case")]
 pub enum Claim {
     /// Every check passed.
@@ -90,6 +90,21 @@ impl Claim {
             Self::TestsPass { .. } => "tests_pass",
             Self::Verified => "verified",
         }
+    }
+}
+
+impl Claim {
+    /// The claim of a word that says all of it; `None` for one that needs more, and for no word of a claim.
+    pub fn from_word(word: &str) -> Option<Self> {
+        let whole = [
+            Self::AllChecksPassed,
+            Self::DocsOnly,
+            Self::NoApiChange,
+            Self::NoRegressions,
+            Self::TestsPass { gate: None },
+            Self::Verified,
+        ];
+        whole.into_iter().find(|claim| claim.word() == word)
     }
 }
 

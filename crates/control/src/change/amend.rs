@@ -3,32 +3,11 @@
 use super::frame::Frame;
 use crate::registry::{Caller, Shell, TreeFacts};
 use crate::{Fault, Workspace};
+use api::change::AmendAnswer;
 use canon::Reason;
-use intent::registry::{Action, Notice, Refusal};
-use intent::{Entries, Entry, IntentId, IntentScope};
+use intent::registry::{Action, Refusal};
+use intent::{Entries, Entry};
 use paths::{Field, IntentScope as Declared, TreeNames};
-use serde::Serialize;
-
-/// An intent whose scope grew.
-#[derive(Debug, Clone, Serialize)]
-pub struct AmendAnswer {
-    /// `probity/intent-amend/v1`.
-    pub schema: &'static str,
-    /// The intent.
-    pub intent_id: IntentId,
-    /// What was added to `allowed_files`.
-    pub allowed_files: Entries,
-    /// What was added to `allowed_related`.
-    pub allowed_related: Entries,
-    /// Why.
-    pub why: String,
-    /// What may be touched now.
-    pub scope: IntentScope,
-    /// What to do next.
-    pub next_step: &'static str,
-    /// What happened to intents of this owner meanwhile.
-    pub notices: Vec<Notice>,
-}
 
 /// Adds literal paths to the scope of an active intent of the caller.
 pub fn amend(
@@ -72,7 +51,6 @@ pub fn amend(
     let scope =
         shell.registry().intent(&id).map(|intent| frame.scope_down(&intent.scope)).unwrap_or_default();
     Ok(AmendAnswer {
-        schema: "probity/intent-amend/v1",
         intent_id: id,
         allowed_files: files,
         allowed_related: related,

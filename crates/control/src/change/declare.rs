@@ -1,10 +1,8 @@
 //! What a start declares, checked before anything is written.
 
-use super::answer::ScopeWarning;
-use super::request::StartRequest;
 use crate::{Fault, planning};
+use api::change::{ScopeWarning, StartRequest};
 use canon::Reason;
-use canon::bytes::escape;
 use intent::{Entry, IntentScope};
 use paths::{Declaration, Field, Remark, TreeNames};
 use tree::Snapshot;
@@ -34,11 +32,11 @@ pub(crate) fn scope(
     snapshot: &Snapshot,
 ) -> Result<(IntentScope, Vec<ScopeWarning>), Fault> {
     let (files, dirs) = planning::names(snapshot);
-    let declared = paths::IntentScope {
-        allowed_files: &request.allowed_files,
-        allowed_related: &request.allowed_related,
-        forbidden: &request.forbidden,
-    };
+    let bytes = |list: &[Entry]| list.iter().map(|entry| entry.as_bytes().to_vec()).collect::<Vec<_>>();
+    let (allowed, related) = (bytes(&request.allowed_files), bytes(&request.allowed_related));
+    let forbidden = bytes(&request.forbidden);
+    let declared =
+        paths::IntentScope { allowed_files: &allowed, allowed_related: &related, forbidden: &forbidden };
     let Declaration { errors, warnings } =
         paths::declare_intent(declared, &TreeNames::new(files.iter(), dirs.iter()));
     let entry = |remark: &Remark| {
@@ -50,7 +48,7 @@ pub(crate) fn scope(
         remark.index.and_then(|index| list.get(index))
     };
     if let Some(error) = errors.first() {
-        let shown = entry(error).map_or_else(String::new, |entry| format!(" `{}`", escape(entry)));
+        let shown = entry(error).map_or_else(String::new, |entry| format!(" `{entry}`"));
         let detail = format!("{}{shown}: {}", error.field.name(), error.code.meaning());
         return Err(Fault::refused(error.code, detail));
     }
@@ -60,10 +58,10 @@ pub(crate) fn scope(
     let warn = |warning: &Remark| ScopeWarning {
         code: warning.code,
         field: warning.field.name(),
-        entry: entry(warning).map(Entry::new),
+        entry: entry(warning).cloned(),
         message: warning.code.meaning(),
     };
-    let entries = |list: &[Vec<u8>]| list.iter().map(Entry::new).collect();
+    let entries = |list: &[Entry]| list.iter().cloned().collect();
     let scope = IntentScope {
         allowed_files: entries(&request.allowed_files),
         allowed_related: entries(&request.allowed_related),

@@ -3,87 +3,44 @@
 use crate::agents::is_registered;
 use crate::registry::{Shell, audit};
 use crate::{Fault, Workspace};
+use api::change::{CheckupStatus, DoctorAnswer, DoctorCheckup};
 use api::govern::setup::CodingAgent;
 use canon::words::count;
-use serde::Serialize;
 
 /// A clock before this second (2024-01-01) was never set.
 const EARLIEST_SECONDS: u64 = 1_704_067_200;
 
-/// How a check ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Health {
-    /// All is well.
-    Ok,
-    /// It works, and could be better.
-    Warning,
-    /// It does not work.
-    Failed,
-}
-
-/// One check.
-#[derive(Debug, Clone, Serialize)]
-pub struct Checkup {
-    /// What was looked at.
-    pub name: &'static str,
-    /// How it is.
-    pub status: Health,
-    /// What was found.
-    pub detail: String,
-    /// What to do, unless all is well.
-    pub next_step: Option<String>,
-}
-
-/// All checks.
-#[derive(Debug, Clone, Serialize)]
-pub struct DoctorAnswer {
-    /// `probity/doctor/v1`.
-    pub schema: &'static str,
-    /// The worst of the checks.
-    pub status: Health,
-    /// The checks, in a fixed order.
-    pub checks: Vec<Checkup>,
-}
-
 /// Looks at everything.
 pub fn doctor(workspace: &Workspace) -> DoctorAnswer {
-    let checks = vec![
+    DoctorAnswer::new(vec![
         git(workspace),
         state(workspace),
         store(workspace),
         clock(),
         policy(workspace),
         agents(workspace),
-    ];
-    let is = |health| checks.iter().any(|check| check.status == health);
-    let status = match (is(Health::Failed), is(Health::Warning)) {
-        (true, _) => Health::Failed,
-        (_, true) => Health::Warning,
-        _ => Health::Ok,
-    };
-    DoctorAnswer { schema: "probity/doctor/v1", status, checks }
+    ])
 }
 
-fn good(name: &'static str, detail: impl Into<String>) -> Checkup {
-    Checkup { name, status: Health::Ok, detail: detail.into(), next_step: None }
+fn good(name: &'static str, detail: impl Into<String>) -> DoctorCheckup {
+    DoctorCheckup { name, status: CheckupStatus::Ok, detail: detail.into(), next_step: None }
 }
 
 fn bad(
     name: &'static str,
-    status: Health,
+    status: CheckupStatus,
     detail: impl Into<String>,
     next_step: impl Into<String>,
-) -> Checkup {
-    Checkup { name, status, detail: detail.into(), next_step: Some(next_step.into()) }
+) -> DoctorCheckup {
+    DoctorCheckup { name, status, detail: detail.into(), next_step: Some(next_step.into()) }
 }
 
-fn git(workspace: &Workspace) -> Checkup {
+fn git(workspace: &Workspace) -> DoctorCheckup {
     let Some(git) = &workspace.git else {
         let detail = "this tree is no git repository: only what changes after a start is seen";
         return bad(
             "git",
-            Health::Warning,
+            CheckupStatus::Warning,
             detail,
             "`git init` and commit, if you want dirt to be told from work",
         );
@@ -96,21 +53,25 @@ fn git(workspace: &Workspace) -> Checkup {
         Ok(Some((n_files, head))) => {
             good("git", format!("{n_files} files in commit {head} ({})", git.common_dir.display()))
         }
-        Ok(None) => bad("git", Health::Warning, "the repository has no commit", "commit what is there"),
-        Err(fault) => bad("git", Health::Failed, fault.to_string(), fault.next_step()),
+        Ok(None) => {
+            bad("git", CheckupStatus::Warning, "the repository has no commit", "commit what is there")
+        }
+        Err(fault) => bad("git", CheckupStatus::Failed, fault.to_string(), fault.next_step()),
     }
 }
 
-fn state(workspace: &Workspace) -> Checkup {
+fn state(workspace: &Workspace) -> DoctorCheckup {
     let dir = workspace.state.dir();
     let probe = workspace.state.objects().put(b"probity doctor\n");
     match probe {
         Ok(_) => good("state", dir.display().to_string()),
-        Err(error) => bad("state", Health::Failed, error.to_string(), "make that folder writable for you"),
+        Err(error) => {
+            bad("state", CheckupStatus::Failed, error.to_string(), "make that directory writable for you")
+        }
     }
 }
 
-fn store(workspace: &Workspace) -> Checkup {
+fn store(workspace: &Workspace) -> DoctorCheckup {
     let whole = || {
         let head = audit::check(workspace)?;
         let shell = Shell::open(workspace)?;
@@ -121,16 +82,16 @@ fn store(workspace: &Workspace) -> Checkup {
             let words = "every page was read, and each event follows the one before";
             good("store", format!("the log has {} events, open intents: {open}; {words}", head.seq))
         }
-        Err::<_, Fault>(fault) => bad("store", Health::Failed, fault.to_string(), fault.next_step()),
+        Err::<_, Fault>(fault) => bad("store", CheckupStatus::Failed, fault.to_string(), fault.next_step()),
     }
 }
 
-fn clock() -> Checkup {
+fn clock() -> DoctorCheckup {
     let now = crate::clock::seconds();
     if now < EARLIEST_SECONDS {
         return bad(
             "clock",
-            Health::Failed,
+            CheckupStatus::Failed,
             "the clock of this machine is not set",
             "set it: leases end by it",
         );
@@ -138,11 +99,11 @@ fn clock() -> Checkup {
     good("clock", crate::clock::rfc3339(now))
 }
 
-fn policy(workspace: &Workspace) -> Checkup {
+fn policy(workspace: &Workspace) -> DoctorCheckup {
     match (workspace.policy(), workspace.policy_source()) {
         (Ok(_), Ok(None)) => bad(
             "policy",
-            Health::Warning,
+            CheckupStatus::Warning,
             "there is no probity.toml: build outputs count as changes",
             "`probity init` proposes one",
         ),
@@ -150,11 +111,11 @@ fn policy(workspace: &Workspace) -> Checkup {
             "policy",
             format!("{}, {}", count(policy.gates.len(), "gate"), count(policy.packs.len(), "pack")),
         ),
-        (Err(fault), _) => bad("policy", Health::Failed, fault.to_string(), fault.next_step()),
+        (Err(fault), _) => bad("policy", CheckupStatus::Failed, fault.to_string(), fault.next_step()),
     }
 }
 
-fn agents(workspace: &Workspace) -> Checkup {
+fn agents(workspace: &Workspace) -> DoctorCheckup {
     let known: Vec<&str> = CodingAgent::ALL
         .iter()
         .copied()
@@ -165,7 +126,7 @@ fn agents(workspace: &Workspace) -> Checkup {
         let next = "`probity init --agent claude` (or codex, cursor, gemini) tells an agent";
         return bad(
             "agents",
-            Health::Warning,
+            CheckupStatus::Warning,
             "no agent's configuration of this project names Probity",
             next,
         );

@@ -79,12 +79,13 @@ pub(super) fn up(frame: &Frame, since: &Since) -> (Vec<DirtyEntry>, StartSnapsho
     (dirty, start)
 }
 
-fn listed(files: &[Vec<u8>]) -> Result<Entries, Fault> {
+fn listed(files: &[Entry]) -> Result<Entries, Fault> {
     if files.is_empty() {
         return Err(Fault::refused(Reason::IntentInvalid, "evidence names at least one changed file"));
     }
-    let parse = |file: &Vec<u8>| {
-        RepoPath::parse(file).map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))
+    let parse = |file: &Entry| {
+        RepoPath::parse(file.as_bytes())
+            .map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))
     };
     let paths: BTreeSet<RepoPath> = files.iter().map(parse).collect::<Result<_, _>>()?;
     Ok(paths.iter().map(Entry::from).collect())

@@ -1,20 +1,9 @@
 //! Declared paths that do not exist: usually files that will be created, sometimes slips of the pen.
 
 use super::dirt::Look;
+use api::change::MissingPath;
 use intent::{Entry, IntentScope};
 use paths::RepoPath;
-use serde::Serialize;
-
-/// A declared path at which there is nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct MissingPath {
-    /// The path as it was declared.
-    pub path: Entry,
-    /// A path of the tree that may have been meant.
-    pub suggestion: Option<RepoPath>,
-    /// What else may be wrong with it.
-    pub hint: Option<&'static str>,
-}
 
 /// The declared paths that are neither in the tree nor in its commit. What is proposed instead is never a build output or an
 /// ignored file.

@@ -6,10 +6,9 @@
 //! * [`status`]: who holds what, and whose the dirt is. [`doctor`]: whether everything is there that this needs.
 //! * [`Look`], [`StartRecord`]: the dirty state, from our own snapshots.
 //!
-//! Each is a function from a request to an answer that serialises; every surface prints the same.
+//! Each is a function from a request to an answer of `api::change`; every surface prints the same.
 
 mod amend;
-mod answer;
 mod declare;
 mod dirt;
 mod doctor;
@@ -28,20 +27,14 @@ mod trail;
 pub(crate) mod uncommitted;
 mod view;
 
-pub use amend::{AmendAnswer, amend};
-pub use answer::{
-    BlastSummary, ChangeAttribution, ChangedPath, ConcurrentRun, ExternalChange, ExternalChanges,
-    FinishAnswer, Neighbour, Neighbours, ScopeWarning, StartAnswer,
-};
+pub use amend::amend;
 pub use dirt::{Dirt, Look, Since};
-pub use doctor::{Checkup, DoctorAnswer, Health, doctor};
+pub use doctor::doctor;
 pub use finish::finish;
 pub(crate) use frame::Frame;
-pub use missing::MissingPath;
 pub use record::StartRecord;
-pub use request::{DetailLevel, Evidence, FinishRequest, PromoteRequest, StartRequest};
 pub use start::{promote, promote_when_free, start};
-pub use status::{DirtyGroup, DirtySummary, FinishedGroup, IntentLine, RunLine, StatusAnswer, Watch, status};
+pub use status::{Watch, status};
 
 use plan::{ContractRules, StrictnessProfile};
 

@@ -1,9 +1,9 @@
 //! The other intents, as they lie to one scope.
 
-use super::answer::{Neighbour, Neighbours};
 use super::frame::Frame;
 use super::view::LISTED;
-use super::{DetailLevel, answer};
+use crate::registry::view::time;
+use api::change::{DetailLevel, Neighbour, NeighbourAction, Neighbours};
 use intent::registry::{Circumstances, Intent, Registry};
 use intent::{IntentId, IntentScope, Owner, Ownership, Peer, Relation, RelationKind, Status, relations};
 use std::collections::BTreeSet;
@@ -97,21 +97,21 @@ impl Seen<'_> {
             soft_overlap: self.frame.entries_down(&relation.soft_overlap),
             excluded: self.frame.entries_down(&relation.excluded),
             recommended_action: action(peer),
-            declared_at: answer::shown(intent.declared_at),
-            lease_expires_at: answer::shown(intent.lease(self.circumstances).ends_at()),
-            expires_at: answer::shown(intent.expires_at),
+            declared_at: time(intent.declared_at),
+            lease_expires_at: time(intent.lease(self.circumstances).ends_at()),
+            expires_at: time(intent.expires_at),
         }
     }
 }
 
 /// What to do about another intent. Never: end its process.
-const fn action(peer: &Peer) -> &'static str {
+const fn action(peer: &Peer) -> NeighbourAction {
     match (peer.status, peer.ownership) {
-        (_, Ownership::OwnActive | Ownership::OwnStale) => "finish_amend_or_clear_your_own",
-        (_, Ownership::Recoverable) => "recover_or_start_over_it",
-        (_, Ownership::Expired) => "start_over_it",
-        (Status::Queued, _) => "none_it_waits",
-        (_, Ownership::ForeignStale) => "coordinate_or_wait_for_its_end",
-        (_, Ownership::ForeignActive) => "stop_and_coordinate",
+        (_, Ownership::OwnActive | Ownership::OwnStale) => NeighbourAction::FinishAmendOrClearYourOwn,
+        (_, Ownership::Recoverable) => NeighbourAction::RecoverOrStartOverIt,
+        (_, Ownership::Expired) => NeighbourAction::StartOverIt,
+        (Status::Queued, _) => NeighbourAction::NoneItWaits,
+        (_, Ownership::ForeignStale) => NeighbourAction::CoordinateOrWaitForItsEnd,
+        (_, Ownership::ForeignActive) => NeighbourAction::StopAndCoordinate,
     }
 }

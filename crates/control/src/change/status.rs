@@ -6,145 +6,23 @@ use super::neighbours::Seen;
 use super::uncommitted::{self, FinishedWork};
 use super::view::LISTED;
 use crate::claims::{self, OpenRunClaim};
-use crate::registry::view::OwnerView;
+use crate::registry::view::time;
 use crate::registry::{Caller, Handles, Shell};
 use crate::runs::Runs;
 use crate::{Fault, Workspace, analyze};
-use evidence::Globs;
-use intent::registry::{Intent, Notice, Registry};
-use intent::{Claims, Entries, IntentId, Ownership, Peer, Status};
+use api::SystemPath;
+use api::change::{DirtyGroup, DirtySummary, FinishedGroup, IntentLine, RunLine, StatusAnswer};
+use intent::registry::{Intent, Registry};
+use intent::{Claims, IntentId, Ownership, Peer, Status};
 use paths::RepoPath;
-use serde::Serialize;
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
-/// The state of a tree and of the intents on it.
-#[derive(Debug, Clone, Serialize)]
-pub struct StatusAnswer {
-    /// `probity/status/v1`.
-    pub schema: &'static str,
-    /// The git commit.
-    pub head: Option<String>,
-    /// The run that the tree as it is has or would have.
-    pub run_id: String,
-    /// Whether that run is stored.
-    pub run_available: bool,
-    /// The claims and those who wait, in the order in which they were declared.
-    pub intents: Vec<IntentLine>,
-    /// The governed runs that go on.
-    pub runs: Vec<RunLine>,
-    /// Whose the dirt is.
-    pub dirty: DirtySummary,
-    /// What to do next.
-    pub next_step: String,
-    /// What happened to intents of the reader meanwhile.
-    pub notices: Vec<Notice>,
-}
-
-/// One open intent.
-#[derive(Debug, Clone, Serialize)]
-pub struct IntentLine {
-    /// Its id.
-    pub intent_id: IntentId,
-    /// `active` or `queued`.
-    pub status: Status,
-    /// How it lies to the reader.
-    pub ownership: Ownership,
-    /// What people call its owner.
-    pub agent: String,
-    /// Who holds it.
-    pub owner: OwnerView,
-    /// Whether its handle is kept in this worktree, so that commands about it need no `--owner` here.
-    pub handle_kept: bool,
-    /// Whether it is the reader's own: by the handle that was given, or by one that is kept in this worktree.
-    pub is_yours: bool,
-    /// What it is for.
-    pub description: String,
-    /// What it is about.
-    pub allowed_files: Entries,
-    /// Since when.
-    pub since: String,
-    /// For how many seconds.
-    pub age_seconds: u64,
-    /// How long its owner may still be silent; 0 if the lease lapsed.
-    pub lease_left_seconds: u64,
-    /// How long it may still live.
-    pub life_left_seconds: u64,
-    /// Its place in the queue while it waits.
-    pub queue_position: Option<usize>,
-    /// How many dirty paths of this tree it holds.
-    pub n_dirty: usize,
-    /// Whether it is made in this working tree.
-    pub is_here: bool,
-}
-
-/// One governed run that goes on.
-#[derive(Debug, Clone, Serialize)]
-pub struct RunLine {
-    /// Its id.
-    pub run_id: String,
-    /// What it may touch, amendments included, from its own root.
-    pub scope: Globs,
-    /// Its root.
-    pub root: Value,
-    /// Since when.
-    pub since: String,
-    /// The process that supervises it.
-    pub pid: u32,
-    /// Whether it works in this working tree.
-    pub is_here: bool,
-}
-
-/// The dirty paths by class: whose they are.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct DirtySummary {
-    /// How many there are.
-    pub count: usize,
-    /// Held by intents of the reader.
-    pub own: DirtyGroup,
-    /// Held by live intents of others.
-    pub foreign: DirtyGroup,
-    /// Held by intents whose owner is gone or whose time is over.
-    pub abandoned: DirtyGroup,
-    /// Work of finished intents that is still what their finish saw, and not committed yet.
-    pub finished: Vec<FinishedGroup>,
-    /// Held by nobody.
-    pub unclaimed: DirtyGroup,
-}
-
-/// Finished work that is not committed yet.
-#[derive(Debug, Clone, Serialize)]
-pub struct FinishedGroup {
-    /// The intent.
-    pub intent_id: IntentId,
-    /// What people call its owner.
-    pub agent: String,
-    /// What it was for.
-    pub description: String,
-    /// What commits it and nothing else, where it has few paths.
-    pub commit_command: Option<String>,
-    /// Its paths.
-    #[serde(flatten)]
-    pub changed: DirtyGroup,
-}
-
-/// Some dirty paths.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct DirtyGroup {
-    /// How many.
-    pub count: usize,
-    /// The first of them.
-    pub paths: Vec<RepoPath>,
-}
-
-impl DirtyGroup {
-    fn add(&mut self, path: &RepoPath) {
-        self.count += 1;
-        if self.paths.len() < LISTED {
-            self.paths.push(path.clone());
-        }
+/// Adds a path to a group; it is named while there is room.
+fn add(group: &mut DirtyGroup, path: &RepoPath) {
+    group.count += 1;
+    if group.paths.len() < LISTED {
+        group.paths.push(path.clone());
     }
 }
 
@@ -212,7 +90,7 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
             is_yours: intent.ownership(&owner, &circumstances).is_own() || is_kept(&seen.peer(intent), &kept),
             description: intent.description.clone(),
             allowed_files: frame.entries_down(&intent.scope.allowed_files),
-            since: super::answer::shown(intent.declared_at),
+            since: time(intent.declared_at),
             age_seconds: circumstances.now.0.saturating_sub(intent.declared_at.0),
             lease_left_seconds: left(intent.lease(&circumstances).ends_at().0),
             life_left_seconds: left(intent.expires_at.0),
@@ -225,7 +103,7 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
     let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
     let run_line = |run: OpenRunClaim| RunLine {
         is_here: run.root.starts_with(top),
-        root: canon::bytes::to_json(run.root.as_os_str().as_bytes()),
+        root: SystemPath::from(&*run.root),
         run_id: run.claim.run_id,
         scope: run.scope,
         since: run.since,
@@ -233,7 +111,6 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
     };
     let runs = claims::open_runs(&workspace.state)?.into_iter().map(run_line).collect();
     Ok(StatusAnswer {
-        schema: "probity/status/v1",
         head: look.state.head.clone(),
         run_id: run_id.0.to_string(),
         run_available: Runs::open(workspace).has(run_id),
@@ -290,7 +167,7 @@ fn summarise(
         } else {
             &mut summary.unclaimed
         };
-        group.add(path);
+        add(group, path);
     }
     summary.finished = done.into_values().collect();
     (summary, counts)

@@ -2,10 +2,9 @@
 
 use super::dirt::Since;
 use super::frame::Frame;
-use super::request::DetailLevel;
+use api::change::{DetailLevel, PatchTrail, PatchTrailCounts, PatchTrailDetail, TrailEntry};
 use canon::Digest;
-use intent::{Entries, IntentScope, ScopeCheck, ScopeRelation};
-use serde_json::{Value, json};
+use intent::{Entries, Entry, IntentScope, ScopeCheck, ScopeRelation};
 
 /// What a trail is made from.
 pub(super) struct Trail<'a> {
@@ -20,46 +19,44 @@ pub(super) struct Trail<'a> {
 
 impl Trail<'_> {
     /// Counts and a digest; everything that they stand for in `full`.
-    pub(super) fn to_json(&self, detail: DetailLevel) -> Value {
-        let changed: Vec<Value> = self
+    pub(super) fn answer(&self, detail: DetailLevel) -> PatchTrail {
+        let changed: Vec<TrailEntry> = self
             .since
             .dirt
             .values()
             .filter(|dirt| !dirt.as_at_start)
-            .map(|dirt| {
-                let path = &dirt.entry.path;
-                json!({
-                    "path": path,
-                    "change": dirt.entry.status,
-                    "digest": dirt.entry.digest,
-                    "scope_relation": self.scope.relation(self.frame.up(path).as_bytes()),
-                    "listed": self.evidence.contains(path.as_bytes()),
-                })
+            .map(|dirt| TrailEntry {
+                path: dirt.entry.path.clone(),
+                change: dirt.entry.status,
+                digest: dirt.entry.digest,
+                scope_relation: self.scope.relation(self.frame.up(&dirt.entry.path).as_bytes()),
+                listed: self.evidence.contains(dirt.entry.path.as_bytes()),
             })
             .collect();
         let is_dirty = |path: &[u8]| self.since.dirt.keys().any(|dirty| dirty.as_bytes() == path);
-        let unchanged: Vec<_> = self.evidence.iter().filter(|path| !is_dirty(path.as_bytes())).collect();
-        let outside = |item: &&Value| item["scope_relation"] == json!(ScopeRelation::Outside);
-        let counts = json!({
-            "changed_files": self.evidence.len(),
-            "changed_since_start": changed.len(),
-            "changed_outside_scope": changed.iter().filter(outside).count(),
-            "listed_but_unchanged": unchanged.len(),
-            "untouched_in_declared": self.scope_check.untouched_in_declared.len(),
-        });
-        let whole = json!({
-            "changed_files": self.evidence,
-            "changed_since_start": changed,
-            "listed_but_unchanged": unchanged,
-            "head_at_start": self.heads.0,
-            "head_now": self.heads.1,
-        });
-        let digest = Digest::of_json(&whole);
-        let mut trail =
-            json!({ "counts": counts, "listed_but_unchanged": unchanged, "patch_trail_digest": digest });
-        if detail == DetailLevel::Full {
-            trail["detail"] = whole;
+        let unchanged: Vec<Entry> =
+            self.evidence.iter().filter(|path| !is_dirty(path.as_bytes())).cloned().collect();
+        let is_outside = |entry: &&TrailEntry| entry.scope_relation == ScopeRelation::Outside;
+        let counts = PatchTrailCounts {
+            changed_files: self.evidence.len(),
+            changed_since_start: changed.len(),
+            changed_outside_scope: changed.iter().filter(is_outside).count(),
+            listed_but_unchanged: unchanged.len(),
+            untouched_in_declared: self.scope_check.untouched_in_declared.len(),
+        };
+        let whole = PatchTrailDetail {
+            changed_files: self.evidence.clone(),
+            changed_since_start: changed,
+            listed_but_unchanged: unchanged.clone(),
+            head_at_start: self.heads.0.map(str::to_owned),
+            head_now: self.heads.1.map(str::to_owned),
+        };
+        let document = serde_json::to_value(&whole).expect("a trail has text keys only");
+        PatchTrail {
+            counts,
+            listed_but_unchanged: unchanged,
+            patch_trail_digest: Digest::of_json(&document),
+            detail: (detail == DetailLevel::Full).then_some(whole),
         }
-        trail
     }
 }

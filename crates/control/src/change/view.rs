@@ -2,12 +2,13 @@
 
 use super::dirt::Look;
 use super::frame::Frame;
-use super::request::DetailLevel;
-use intent::hygiene::DirtyClass;
+use api::change::{
+    DetailLevel, FinishDirtyCounts, FinishHygieneAnswer, FinishHygieneDetail, StartDirtyCounts,
+    StartHygieneAnswer, WorktreeSnapshotAnswer,
+};
+use intent::hygiene::{DirtyAttribution, DirtyClass, SnapshotStatus};
 use intent::{FinishHygiene, ForeignDirtyOverlap, ScopeRelation, StartDecision};
 use paths::RepoPath;
-use serde::Serialize;
-use serde_json::{Map, Value, json};
 
 /// How many paths a list shows unless everything is asked for.
 pub(crate) const LISTED: usize = 20;
@@ -22,123 +23,109 @@ pub(crate) struct View<'a> {
 
 impl View<'_> {
     /// Hygiene at a start.
-    pub(crate) fn start(&self, decision: &StartDecision) -> Value {
+    pub(crate) fn start(&self, decision: &StartDecision) -> StartHygieneAnswer {
         let dirty = &self.look.state.dirty;
-        let mut hygiene = json!({
-            "git_available": self.git_available,
-            "blocks_edit": decision.blocks_edit,
-            "counts": {
-                "dirty": dirty.len(),
-                "in_scope": decision.dirty_in_allowed.len(),
-                "outside_scope": dirty.len() - decision.dirty_in_allowed.len(),
+        StartHygieneAnswer {
+            git_available: self.git_available,
+            blocks_edit: decision.blocks_edit,
+            counts: StartDirtyCounts {
+                dirty: dirty.len(),
+                in_scope: decision.dirty_in_allowed.len(),
+                outside_scope: dirty.len() - decision.dirty_in_allowed.len(),
             },
-            "dirty_in_allowed": self.paths(decision.dirty_in_allowed.iter()),
-            "foreign_dirty_overlaps": self.overlaps(decision.foreign_dirty_overlaps.iter()),
-            "dirty_snapshot": self.snapshot(),
-            "dirty_snapshot_status": "available",
-        });
-        if self.detail == DetailLevel::Full {
-            hygiene["dirty_paths"] = json!(dirty.keys().collect::<Vec<_>>());
+            dirty_in_allowed: self.paths(decision.dirty_in_allowed.iter()),
+            foreign_dirty_overlaps: self.overlaps(decision.foreign_dirty_overlaps.iter()),
+            dirty_snapshot: self.snapshot(),
+            dirty_snapshot_status: SnapshotStatus::Available,
+            dirty_paths: self.is_full().then(|| dirty.keys().cloned().collect()),
         }
-        hygiene
     }
 
     /// Hygiene at a finish.
-    pub(crate) fn finish(&self, hygiene: &FinishHygiene) -> Value {
+    pub(crate) fn finish(&self, hygiene: &FinishHygiene) -> FinishHygieneAnswer {
         let count = |class| hygiene.of_class(class).len();
-        let in_allowed =
-            |dirt: &intent::hygiene::DirtyAttribution| dirt.scope_relation == ScopeRelation::OwnAllowed;
+        let in_allowed = |dirt: &DirtyAttribution| dirt.scope_relation == ScopeRelation::OwnAllowed;
         let outside = hygiene.outside_scope().len();
-        let mut fields = Map::new();
-        let mut set = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
-        set("git_available", json!(self.git_available));
-        set("blocks_edit", json!(hygiene.dirty_attribution.iter().any(in_allowed)));
-        set("blocks_finish", json!(hygiene.blocks_finish()));
-        set("finish_block_reason", json!(hygiene.finish_block_reason));
-        set(
-            "counts",
-            json!({
-                "in_scope": hygiene.dirty_attribution.len() - outside,
-                "outside_scope": outside,
-                "missing_evidence": count(DirtyClass::MissingEvidence),
-                "preexisting_unscoped": count(DirtyClass::PreexistingUnscopedDirty),
-                "new_unattributed_unscoped": count(DirtyClass::NewUnattributedUnscopedDirty),
-                "modified_unattributed_unscoped": count(DirtyClass::ModifiedUnattributedUnscopedDirty),
-                "unknown_unattributed_unscoped": count(DirtyClass::UnknownUnattributedUnscopedDirty),
-                "foreign_attributed_outside_scope": count(DirtyClass::ForeignAttributedOutsideScope),
-            }),
-        );
-        set("foreign_dirty_overlaps", self.overlaps(hygiene.foreign_dirty_overlaps.iter()));
-        set("unacknowledged_dirty_in_scope", self.class(hygiene, DirtyClass::MissingEvidence));
         // Who changed what nobody claims is not known; that it changed is, and so it is named.
-        set("unattributed_unscoped_dirty", self.paths(hygiene.unattributed().into_iter()));
-        set("own_unscoped_dirty", self.paths(hygiene.unattributed().into_iter()));
-        set("dirty_snapshot", self.snapshot());
-        set("dirty_snapshot_status", json!(hygiene.dirty_snapshot_status));
-        if self.detail == DetailLevel::Full {
-            set("preexisting_unscoped_dirty", self.class(hygiene, DirtyClass::PreexistingUnscopedDirty));
-            set(
-                "new_unattributed_unscoped_dirty",
-                self.class(hygiene, DirtyClass::NewUnattributedUnscopedDirty),
-            );
-            set(
-                "modified_unattributed_unscoped_dirty",
-                self.class(hygiene, DirtyClass::ModifiedUnattributedUnscopedDirty),
-            );
-            set(
-                "unknown_unattributed_unscoped_dirty",
-                self.class(hygiene, DirtyClass::UnknownUnattributedUnscopedDirty),
-            );
-            set(
-                "foreign_attributed_outside_scope",
-                self.class(hygiene, DirtyClass::ForeignAttributedOutsideScope),
-            );
-            set("dirty_attribution", self.attribution(hygiene));
-            set("files_for_scope_check", json!(self.frame.entries_down(&hygiene.files_for_scope_check)));
+        let unattributed = self.paths(hygiene.unattributed().into_iter());
+        FinishHygieneAnswer {
+            git_available: self.git_available,
+            blocks_edit: hygiene.dirty_attribution.iter().any(in_allowed),
+            blocks_finish: hygiene.blocks_finish(),
+            finish_block_reason: hygiene.finish_block_reason,
+            counts: FinishDirtyCounts {
+                in_scope: hygiene.dirty_attribution.len() - outside,
+                outside_scope: outside,
+                missing_evidence: count(DirtyClass::MissingEvidence),
+                preexisting_unscoped: count(DirtyClass::PreexistingUnscopedDirty),
+                new_unattributed_unscoped: count(DirtyClass::NewUnattributedUnscopedDirty),
+                modified_unattributed_unscoped: count(DirtyClass::ModifiedUnattributedUnscopedDirty),
+                unknown_unattributed_unscoped: count(DirtyClass::UnknownUnattributedUnscopedDirty),
+                foreign_attributed_outside_scope: count(DirtyClass::ForeignAttributedOutsideScope),
+            },
+            foreign_dirty_overlaps: self.overlaps(hygiene.foreign_dirty_overlaps.iter()),
+            unacknowledged_dirty_in_scope: self.class(hygiene, DirtyClass::MissingEvidence),
+            own_unscoped_dirty: unattributed.clone(),
+            unattributed_unscoped_dirty: unattributed,
+            dirty_snapshot: self.snapshot(),
+            dirty_snapshot_status: hygiene.dirty_snapshot_status,
+            detail: self.is_full().then(|| self.finish_detail(hygiene)),
         }
-        Value::Object(fields)
+    }
+
+    fn finish_detail(&self, hygiene: &FinishHygiene) -> FinishHygieneDetail {
+        let class = |class| self.class(hygiene, class);
+        FinishHygieneDetail {
+            preexisting_unscoped_dirty: class(DirtyClass::PreexistingUnscopedDirty),
+            new_unattributed_unscoped_dirty: class(DirtyClass::NewUnattributedUnscopedDirty),
+            modified_unattributed_unscoped_dirty: class(DirtyClass::ModifiedUnattributedUnscopedDirty),
+            unknown_unattributed_unscoped_dirty: class(DirtyClass::UnknownUnattributedUnscopedDirty),
+            foreign_attributed_outside_scope: class(DirtyClass::ForeignAttributedOutsideScope),
+            dirty_attribution: self.attribution(hygiene),
+            files_for_scope_check: self.frame.entries_down(&hygiene.files_for_scope_check),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.detail == DetailLevel::Full
     }
 
     /// Paths as the caller names them; the first few, unless everything is asked for.
-    pub(crate) fn paths<'p>(&self, paths: impl Iterator<Item = &'p RepoPath>) -> Value {
+    fn paths<'p>(&self, paths: impl Iterator<Item = &'p RepoPath>) -> Vec<RepoPath> {
         self.list(paths.map(|path| self.frame.down(path)))
     }
 
     /// A list; the first few, unless everything is asked for. The counts say how many there are.
-    pub(crate) fn list<T: Serialize>(&self, items: impl Iterator<Item = T>) -> Value {
-        let most = if self.detail == DetailLevel::Full { usize::MAX } else { LISTED };
-        json!(items.take(most).collect::<Vec<_>>())
+    pub(crate) fn list<T>(&self, items: impl Iterator<Item = T>) -> Vec<T> {
+        items.take(if self.is_full() { usize::MAX } else { LISTED }).collect()
     }
 
-    fn class(&self, hygiene: &FinishHygiene, class: DirtyClass) -> Value {
+    fn class(&self, hygiene: &FinishHygiene, class: DirtyClass) -> Vec<RepoPath> {
         self.paths(hygiene.of_class(class).into_iter())
     }
 
-    fn overlaps<'o>(&self, overlaps: impl Iterator<Item = &'o ForeignDirtyOverlap>) -> Value {
+    fn overlaps<'o>(
+        &self,
+        overlaps: impl Iterator<Item = &'o ForeignDirtyOverlap>,
+    ) -> Vec<ForeignDirtyOverlap> {
         let down =
             |it: &ForeignDirtyOverlap| ForeignDirtyOverlap { path: self.frame.down(&it.path), ..it.clone() };
         self.list(overlaps.map(down))
     }
 
-    fn attribution(&self, hygiene: &FinishHygiene) -> Value {
-        let mut all = hygiene.dirty_attribution.clone();
-        for dirt in &mut all {
-            dirt.path = self.frame.down(&dirt.path);
-        }
-        json!(all)
+    fn attribution(&self, hygiene: &FinishHygiene) -> Vec<DirtyAttribution> {
+        let down = |it: &DirtyAttribution| DirtyAttribution { path: self.frame.down(&it.path), ..it.clone() };
+        hygiene.dirty_attribution.iter().map(down).collect()
     }
 
-    fn snapshot(&self) -> Value {
+    fn snapshot(&self) -> WorktreeSnapshotAnswer {
         let state = &self.look.state;
-        let mut snapshot = json!({
-            "root": self.look.snapshot.root(),
-            "head": state.head,
-            "paths_count": state.dirty.len(),
-            "aside_count": state.aside.len(),
-        });
-        if self.detail == DetailLevel::Full {
-            snapshot["entries"] = json!(state.dirty.values().collect::<Vec<_>>());
+        WorktreeSnapshotAnswer {
+            root: self.look.snapshot.root(),
+            head: state.head.clone(),
+            paths_count: state.dirty.len(),
+            aside_count: state.aside.len(),
+            entries: self.is_full().then(|| state.dirty.values().cloned().collect()),
         }
-        snapshot
     }
 }

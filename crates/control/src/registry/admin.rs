@@ -2,54 +2,29 @@
 
 use super::{Shell, TreeFacts};
 use crate::Fault;
+use api::change::{IntentResetAnswer, ResetAction, ResetEntry};
 use intent::registry::Action;
 use intent::{IntentId, Owner};
-use serde::Serialize;
 
 /// How long an intent lives if nothing else is asked for.
 pub const TTL_SECONDS: u64 = 3_600;
 /// How long its owner may be silent if nothing else is asked for.
 pub const LEASE_SECONDS: u64 = 300;
 
-/// What a reset did with an intent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ResetAction {
-    /// One's own: it lives on with a new lease.
-    Renewed,
-    /// Over, or its owner is dead: it is closed.
-    Cleared,
-    /// Somebody stands behind it: it was left alone.
-    Rejected,
-}
-
-/// One intent of a reset.
-#[derive(Debug, Clone, Serialize)]
-pub struct ResetEntry {
-    /// The intent.
-    pub intent_id: IntentId,
-    /// What was done.
-    pub action: ResetAction,
-    /// Why it was left alone.
-    pub reason: Option<&'static str>,
-    /// What to do about it.
-    pub next_step: Option<String>,
-}
-
 /// Renews one's own open intents, closes those that are over or whose owner is dead, and leaves the rest alone.
 /// `owner` says who asks about each of them.
 pub fn reset(
     shell: &mut Shell,
     owner: &dyn Fn(&Shell, &IntentId) -> Result<Owner, Fault>,
-) -> Result<Vec<ResetEntry>, Fault> {
+) -> Result<IntentResetAnswer, Fault> {
     shell.refresh()?;
     let ids: Vec<IntentId> = shell.registry().open_intents().map(|it| it.id.clone()).collect();
-    let mut entries = Vec::new();
+    let mut intents = Vec::new();
     for intent_id in ids {
         let by = owner(shell, &intent_id)?;
-        entries.push(reset_one(shell, &by, intent_id)?);
+        intents.push(reset_one(shell, &by, intent_id)?);
     }
-    Ok(entries)
+    Ok(IntentResetAnswer { intents })
 }
 
 fn reset_one(shell: &mut Shell, by: &Owner, intent_id: IntentId) -> Result<ResetEntry, Fault> {
@@ -70,7 +45,7 @@ fn reset_one(shell: &mut Shell, by: &Owner, intent_id: IntentId) -> Result<Reset
     Ok(ResetEntry {
         intent_id,
         action: ResetAction::Rejected,
-        reason: last.as_ref().map(|refusal| refusal.code().as_str()),
+        reason: last.as_ref().map(|refusal| refusal.code()),
         next_step: last.as_ref().map(|refusal| refusal.next_step().into_owned()),
     })
 }

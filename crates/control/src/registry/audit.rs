@@ -1,34 +1,28 @@
 //! Reading the log itself: for people, and for whoever must know that nobody rewrote it meanwhile.
 
+use super::view::logged_event;
 use super::{Machine, NAME, PAGE, Shell, cache, damaged, parse};
 use crate::{Fault, Workspace};
+use api::change::{ChainStatus, IntentLogAnswer};
 use canon::Digest;
 use intent::Registry;
-use intent::registry::{Change, Event, Head, Seq};
+use intent::registry::{Change, Head, Seq};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::State;
 use store::ports::{Log, Store};
 
-/// The log from its first event, checked link by link, and the part that was asked for.
-#[derive(Debug)]
-pub struct LogPart {
-    /// Where the log ends.
-    pub head: Head,
-    /// The events behind the given number.
-    pub events: Vec<Event>,
-}
-
 /// Reads and checks the whole log; hands out the events behind `after`, at most `limit` of them.
-pub fn read_log(workspace: &Workspace, after: u64, limit: usize) -> Result<LogPart, Fault> {
+pub fn read_log(workspace: &Workspace, after: u64, limit: usize) -> Result<IntentLogAnswer, Fault> {
     let store = workspace.state.store()?;
     store.check()?;
     let mut shell = Shell::over(&store, Arc::new(Machine));
     shell.database = workspace.state.database();
     shell.refresh()?;
     let records = shell.log.read_after(after, limit)?;
-    let events = records.iter().map(|record| shell.parse(record)).collect::<Result<_, _>>()?;
-    Ok(LogPart { head: shell.registry.head(), events })
+    let logged = |record| shell.parse(record).map(logged_event);
+    let events = records.iter().map(logged).collect::<Result<_, _>>()?;
+    Ok(IntentLogAnswer { head: shell.registry.head(), chain: ChainStatus::Ok, events })
 }
 
 /// Where the log ends now; the end of an empty one if there is no database, or none that can be read.

@@ -95,7 +95,7 @@ fn whole_log(workspace: &Workspace) -> Vec<Event> {
             assert_eq!(part.head.seq.0, after);
             return events;
         }
-        events.extend(part.events);
+        events.extend(part.events.into_iter().map(|logged| logged.event));
     }
 }
 

@@ -117,6 +117,12 @@ fn a_command_that_the_rules_forgot_is_known_to_the_store() {
     assert_eq!(code(shell.execute_command(&other, &tree())), "command_id_reused");
 }
 
+/// What an intent is to a reader.
+fn ownership(shell: &Shell, reader: &Owner, id: &str) -> Ownership {
+    let seen = shell.circumstances().expect("is seen");
+    shell.resolve(id).expect("is there").ownership(reader, &seen)
+}
+
 #[test]
 fn use_renews_a_lease_without_an_event() {
     let memory = Memory::new();
@@ -127,10 +133,9 @@ fn use_renews_a_lease_without_an_event() {
     host.0.store(59, Ordering::Relaxed);
     shell.touch(&a).expect("renews");
     host.0.store(100, Ordering::Relaxed);
-    let seen_by_b = shell.find(&b, "i-a").expect("is there");
-    assert_eq!(seen_by_b.ownership, Ownership::ForeignActive);
+    assert_eq!(ownership(&shell, &b, "i-a"), Ownership::ForeignActive);
     memory.advance(Duration::from_mins(1));
-    assert_eq!(shell.find(&b, "i-a").expect("is there").ownership, Ownership::ForeignStale);
+    assert_eq!(ownership(&shell, &b, "i-a"), Ownership::ForeignStale);
     assert_eq!(shell.registry().head().seq, Seq(1));
 }
 
@@ -143,7 +148,7 @@ fn the_claim_of_a_dead_process_is_recoverable_here_and_nowhere_else() {
     shell.execute(&elsewhere, start("i-b", "docs"), &tree()).expect("granted");
     shell.execute(&owner("c", 0), start("i-c", "tests"), &tree()).expect("granted");
     let reader = owner("r", 2);
-    let lies = |id: &str| shell.find(&reader, id).expect("is there").ownership;
+    let lies = |id: &str| ownership(&shell, &reader, id);
     assert_eq!(lies("i-a"), Ownership::Recoverable);
     assert_eq!(lies("i-b"), Ownership::ForeignActive);
     assert_eq!(lies("i-c"), Ownership::ForeignActive);

@@ -9,6 +9,7 @@ use crate::scope::{Entries, IntentScope};
 use crate::start::{DirtyScopePolicy, OnConflict};
 use canon::Digest;
 use paths::RepoPath;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +27,7 @@ pub(super) const MAX_ENTRIES: usize = 10_000;
 pub(super) const MAX_OPEN: usize = 10_000;
 
 /// A change that somebody declares.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Declaration {
     /// The id, made by the caller.

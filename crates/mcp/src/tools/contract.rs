@@ -1,13 +1,13 @@
 //! The patch contract: what a change may cost, whether it kept its word, and a receipt for it.
 
 use super::change::{bytes, claim, usage};
-use super::words::{Strictness, optional_rule};
 use super::{Effect, Tool};
 use crate::call::Call;
 use api::Answer;
 use control::contract as patch;
 use control::contract::present::{self, Against, Options};
 use control::{Fault, Workspace};
+use plan::StrictnessProfile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -63,7 +63,7 @@ struct Check {
     allowed_related: Vec<String>,
     #[serde(default)]
     forbidden: Vec<String>,
-    strictness: Option<Strictness>,
+    strictness: Option<StrictnessProfile>,
 }
 
 fn check_patch_contract(call: &Call, args: Check) -> Result<Value, Fault> {
@@ -80,7 +80,7 @@ fn check_patch_contract(call: &Call, args: Check) -> Result<Value, Fault> {
             &bytes(args.allowed_related),
             &bytes(args.forbidden),
         )?,
-        strictness: optional_rule(args.strictness),
+        strictness: args.strictness,
         ..Options::default()
     };
     verify(call, &workspace, &options, false)

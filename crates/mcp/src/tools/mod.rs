@@ -1,11 +1,11 @@
 //! The tools: one table. Each names its function, and the type of its arguments is its schema.
 
 mod analysis;
+mod caller_arguments;
 mod change;
 mod contract;
 mod ledger;
 mod merge;
-mod words;
 
 use crate::call::{Answered, Call, Cancelled};
 use canon::Reason;

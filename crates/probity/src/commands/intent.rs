@@ -1,20 +1,20 @@
 //! `probity intent …` and `probity log`: the registry of intents, for people and programs.
 
 use crate::answer::Answer;
-use crate::commands::change::{PromoteArgs, new_handle, ownership, promote, seconds};
+use crate::commands::change::{PromoteArgs, new_handle, ownership, promote, seconds, show_notices};
 use crate::commands::identity::Identity;
 use crate::ui;
 use api::ExitCode;
+use api::change::{IntentView, ResetAction};
 use canon::words::short_id;
 use clap::{Args, Subcommand};
-use control::registry::view::{IntentView, event_json, time};
+use control::registry::view::time;
 use control::registry::{
     Caller, Done, Handles, KeptHandle, RETENTION_SECONDS, Shell, TreeFacts, admin, audit,
 };
 use control::{Fault, Workspace};
-use intent::registry::{Action, Event, Notice};
-use intent::{IntentId, Owner, Ownership, Status};
-use serde_json::json;
+use intent::registry::{Action, Change, Event};
+use intent::{IntentId, Ownership, Status};
 
 /// The most events that one answer holds.
 const MAX_EVENTS: usize = 10_000;
@@ -99,24 +99,34 @@ pub(crate) struct LogArgs {
 
 /// Reads the log of intents and checks it from its first event.
 pub(crate) fn log(workspace: &Workspace, arguments: &LogArgs) -> Result<Answer, Fault> {
-    let part = audit::read_log(workspace, arguments.after, arguments.limit.min(MAX_EVENTS))?;
-    part.events.iter().for_each(show_event);
-    let n_events = usize::try_from(part.head.seq.0).unwrap_or(usize::MAX);
+    let answer = audit::read_log(workspace, arguments.after, arguments.limit.min(MAX_EVENTS))?;
+    answer.events.iter().for_each(|logged| show_event(&logged.event));
+    let n_events = usize::try_from(answer.head.seq.0).unwrap_or(usize::MAX);
     ui::print(format_args!(
         "{} {}, each follows the one before",
         ui::good("ok"),
         ui::count(n_events, "event")
     ));
-    let document = json!({
-        "head": part.head,
-        "chain": "ok",
-        "events": part.events.iter().map(event_json).collect::<Vec<_>>(),
-    });
-    Ok(Answer::new("log", ExitCode::Ok, document))
+    Ok(Answer::of(ExitCode::Ok, &answer))
+}
+
+/// What an event did, in one word.
+const fn change_word(change: &Change) -> &'static str {
+    match change {
+        Change::Granted { .. } => "granted",
+        Change::Queued { .. } => "queued",
+        Change::Promoted { .. } => "promoted",
+        Change::Renewed { .. } => "renewed",
+        Change::Amended { .. } => "amended",
+        Change::Released { .. } => "released",
+        Change::Cleared { .. } => "cleared",
+        Change::Recovered { .. } => "recovered",
+        Change::Collected { .. } => "collected",
+    }
 }
 
 fn show_event(event: &Event) {
-    let kind = json!(event.change)["kind"].as_str().unwrap_or_default().to_owned();
+    let kind = change_word(&event.change);
     let about = event.change.intent_id().map_or("", |id| short_id(id.as_str()));
     let line = format!("{:>6}  {}  {kind:<9}  {about:<13}  ", event.seq.0, time(event.at));
     let label = ui::fit(&event.by.label, line.chars().count());
@@ -128,9 +138,8 @@ pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<An
     let identity = &arguments.identity;
     let mut shell = Shell::open(workspace)?;
     let caller = identity.caller()?;
-    let reader = shell.owner_of(&caller)?;
     if identity.owner.is_some() {
-        shell.touch(&reader)?;
+        shell.touch(&shell.owner_of(&caller)?)?;
     }
     match &arguments.command {
         IntentCommand::List { all } => list(workspace, &shell, &caller, *all),
@@ -141,9 +150,9 @@ pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<An
         IntentCommand::Show { intent } => show(workspace, &shell, &caller, intent),
         IntentCommand::Renew { intent, lease, ttl } => {
             let intent_id = shell.resolve(intent)?.id.clone();
-            let by = identity.owner_for(workspace, &shell, &intent_id)?;
+            let caller = identity.caller_for(workspace, &intent_id)?;
             let action = Action::Renew { intent_id, lease_seconds: *lease, ttl_seconds: *ttl };
-            change(workspace, &mut shell, &by, action)
+            change(workspace, &mut shell, &caller, action)
         }
         IntentCommand::Recover { intent, lease, ttl } => {
             let intent_id = shell.resolve(intent)?.id.clone();
@@ -152,31 +161,25 @@ pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<An
         }
         IntentCommand::Clear { intent } => {
             let intent_id = shell.resolve(intent)?.id.clone();
-            let by = identity.owner_for(workspace, &shell, &intent_id)?;
-            change(workspace, &mut shell, &by, Action::Clear { intent_id })
+            let caller = identity.caller_for(workspace, &intent_id)?;
+            change(workspace, &mut shell, &caller, Action::Clear { intent_id })
         }
         IntentCommand::Gc { retention } => {
             let action = Action::Collect { retention_seconds: *retention };
-            change(workspace, &mut shell, &reader, action)
+            change(workspace, &mut shell, &caller, action)
         }
         IntentCommand::Reset => reset(workspace, &mut shell, identity),
     }
 }
 
 fn list(workspace: &Workspace, shell: &Shell, caller: &Caller, all: bool) -> Result<Answer, Fault> {
-    let reader = shell.owner_of(caller)?;
-    let kept = Handles::of(workspace).own_intents(shell.registry(), caller);
-    let mut views = shell.views(&reader, all)?;
-    for view in &mut views {
-        view.handle_kept = kept.contains(&view.intent_id);
-        show_line(shell, view);
-    }
-    if views.is_empty() {
+    let answer = shell.list(workspace, caller, all)?;
+    answer.intents.iter().for_each(|view| show_line(shell, view));
+    if answer.intents.is_empty() {
         ui::print("no intent is open");
     }
-    let notices = shell.registry().notices(&reader);
-    show_notices(&notices);
-    Ok(Answer::new("intent-list", ExitCode::Ok, json!({ "intents": views, "notices": notices })))
+    show_notices(&answer.notices);
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }
 
 fn show_line(shell: &Shell, view: &IntentView) {
@@ -208,10 +211,9 @@ fn show_line(shell: &Shell, view: &IntentView) {
 }
 
 fn show(workspace: &Workspace, shell: &Shell, caller: &Caller, id: &str) -> Result<Answer, Fault> {
-    let mut view = shell.find(&shell.owner_of(caller)?, id)?;
-    let kept = Handles::of(workspace).own_intents(shell.registry(), caller);
-    view.handle_kept = kept.contains(&view.intent_id);
-    show_line(shell, &view);
+    let answer = shell.show(workspace, caller, id)?;
+    let view = &answer.intent;
+    show_line(shell, view);
     ui::print_row("intent", &view.intent_id);
     ui::print_row("for", &view.description);
     ui::print_row("declared", &view.declared_at);
@@ -239,15 +241,22 @@ fn show(workspace: &Workspace, shell: &Shell, caller: &Caller, id: &str) -> Resu
     } else if view.ownership.is_foreign() && !view.handle_kept {
         ui::print_row("next", "coordinate with its owner, queue, or narrow your scope");
     }
-    Ok(Answer::new("intent", ExitCode::Ok, json!({ "intent": view })))
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }
 
-fn change(workspace: &Workspace, shell: &mut Shell, by: &Owner, action: Action) -> Result<Answer, Fault> {
-    let done = shell.execute(by, action, &TreeFacts::default())?;
+fn change(
+    workspace: &Workspace,
+    shell: &mut Shell,
+    caller: &Caller,
+    action: Action,
+) -> Result<Answer, Fault> {
+    let by = shell.owner_of(caller)?;
+    let done = shell.execute(&by, action, &TreeFacts::default())?;
     if let Some(event) = &done.event {
         Handles::of(workspace).follow(event)?;
     }
-    told(shell, by, &done)
+    show_done(&done);
+    Ok(Answer::of(ExitCode::Ok, &shell.change_answer(workspace, caller, &done)?))
 }
 
 /// Takes an intent over. A new owner's handle is kept and answered: nobody else could give the intent back.
@@ -265,45 +274,40 @@ fn recover(
         let (handle, label) = (caller.handle.clone(), by.label.clone());
         Handles::of(workspace).keep(&KeptHandle { intent_id, handle, label })?;
     }
-    let mut answer = told(shell, &by, &done)?;
-    answer.document["owner"] = new_handle(caller);
-    Ok(answer)
+    show_done(&done);
+    let mut answer = shell.change_answer(workspace, caller, &done)?;
+    answer.owner = Some(new_handle(caller));
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }
 
-fn told(shell: &Shell, by: &Owner, done: &Done) -> Result<Answer, Fault> {
-    let Done { event, notices, .. } = done;
-    match event {
+fn show_done(done: &Done) {
+    match &done.event {
         Some(event) => show_event(event),
         None => ui::print("there is nothing to do"),
     }
-    show_notices(notices);
-    Ok(Answer::new("intent-change", ExitCode::Ok, shell.done_document(by, done)?))
+    show_notices(&done.notices);
 }
 
 fn reset(workspace: &Workspace, shell: &mut Shell, identity: &Identity) -> Result<Answer, Fault> {
     let handles = Handles::of(workspace);
-    let entries = admin::reset(shell, &|shell, intent_id| identity.owner_for(workspace, shell, intent_id))?;
-    for entry in &entries {
-        if entry.action == admin::ResetAction::Cleared {
-            handles.forget(&entry.intent_id)?;
-        }
-        let action = json!(entry.action).as_str().unwrap_or_default().to_owned();
+    let answer = admin::reset(shell, &|shell, intent_id| identity.owner_for(workspace, shell, intent_id))?;
+    for entry in &answer.intents {
+        let words = match entry.action {
+            ResetAction::Renewed => "renewed",
+            ResetAction::Cleared => {
+                handles.forget(&entry.intent_id)?;
+                "closed"
+            }
+            ResetAction::Rejected => "left alone",
+        };
         ui::print(format_args!(
-            "{}  {action:<8}  {}",
+            "{}  {words:<10}  {}",
             shell.registry().short_id(&entry.intent_id),
             entry.next_step.as_deref().unwrap_or_default()
         ));
     }
-    if entries.is_empty() {
+    if answer.intents.is_empty() {
         ui::print("no intent is open");
     }
-    Ok(Answer::new("intent-reset", ExitCode::Ok, json!({ "intents": entries })))
-}
-
-fn show_notices(notices: &[Notice]) {
-    for notice in notices {
-        let kind = json!(notice.kind);
-        let word = kind["kind"].as_str().unwrap_or_default().replace('_', " ");
-        ui::print_row("notice", format_args!("{}: {word} (event {})", notice.intent_id, notice.seq));
-    }
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }

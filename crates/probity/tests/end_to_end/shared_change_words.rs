@@ -70,7 +70,7 @@ fn a_finish_lists_what_changed_and_the_uncommitted_changes_outside_with_whose_th
     let finished = words(&repo, &["finish"]);
     assert_eq!(finished.exit_code, Some(0), "{}", finished.diagnostics);
     for line in [
-        "accepted with external changes\n",
+        "accepted, with changes outside the scope\n",
         "  changed   ~ src/a.py  in scope\n",
         "  outside   ~ docs/d.md  held by ben\n",
         "  outside   + old.txt  there before the start\n",
@@ -146,7 +146,11 @@ fn a_start_on_paths_of_an_interrupted_change_says_how_to_go_on() {
     let short = &intent[..13];
     let again = words(&repo, &["start", "src/a.py", "-m", "once more"]);
     assert_eq!(again.exit_code, Some(2), "{}", again.answer);
-    assert!(again.answer.starts_with("blocked: your own intent holds these paths\n"), "{}", again.answer);
+    assert!(
+        again.answer.starts_with("blocked: your own intent holds these paths [coordination]\n"),
+        "{}",
+        again.answer
+    );
     assert!(again.answer.contains(&format!("`probity finish {short}`")), "{}", again.answer);
     repo.ask(&["intent", "clear", &intent]);
     // The process of another agent ended.

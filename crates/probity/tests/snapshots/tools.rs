@@ -89,12 +89,13 @@ fn a_change() {
     let id = &started["intent_id"];
     session.case("intent_list", "manage_change_intent", &json!({ "action": "list" }));
     let act = |action: &str| json!({ "action": action, "intent_id": id, "owner": started["owner"] });
-    session.case("intent_show", "manage_change_intent", &act("show"));
+    session.case("intent_status", "manage_change_intent", &act("status"));
+    session.case("intent_show", "manage_change_intent", &act("get"));
     session.case("intent_renew", "manage_change_intent", &act("renew"));
     let amend = with(&with(&act("amend"), "allowed_files", json!(["src/c.py"])), "why", json!("a helper"));
     session.case("intent_amend", "manage_change_intent", &amend);
     session.case("intent_amend_without_reason", "manage_change_intent", &act("amend"));
-    session.case("intent_unknown", "manage_change_intent", &json!({ "action": "show", "intent_id": "none" }));
+    session.case("intent_unknown", "manage_change_intent", &json!({ "action": "get", "intent_id": "none" }));
     session.case("intent_unknown_action", "manage_change_intent", &json!({ "action": "nonsense" }));
     session.case("intent_gc", "manage_change_intent", &json!({ "action": "gc" }));
     session.scene.repo.write("src/a.py", "print('a2')\n");

@@ -1,10 +1,9 @@
 //! What a finish saw: the paths of the change, and the uncommitted changes outside its scope, with whose they are.
 
 use super::{Finisher, Scene};
-use crate::change::answer::{ChangeAttribution, ChangedPath, ExternalChange, ExternalChanges};
-use crate::change::request::DetailLevel;
 use crate::change::uncommitted::FinishedWork;
 use crate::change::view::LISTED;
+use api::change::{ChangeAttribution, ChangedPath, DetailLevel, ExternalChange, ExternalChanges};
 use intent::hygiene::{DirtyAttribution, DirtyClass};
 use paths::RepoPath;
 use std::collections::BTreeMap;

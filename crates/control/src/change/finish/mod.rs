@@ -11,17 +11,17 @@ mod settle;
 mod verify;
 mod words;
 
-use super::answer::FinishAnswer;
 use super::dirt::{Look, Since};
 use super::frame::Frame;
 use super::record::StartRecord;
-use super::request::FinishRequest;
+use super::request::Evidence;
 use super::view::View;
 use crate::contract::Side;
 use crate::progress::Progress;
 use crate::registry::{Caller, Shell};
 use crate::workspace::PolicySource;
 use crate::{Fault, Workspace};
+use api::change::{FinishAnswer, FinishRequest, HealthAdvisory};
 use canon::{Digest, Reason};
 use contract::finish::Pipeline;
 use contract::finish_status;
@@ -37,10 +37,11 @@ pub fn finish(
     request: &FinishRequest,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<FinishAnswer, Fault> {
+    let evidence = Evidence::of(request)?;
     let shell = Shell::open(workspace)?;
     let owner = shell.owner_of(caller)?;
     let frame = Frame::of(workspace);
-    if let Some(answer) = replay::recall(workspace, &shell, &owner, request)? {
+    if let Some(answer) = replay::recall(workspace, &shell, &owner, request, &evidence)? {
         return Ok(answer);
     }
     let intent = resolve(&shell, &owner, &request.intent_id, &frame)?;
@@ -48,10 +49,10 @@ pub fn finish(
     if intent.status == Status::Queued {
         let status = finish_status(&Pipeline::Queued, request.auto_clear);
         let notices = shell.registry().notices(&owner);
-        return Ok(Parts::default().answer(&intent, &request.evidence, status, notices));
+        return Ok(Parts::default().answer(&intent, &evidence, status, notices));
     }
     let (record, policy) = start_of(workspace, &intent)?;
-    Finisher { workspace, shell, owner, request, frame, intent, record, policy }.run(progress)
+    Finisher { workspace, shell, owner, request, evidence, frame, intent, record, policy }.run(progress)
 }
 
 /// The intent that is to be finished, if it is the caller's own and of this tree.
@@ -100,6 +101,7 @@ struct Finisher<'a> {
     shell: Shell,
     owner: Owner,
     request: &'a FinishRequest,
+    evidence: Evidence,
     frame: Frame,
     intent: Intent,
     record: Option<StartRecord>,
@@ -144,12 +146,16 @@ impl Finisher<'_> {
             return Ok(self.stop(parts, &Pipeline::ScopeCheckViolated));
         }
         let gates = self.gates(&scene, progress)?;
+        parts.failed_gates = verify::failed_gates(&gates);
         let verified = self.verify(&scene, &check, gates)?;
-        let document = verified.to_json();
-        parts.advisory = Some(document["health_regression_advisory"].clone()).filter(|it| !it.is_null());
+        parts.failed_gates.extend(verify::failed_structural_gates(&verified));
+        let advisory = verified.verdict.health_regression_advisory();
+        parts.advisory = advisory.map(|health_delta| HealthAdvisory { health_delta });
         parts.claims = Some(verified.claims_json());
-        parts.summary = verify::summary(&verified, &document, &check, self.request);
-        parts.verification = Some(self.short(document));
+        parts.summary = Some(verify::summary(&verified, &check, self.request));
+        let review = verified.review();
+        parts.verification = Some(self.short(verified.document(&review)));
+        parts.review = self.review(&review);
         let status = verified.outcome.status;
         if !status.is_accepted() {
             let reason = verified.outcome.reason;
@@ -161,7 +167,7 @@ impl Finisher<'_> {
     fn stop(&self, parts: Parts, pipeline: &Pipeline) -> FinishAnswer {
         let status = finish_status(pipeline, self.request.auto_clear);
         let notices = self.shell.registry().notices(&self.owner);
-        parts.answer(&self.intent, &self.request.evidence, status, notices)
+        parts.answer(&self.intent, &self.evidence, status, notices)
     }
 
     fn view<'s>(&'s self, scene: &'s Scene) -> View<'s> {

@@ -3,13 +3,17 @@
 //! The answer is kept before the claim is given back. If the process dies in between, the intent is still open and the
 //! next finish is an ordinary one; nobody asks for the answer of a finish that did not happen.
 
-use crate::change::{Evidence, FinishAnswer, FinishRequest};
+use crate::change::request::Evidence;
 use crate::registry::Shell;
 use crate::{Fault, Workspace};
-use canon::{Digest, bytes};
+use api::change::{DetailLevel, FinishAnswer, FinishRequest, FinishReview};
+use canon::Digest;
+use contract::claims::Claim;
 use intent::registry::Intent;
-use intent::{Owner, Status};
-use serde_json::{Value, json};
+use intent::{Entry, Owner, Status};
+use plan::StrictnessProfile;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use store::ports::{Refs, Store, Swapped};
 
 /// The space of pointers from an intent to what its finish answered.
@@ -19,12 +23,13 @@ const SPACE: &str = "finish";
 pub(super) fn keep(
     workspace: &Workspace,
     intent: &Intent,
-    request: &FinishRequest,
+    (request, evidence): (&FinishRequest, &Evidence),
     answer: &FinishAnswer,
 ) -> Result<(), Fault> {
-    let bytes = serde_json::to_vec(answer).expect("answers have text keys only");
+    let kept = KeptFinish { answer: Cow::Borrowed(answer), review: Cow::Borrowed(&answer.review) };
+    let bytes = serde_json::to_vec(&kept).expect("answers have text keys only");
     let kept = workspace.state.objects().put_unsynced(&bytes)?;
-    let pointer = format!("{} {kept}", digest(request));
+    let pointer = format!("{} {kept}", digest(request, evidence));
     let refs = refs(workspace)?;
     let mut found = refs.get(intent.id.as_str())?;
     // Only the holder of the claim gets here, so this ends after a turn or two.
@@ -42,6 +47,7 @@ pub(super) fn recall(
     shell: &Shell,
     owner: &Owner,
     request: &FinishRequest,
+    evidence: &Evidence,
 ) -> Result<Option<FinishAnswer>, Fault> {
     let Ok(intent) = shell.resolve(&request.intent_id) else { return Ok(None) };
     if intent.status != Status::Released || !intent.owner.is(owner) {
@@ -50,38 +56,72 @@ pub(super) fn recall(
     let pointer = refs(workspace)?.get(intent.id.as_str())?;
     let pointer = pointer.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
     let Some((asked, kept)) = pointer.split_once(' ') else { return Ok(None) };
-    if asked != digest(request).to_string() {
+    if asked != digest(request, evidence).to_string() {
         return Ok(None);
     }
     let kept = kept.parse().ok().and_then(|digest| workspace.state.objects().get(&digest).ok().flatten());
-    let answer = kept.and_then(|bytes| serde_json::from_slice::<FinishAnswer>(&bytes).ok());
-    Ok(answer.map(|answer| FinishAnswer { idempotent_replay: true, ..answer }))
+    let kept = kept.and_then(|bytes| serde_json::from_slice::<KeptFinish<'_>>(&bytes).ok());
+    Ok(kept.map(|kept| FinishAnswer {
+        idempotent_replay: true,
+        review: kept.review.into_owned(),
+        ..kept.answer.into_owned()
+    }))
 }
 
 fn refs(workspace: &Workspace) -> Result<Box<dyn Refs>, Fault> {
     Ok(workspace.state.store()?.refs(SPACE))
 }
 
-/// What makes it the same finish: everything that was asked.
-fn digest(request: &FinishRequest) -> Digest {
-    let evidence = match &request.evidence {
-        Evidence::ChangedFiles(files) => {
-            json!({ "changed_files": files.iter().map(|file| bytes::to_json(file)).collect::<Vec<Value>>() })
-        }
-        Evidence::DiffRef(revision) => json!({ "diff_ref": revision }),
-        Evidence::Observed => json!("observed"),
+/// An answer as it is kept: with what a surface shows of it.
+#[derive(Serialize, Deserialize)]
+struct KeptFinish<'a> {
+    #[serde(flatten)]
+    answer: Cow<'a, FinishAnswer>,
+    #[serde(default)]
+    review: Cow<'a, FinishReview>,
+}
+
+/// What makes it the same finish: everything that was asked, but for what only says how it is carried out.
+#[derive(Serialize)]
+struct FinishIdentity<'a> {
+    command_id: &'a Option<String>,
+    evidence: EvidenceIdentity<'a>,
+    after_run_id: &'a Option<String>,
+    claims: &'a [Claim],
+    claims_text: &'a Option<String>,
+    review_text: &'a Option<String>,
+    strictness: Option<StrictnessProfile>,
+    strict: Option<bool>,
+    skip_gates: bool,
+    create_receipt: bool,
+    detail_level: DetailLevel,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum EvidenceIdentity<'a> {
+    ChangedFiles(&'a [Entry]),
+    DiffRef(&'a str),
+    Observed,
+}
+
+fn digest(request: &FinishRequest, evidence: &Evidence) -> Digest {
+    let identity = FinishIdentity {
+        command_id: &request.command_id,
+        evidence: match evidence {
+            Evidence::ChangedFiles(files) => EvidenceIdentity::ChangedFiles(files),
+            Evidence::DiffRef(revision) => EvidenceIdentity::DiffRef(revision),
+            Evidence::Observed => EvidenceIdentity::Observed,
+        },
+        after_run_id: &request.after_run_id,
+        claims: &request.claims,
+        claims_text: &request.claims_text,
+        review_text: &request.review_text,
+        strictness: request.strictness,
+        strict: request.strict,
+        skip_gates: request.skip_gates,
+        create_receipt: request.create_receipt,
+        detail_level: request.detail_level,
     };
-    Digest::of_json(&json!({
-        "command_id": request.command_id,
-        "evidence": evidence,
-        "after_run_id": request.after_run_id,
-        "claims": request.claims,
-        "claims_text": request.claims_text,
-        "review_text": request.review_text,
-        "strictness": request.strictness,
-        "strict": request.strict,
-        "skip_gates": request.skip_gates,
-        "create_receipt": request.create_receipt,
-        "detail_level": request.detail_level,
-    }))
+    Digest::of_json(&serde_json::to_value(&identity).expect("a request has text keys only"))
 }

@@ -43,7 +43,7 @@ impl Finisher<'_> {
                 scope: &self.intent.scope,
                 others: Claims::live(&peers),
             };
-            let evidence = witness.paths(&self.request.evidence)?;
+            let evidence = witness.paths(&self.evidence)?;
             let (dirty, start) = evidence::up(&self.frame, &since);
             let hygiene = hygiene_finish(&FinishState {
                 scope: self.intent.scope.clone(),

@@ -2,12 +2,13 @@
 
 use super::words::Parts;
 use super::{Finisher, Scene, replay};
-use crate::change::{FinishAnswer, uncommitted};
+use crate::change::uncommitted;
 use crate::contract as judge;
 use crate::contract::receipts::{Kept, Receipts};
 use crate::registry::{Handles, TreeFacts};
 use crate::runs::Runs;
 use crate::{Fault, clock};
+use api::change::{FinishAnswer, FinishReceipt, ReceiptHealth};
 use canon::{Digest, Reason};
 use contract::finish::{FinishNextStep, Pipeline, ReceiptOutcome};
 use contract::finish_status;
@@ -17,7 +18,7 @@ use intent::CommandId;
 use intent::hygiene::DirtyEntry;
 use intent::registry::{Action, Command, Notice, Refusal, Seq};
 use paths::RepoPath;
-use serde_json::json;
+use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Finisher<'_> {
@@ -40,10 +41,7 @@ impl Finisher<'_> {
         } else {
             (ReceiptOutcome::Skipped, None)
         };
-        parts.receipt = kept.as_ref().map(|kept| {
-            json!({ "digest": kept.digest, "number": kept.number, "health": kept.document["health"],
-                    "signed": kept.envelope.is_some() })
-        });
+        parts.receipt = kept.as_ref().map(finish_receipt).transpose()?;
         parts.external = self.external(scene);
         let unfinished =
             parts.external.iter().flat_map(|external| external.changes.iter().chain(&external.unlisted));
@@ -55,10 +53,12 @@ impl Finisher<'_> {
             dirty_outside_scope: outside,
         };
         let status = finish_status(&pipeline, self.request.auto_clear);
-        parts.summary["receipt"] = json!(outcome);
+        if let Some(summary) = &mut parts.summary {
+            summary.receipt = Some(outcome);
+        }
         let is_cleared = status.intent_cleared;
         let notices = self.shell.registry().notices(&self.owner);
-        let mut answer = parts.answer(&self.intent, &self.request.evidence, status, notices);
+        let mut answer = parts.answer(&self.intent, &self.evidence, status, notices);
         if answer.nothing_changed() {
             answer.message = format!("nothing changed since the start; {}", answer.message);
         }
@@ -66,7 +66,7 @@ impl Finisher<'_> {
             let paths = uncommitted::of_change(&scene.look, &scene.evidence);
             self.advise_to_commit(&mut answer, &paths);
             uncommitted::keep(self.workspace, &self.intent.id, paths)?;
-            replay::keep(self.workspace, &self.intent, self.request, &answer)?;
+            replay::keep(self.workspace, &self.intent, (self.request, &self.evidence), &answer)?;
             answer.notices = self.release(token, kept.map(|kept| kept.digest))?;
         }
         Ok(answer)
@@ -155,4 +155,20 @@ impl Finisher<'_> {
         let after = scene.look.snapshot.get(path).and_then(|entry| entry.digest());
         Ok(DeltaEntry { path: path.clone(), before, after })
     }
+}
+
+/// What a finish tells of a receipt.
+fn finish_receipt(kept: &Kept) -> Result<FinishReceipt, Fault> {
+    #[derive(Deserialize)]
+    struct ReceiptDocument {
+        health: ReceiptHealth,
+    }
+    let read = ReceiptDocument::deserialize(&kept.document);
+    let document = read.map_err(|error| Fault::Missing(format!("receipt {}: {error}", kept.number)))?;
+    Ok(FinishReceipt {
+        digest: kept.digest,
+        number: kept.number,
+        health: document.health,
+        signed: kept.envelope.is_some(),
+    })
 }

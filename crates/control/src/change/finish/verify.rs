@@ -4,17 +4,22 @@ use super::{Finisher, Scene};
 use crate::analyze;
 use crate::change::StartRecord;
 use crate::change::dirt::{Look, Since};
-use crate::change::request::{DetailLevel, FinishRequest};
 use crate::change::trail::Trail;
 use crate::contract::policy_gates::GateAnswers;
 use crate::contract::{self as judge, BaselineFile};
 use crate::progress::Progress;
 use crate::{Fault, git};
-use contract::claims::ClaimVerdict;
-use contract::{IntentState, PatchIntent};
+use api::change::{
+    ClaimsSummary, DetailLevel, FailedGate, FinishRequest, FinishReview, FinishSummary, PatchTrail,
+    RefutedClaim, WorseFinding,
+};
+use contract::claims::{ClaimVerdict, GateFact, GateOutcome};
+use contract::outputs::{NewFinding, Review};
+use contract::receipt::MAX_SHOWN_FINDINGS;
+use contract::{DeltaVerdict, Evaluated, IntentState, PatchIntent};
 use intent::{Entries, ScopeCheck};
 use paths::RepoPath;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -100,7 +105,7 @@ impl Finisher<'_> {
         }))
     }
 
-    pub(super) fn trail(&self, scene: &Scene, check: &ScopeCheck) -> Value {
+    pub(super) fn trail(&self, scene: &Scene, check: &ScopeCheck) -> PatchTrail {
         let trail = Trail {
             frame: &self.frame,
             scope: &self.intent.scope,
@@ -109,7 +114,7 @@ impl Finisher<'_> {
             scope_check: check,
             heads: (self.intent.base.head.as_deref(), scene.look.state.head.as_deref()),
         };
-        trail.to_json(self.request.detail_level)
+        trail.answer(self.request.detail_level)
     }
 
     /// The verdict without what stands elsewhere in the answer, and in `summary` without long lists.
@@ -130,6 +135,63 @@ impl Finisher<'_> {
         }
         verification
     }
+
+    /// What people are told of the verdict: as many findings as the document shows.
+    pub(super) fn review(&self, review: &Review) -> FinishReview {
+        let is_summary = self.request.detail_level == DetailLevel::Summary;
+        let shown = if is_summary { MAX_SUMMARY_FINDINGS } else { MAX_SHOWN_FINDINGS };
+        let worse = review.findings.iter().take(shown).filter(|finding| finding.is_ours);
+        FinishReview {
+            worse: worse.map(worse_finding).collect(),
+            refuted_claims: review
+                .refuted_claims
+                .iter()
+                .map(|claim| RefutedClaim {
+                    verdict: claim.verdict,
+                    claimed: claim.sentence.clone().unwrap_or_else(|| claim.claim.word().to_owned()),
+                    because: claim.because(),
+                })
+                .collect(),
+        }
+    }
+}
+
+fn worse_finding(finding: &NewFinding) -> WorseFinding {
+    WorseFinding { path: finding.path.clone(), line: finding.lines.0, message: finding.message.clone() }
+}
+
+/// The gates that failed, with the end of what they wrote.
+pub(super) fn failed_gates(gates: &GateAnswers) -> Vec<FailedGate> {
+    let tail = |gate: &GateFact| {
+        let words = gates.last_words.iter().find(|(id, _)| *id == gate.id);
+        words.map_or_else(String::new, |(_, words)| words.clone())
+    };
+    let failed = gates.facts.iter().filter(|gate| gate.result == GateOutcome::Failed);
+    failed
+        .map(|gate| FailedGate {
+            id: gate.id.clone(),
+            required: gate.required,
+            detail: gate.detail.clone(),
+            log_tail: tail(gate),
+        })
+        .collect()
+}
+
+/// The structural gates that the change made fail: they passed before it.
+pub(super) fn failed_structural_gates(verified: &judge::Answer) -> Vec<FailedGate> {
+    let is_caused = verified.verdict.evaluation().is_some_and(|it| it.intent_caused_gate_failure);
+    let (before, after) = &verified.structural_gates;
+    let failed_before = |gate: &str| before.iter().flat_map(|it| &it.reasons).any(|it| it.gate == gate);
+    let failures = after.iter().filter(|_| is_caused).flat_map(|report| &report.reasons);
+    failures
+        .filter(|failure| !failed_before(failure.gate))
+        .map(|failure| FailedGate {
+            id: failure.gate.to_owned(),
+            required: true,
+            detail: failure.message.clone(),
+            log_tail: String::new(),
+        })
+        .collect()
 }
 
 /// Does some work, and something else on a thread beside it again and again until the work is done.
@@ -158,26 +220,30 @@ fn baseline_path() -> RepoPath {
 /// The verdict in a few words.
 pub(super) fn summary(
     verified: &judge::Answer,
-    document: &Value,
     check: &ScopeCheck,
     request: &FinishRequest,
-) -> Value {
-    let regressions = document["structural_delta"]["regressions"].as_array().map_or(0, Vec::len);
+) -> FinishSummary {
     let claims = match (&request.claims_text, request.claims.is_empty(), verified.claims_verdict()) {
-        (None, true, _) => "skipped_no_claims",
-        (_, _, ClaimVerdict::True) => "valid",
-        (_, _, ClaimVerdict::Unverified) => "unverified",
-        (_, _, ClaimVerdict::False) => "violated",
+        (None, true, _) => ClaimsSummary::SkippedNoClaims,
+        (_, _, ClaimVerdict::True) => ClaimsSummary::Valid,
+        (_, _, ClaimVerdict::Unverified) => ClaimsSummary::Unverified,
+        (_, _, ClaimVerdict::False) => ClaimsSummary::Violated,
     };
-    json!({
-        "scope_status": check.status,
-        "verification_profile": verified.verdict.profile.profile,
-        "structural_verdict": document["structural_delta"]["verdict"],
-        "health_delta": document["structural_delta"]["health_delta"],
-        "regressions": regressions,
-        "claims": claims,
-        "review_note_present": request.review_text.is_some(),
-    })
+    let delta = verified.verdict.evaluation().map(|evaluation| &evaluation.structural_delta);
+    FinishSummary {
+        scope_status: check.status,
+        verification_profile: verified.verdict.profile.profile,
+        structural_verdict: match &verified.verdict.evaluated {
+            Evaluated::Nothing => None,
+            Evaluated::NotApplicable => Some(DeltaVerdict::NotApplicable),
+            Evaluated::Fully(evaluation) => Some(evaluation.structural_delta.verdict),
+        },
+        health_delta: delta.and_then(|delta| delta.health_delta),
+        regressions: delta.map_or(0, |delta| delta.regressions.len()),
+        claims,
+        review_note_present: request.review_text.is_some(),
+        receipt: None,
+    }
 }
 
 #[cfg(test)]

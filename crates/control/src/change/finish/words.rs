@@ -1,6 +1,10 @@
 //! A finish as an answer says it.
 
-use crate::change::{ChangedPath, Evidence, ExternalChanges, FinishAnswer};
+use crate::change::request::Evidence;
+use api::change::{
+    ChangedPath, ExternalChanges, FailedGate, FinishAnswer, FinishHygieneAnswer, FinishReceipt, FinishReview,
+    FinishSummary, HealthAdvisory, PatchTrail,
+};
 use canon::bytes::shell_word;
 use contract::finish::FinishNextStep;
 use contract::{ContractReason, FinishStatus};
@@ -12,18 +16,20 @@ use serde_json::Value;
 /// What the steps have made so far.
 #[derive(Default)]
 pub(super) struct Parts {
-    pub(super) hygiene: Option<Value>,
+    pub(super) hygiene: Option<FinishHygieneAnswer>,
     pub(super) scope_check: Option<ScopeCheck>,
     pub(super) verification: Option<Value>,
-    pub(super) trail: Option<Value>,
+    pub(super) trail: Option<PatchTrail>,
     pub(super) claims: Option<Value>,
-    pub(super) receipt: Option<Value>,
+    pub(super) receipt: Option<FinishReceipt>,
     pub(super) receipt_error: Option<String>,
-    pub(super) advisory: Option<Value>,
+    pub(super) advisory: Option<HealthAdvisory>,
     pub(super) changes: Vec<ChangedPath>,
     pub(super) external: Option<ExternalChanges>,
     pub(super) committed_outside: Vec<RepoPath>,
-    pub(super) summary: Value,
+    pub(super) summary: Option<FinishSummary>,
+    pub(super) failed_gates: Vec<FailedGate>,
+    pub(super) review: FinishReview,
 }
 
 impl Parts {
@@ -35,7 +41,6 @@ impl Parts {
         notices: Vec<Notice>,
     ) -> FinishAnswer {
         FinishAnswer {
-            schema: "probity/finish/v1",
             intent_id: intent.id.clone(),
             status: status.status,
             reason: status.reason,
@@ -43,6 +48,9 @@ impl Parts {
             message: match &self.scope_check {
                 Some(check) if status.next_step == Some(FinishNextStep::RevertOrWidenScope) => {
                     violation(intent, check, evidence)
+                }
+                _ if status.reason == Some(ContractReason::GateFailures) && !self.failed_gates.is_empty() => {
+                    gate_failure(&self.failed_gates)
                 }
                 _ => message(&status, self.external.is_some()),
             },
@@ -54,6 +62,7 @@ impl Parts {
             workspace_hygiene_after: self.hygiene,
             scope_check: self.scope_check,
             verification: self.verification,
+            failed_gates: self.failed_gates,
             patch_trail: self.trail,
             claims: self.claims,
             receipt: self.receipt,
@@ -64,8 +73,17 @@ impl Parts {
             health_regression_advisory: self.advisory,
             summary: self.summary,
             notices,
+            review: self.review,
         }
     }
+}
+
+/// Which gates of the policy failed.
+fn gate_failure(failed: &[FailedGate]) -> String {
+    let required: Vec<String> =
+        failed.iter().filter(|gate| gate.required).map(|gate| format!("`{}`", gate.id)).collect();
+    let what = if required.len() == 1 { "gate" } else { "gates" };
+    format!("{what} {} failed: fix what makes it fail, then finish again", required.join(", "))
 }
 
 /// How many paths a sentence names.

@@ -6,16 +6,15 @@ mod words;
 
 pub use promote::{promote, promote_when_free};
 
-use super::answer::{ScopeWarning, StartAnswer};
 use super::declare;
 use super::frame::Frame;
 use super::ground::Ground;
 use super::neighbours::Seen;
-use super::request::{DetailLevel, StartRequest};
 use crate::progress::Progress;
 use crate::registry::{Caller, Done, Handles, KeptHandle, Shell, TreeFacts, admin};
 use crate::runs::Runs;
 use crate::{Fault, Workspace, clock, ledger};
+use api::change::{DetailLevel, ScopeWarning, StartAnswer, StartObstacle, StartRequest};
 use intent::registry::{Action, Change, Circumstances, Command, Declaration, Intent, Refusal};
 use intent::start::{ClaimState, DirtyScopePolicy, OnConflict, StartNextStep, StartStatus};
 use intent::{
@@ -225,11 +224,11 @@ impl<'a> Desk<'a> {
 
     /// A refusal that is an answer to a start; any other is a fault of the caller.
     fn refusal(&self, ask: &Ask<'_>, refusal: Refusal) -> Result<StartAnswer, Fault> {
-        let (code, next_step) = (refusal.code(), refusal.next_step());
-        let (blocked_by, word) = match refusal {
+        let (code, advice) = (refusal.code(), refusal.next_step());
+        let (blocked_by, step) = match refusal {
             Refusal::Blocked { decision } => return self.refused(ask, &decision),
-            Refusal::QueueAhead { waiters } => (waiters, "queue_or_narrow_scope"),
-            Refusal::OverlapsOwn { holder } => ([holder].into(), "finish_own_intent"),
+            Refusal::QueueAhead { waiters } => (waiters, StartNextStep::QueueOrNarrowScope),
+            Refusal::OverlapsOwn { holder } => ([holder].into(), StartNextStep::FinishOwnIntent),
             other => return Err(other.into()),
         };
         let mut decision = self.decision(ask)?;
@@ -239,10 +238,10 @@ impl<'a> Desk<'a> {
         decision.blocked_by = blocked_by;
         decision.reasons.clear();
         let mut answer = self.refused(ask, &decision)?;
-        answer.reasons = vec![code.to_string()];
-        answer.reason = Some(code.to_string());
-        word.clone_into(&mut answer.next_step);
-        answer.message = format!("the start is refused ({code}): {next_step}");
+        answer.reasons = vec![StartObstacle::Registry(code)];
+        answer.reason = answer.reasons.first().copied();
+        answer.next_step = step;
+        answer.message = format!("{}: {advice}", code.meaning());
         Ok(answer)
     }
 

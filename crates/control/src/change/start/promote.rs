@@ -3,12 +3,12 @@
 use super::{Ask, Desk};
 use crate::change::frame::Frame;
 use crate::change::ground::Ground;
-use crate::change::{DetailLevel, PromoteRequest, StartAnswer};
 use crate::progress::Progress;
 use crate::registry::Caller;
 use crate::{Fault, Workspace, clock};
+use api::change::{DetailLevel, PromoteRequest, StartAnswer, StartObstacle};
 use intent::registry::{Action, Command};
-use intent::start::{ClaimState, OnConflict, StartStatus};
+use intent::start::{ClaimState, OnConflict, StartReason, StartStatus};
 use intent::{CommandId, Status};
 use std::time::{Duration, Instant};
 
@@ -85,8 +85,8 @@ impl Desk<'_> {
         }
         if ground.run.is_none() {
             let mut answer = self.refused(&ask, &self.decision(&ask)?)?;
-            answer.reasons = vec!["before_run_evicted".into()];
-            answer.reason = answer.reasons.first().cloned();
+            answer.reasons = vec![StartObstacle::Rule(StartReason::BeforeRunEvicted)];
+            answer.reason = answer.reasons.first().copied();
             return Ok(answer);
         }
         let action = Action::Promote {

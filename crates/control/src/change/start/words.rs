@@ -1,18 +1,21 @@
 //! A start as an answer says it.
 
 use super::{Ask, Desk};
-use crate::change::answer::{self, BlastSummary, ConcurrentRun, Neighbour, Neighbours, StartAnswer};
 use crate::change::missing::missing_paths;
 use crate::change::view::{LISTED, View};
 use crate::contract::Side;
+use crate::registry::view::time;
 use crate::{Fault, analyze, claims, ledger};
+use api::SystemPath;
+use api::change::{
+    BlastLevel, BlastSummary, ConcurrentRun, ConstraintInScope, GateForecast, Neighbour, NeighbourAction,
+    Neighbours, StartAnswer, StartBudget, StartObstacle,
+};
 use intent::registry::Notice;
 use intent::start::{ClaimState, StartNextStep, StartStatus};
 use intent::{IntentId, IntentScope, Ownership, RelationKind, StartDecision};
 use paths::RepoPath;
 use plan::StrictnessProfile;
-use serde_json::{Value, json};
-use std::os::unix::ffi::OsStrExt;
 
 /// What a start meets: its own intent if there is one, and the others.
 struct Met<'a> {
@@ -95,7 +98,7 @@ impl Desk<'_> {
         let scope = frame.scope_down(&ask.scope);
         let run = ask.ground.run.as_ref();
         let shown_run = run.filter(|_| decision.status != StartStatus::Queued);
-        let reasons: Vec<String> = decision.reasons.iter().map(word).collect();
+        let reasons: Vec<StartObstacle> = decision.reasons.iter().copied().map(StartObstacle::Rule).collect();
         let mut workspace =
             if looked { seen.neighbours(&ask.scope, id, ask.detail) } else { Neighbours::default() };
         if looked && decision.status != StartStatus::Active {
@@ -105,15 +108,14 @@ impl Desk<'_> {
         let (runs, intents): (Vec<IntentId>, Vec<IntentId>) =
             decision.blocked_by.iter().cloned().partition(is_run);
         Ok(StartAnswer {
-            schema: "probity/start/v1",
             status: decision.status,
             edit_allowed: decision.edit_allowed,
             intent_id: intent.map(|intent| intent.id.clone()),
             token: intent.and_then(|intent| intent.token),
             claim: decision.claim,
-            reason: reasons.first().cloned(),
+            reason: reasons.first().copied(),
             reasons,
-            next_step: word(&decision.next_step),
+            next_step: decision.next_step,
             message: {
                 let overlaps = |other: &&Neighbour| other.relation == RelationKind::EditOverlap;
                 let overlapping = workspace.workspace_relations.iter().filter(overlaps).collect();
@@ -128,8 +130,8 @@ impl Desk<'_> {
             blocked_by_runs: runs.iter().map(ToString::to_string).collect(),
             blocked_by: intents,
             queue_position: decision.queue_position,
-            lease_expires_at: intent.map(|intent| answer::shown(intent.lease(&circumstances).ends_at())),
-            expires_at: intent.map(|intent| answer::shown(intent.expires_at)),
+            lease_expires_at: intent.map(|intent| time(intent.lease(&circumstances).ends_at())),
+            expires_at: intent.map(|intent| time(intent.expires_at)),
             workspace,
             workspace_hygiene: looked.then(|| view.start(decision)),
             blast_radius: shown_run.map(|side| blast(&side.run, &scope, &view)),
@@ -145,6 +147,7 @@ impl Desk<'_> {
             implements: Vec::new(),
             scope,
             notices,
+            owner: None,
         })
     }
 
@@ -155,42 +158,40 @@ impl Desk<'_> {
             let contested = run.claim.contested(&ask.scope, &is_file);
             (!contested.is_empty()).then(|| ConcurrentRun {
                 overlap: ask.ground.frame.entries_down(&contested),
-                root: canon::bytes::to_json(run.root.as_os_str().as_bytes()),
+                root: SystemPath::from(&*run.root),
                 run_id: run.claim.run_id,
                 scope: run.scope,
                 since: run.since,
-                recommended_action: "wait_for_the_run_or_narrow_scope",
+                recommended_action: NeighbourAction::WaitForTheRunOrNarrowScope,
             })
         });
         Ok(runs.collect())
     }
 
     /// What the ledger says must be kept to in this scope; the first of it, because agents read it all.
-    fn constraints(&self, scope: &IntentScope) -> Result<Vec<ledger::Touching>, Fault> {
+    fn constraints(&self, scope: &IntentScope) -> Result<Vec<ConstraintInScope>, Fault> {
         let literals = scope.entries().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect();
         let claim = paths::Claim { literals, ..paths::Claim::default() };
-        let mut touching = ledger::constraints_touching(self.workspace, &claim)?;
-        touching.truncate(LISTED);
-        Ok(touching)
+        let touching = ledger::constraints_touching(self.workspace, &claim)?.into_iter().take(LISTED);
+        let in_scope = touching.map(|it| ConstraintInScope {
+            handle: it.handle,
+            summary: it.summary,
+            hard: it.hard,
+            because: it.because,
+        });
+        Ok(in_scope.collect())
     }
 
-    fn budget(&self, side: &Side, asked: Option<StrictnessProfile>) -> Result<Value, Fault> {
+    fn budget(&self, side: &Side, asked: Option<StrictnessProfile>) -> Result<StartBudget, Fault> {
         let policy = self.workspace.policy()?;
         let limits = analyze::gate_rules(&policy)?;
         let rules = crate::change::stricter(policy.contract, asked);
-        let budget = crate::contract::budget(side, &rules, &limits);
-        Ok(json!({
-            "strictness": rules.strictness(),
-            "budgets": budget,
-            "gate_preview": { "would_fail": budget.gate_fails_already },
-        }))
-    }
-}
-
-fn word(value: &impl serde::Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(Value::String(word)) => word,
-        _ => String::new(),
+        let budgets = crate::contract::budget(side, &rules, &limits);
+        Ok(StartBudget {
+            strictness: rules.strictness(),
+            gate_preview: GateForecast { would_fail: budgets.gate_fails_already },
+            budgets,
+        })
     }
 }
 
@@ -198,18 +199,14 @@ fn blast(run: &analysis::Run, scope: &IntentScope, view: &View<'_>) -> BlastSumm
     let paths = scope.entries().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect();
     let blast = analysis::blast_radius(run, &paths);
     BlastSummary {
-        radius_level: match blast.transitive.len() {
-            0..=4 => "low",
-            5..=24 => "medium",
-            _ => "high",
-        },
+        radius_level: BlastLevel::of(blast.transitive.len()),
         direct_dependents_count: blast.direct.len(),
         transitive_dependents_count: blast.transitive.len(),
         clone_siblings_count: blast.clone_siblings.len(),
         cycles_count: blast.cycles.len(),
-        direct_dependents: view.list(blast.direct.iter()),
-        clone_siblings: view.list(blast.clone_siblings.iter()),
-        unknown: view.list(blast.unknown.iter()),
+        direct_dependents: view.list(blast.direct.iter().cloned()),
+        clone_siblings: view.list(blast.clone_siblings.iter().cloned()),
+        unknown: view.list(blast.unknown.iter().cloned()),
     }
 }
 
@@ -248,6 +245,8 @@ fn message(decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) ->
              they are yours"
                 .into()
         }
+        StartNextStep::QueueOrNarrowScope => "others wait for these paths: queue, or narrow the scope".into(),
+        StartNextStep::FinishOwnIntent => "finish, amend or clear your own intent first".into(),
         StartNextStep::EditInScope => "edit inside the declared scope only, then finish".into(),
     }
 }

@@ -1,18 +1,24 @@
 //! `probity finish`.
 
-use super::words::{Detail, Strictness, show_notices, shown_path, to_json};
+use super::words::{code_behind, show_notices, word_parser};
 use crate::answer::Answer;
 use crate::commands::analysis::watched;
 use crate::commands::changed_paths::{ChangeMark, MarkedPath, folded_lines, listed_lines};
 use crate::commands::identity::Identity;
 use crate::{place, ui};
 use api::ExitCode;
+use api::change::{
+    ChangeAttribution, DetailLevel, ExternalChange, FailedGate, FinishAnswer, FinishRequest, RefutedClaim,
+};
 use clap::Args;
+use contract::ContractStatus;
 use contract::claims::Claim;
-use control::change::{self, ChangeAttribution, Evidence, ExternalChange, FinishAnswer, FinishRequest};
+use control::change;
 use control::{Fault, Workspace};
+use intent::Entry;
 use intent::hygiene::DirtyStatus;
-use serde_json::{Value, json};
+use paths::RepoPath;
+use plan::StrictnessProfile;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
@@ -66,8 +72,8 @@ pub(crate) struct FinishArgs {
     strict: bool,
 
     /// How strictly the verdict is taken; not less than the policy says
-    #[arg(long, value_enum)]
-    strictness: Option<Strictness>,
+    #[arg(long, value_parser = word_parser::<StrictnessProfile>(StrictnessProfile::WORDS))]
+    strictness: Option<StrictnessProfile>,
 
     /// Leave the gates of the policy out; the verdict and the receipt say so
     #[arg(long)]
@@ -86,8 +92,8 @@ pub(crate) struct FinishArgs {
     command_id: Option<String>,
 
     /// How much the answer says
-    #[arg(long, alias = "detail", value_enum, default_value_t = Detail::Summary)]
-    detail_level: Detail,
+    #[arg(long, alias = "detail", value_parser = word_parser::<DetailLevel>(DetailLevel::WORDS), default_value_t)]
+    detail_level: DetailLevel,
 
     #[command(flatten)]
     identity: Identity,
@@ -96,34 +102,36 @@ pub(crate) struct FinishArgs {
 /// Finishes a change.
 pub(crate) fn finish(workspace: &Workspace, args: FinishArgs) -> Result<Answer, Fault> {
     let (intent_id, caller) = args.identity.named_or_only(workspace, args.intent_id.as_deref())?;
-    let evidence = match (args.changed.is_empty(), args.diff_ref) {
-        (false, _) => Evidence::ChangedFiles(place::paths(workspace, &args.changed)?),
-        (true, Some(revision)) => Evidence::DiffRef(revision),
-        (true, None) => Evidence::Observed,
+    let changed_files = if args.changed.is_empty() {
+        None
+    } else {
+        Some(place::paths(workspace, &args.changed)?.into_iter().map(Entry::new).collect())
     };
     let request = FinishRequest {
+        changed_files,
+        diff_ref: args.diff_ref,
         command_id: args.command_id,
         after_run_id: args.after_run,
         analyze: !args.no_analyze,
         claims: args.claims.iter().map(|word| claim(word)).collect::<Result<_, _>>()?,
         claims_text: args.claims_text,
         review_text: args.review_text,
-        strictness: args.strictness.map(Into::into),
+        strictness: args.strictness,
         strict: args.strict.then_some(true),
         skip_gates: args.skip_gates,
         create_receipt: !args.no_receipt,
         auto_clear: !args.keep_claim,
-        detail_level: args.detail_level.into(),
-        ..FinishRequest::new(intent_id, evidence)
+        detail_level: args.detail_level,
+        ..FinishRequest::new(intent_id)
     };
     let answer = watched(|watch| change::finish(workspace, &caller, &request, watch))?;
     show_finish(&answer);
-    Ok(Answer { exit_code: answer.exit_code(), document: to_json(&answer) })
+    Ok(Answer::of(answer.exit_code(), &answer))
 }
 
 /// A claim that needs no more than its word.
 fn claim(word: &str) -> Result<Claim, Fault> {
-    serde_json::from_value(json!({ "claim": word })).map_err(|_| {
+    Claim::from_word(word).ok_or_else(|| {
         let known = Claim::WORDS.join(", ");
         Fault::refused(
             canon::Reason::IntentInvalid,
@@ -132,44 +140,48 @@ fn claim(word: &str) -> Result<Claim, Fault> {
     })
 }
 
+/// How many of the last lines of a failed gate are shown.
+const MAX_LOG_LINES: usize = 10;
+
+/// The verdict as people read it.
+const fn status_words(status: ContractStatus) -> &'static str {
+    match status {
+        ContractStatus::Accepted => "accepted",
+        ContractStatus::AcceptedWithExternalChanges => "accepted, with changes outside the scope",
+        ContractStatus::Violated => "violated",
+        ContractStatus::Unverified => "unverified",
+        ContractStatus::Expired => "expired",
+    }
+}
+
 fn show_finish(answer: &FinishAnswer) {
-    let word = serde_json::to_value(answer.status)
-        .ok()
-        .and_then(|word| word.as_str().map(str::to_owned))
-        .unwrap_or_default();
-    let word = words(&word);
-    let word = if answer.exit_code() == ExitCode::Ok { ui::good(&word) } else { ui::bad(&word) };
-    let reason = serde_json::to_value(answer.reason).unwrap_or_default();
-    ui::print(match reason.as_str() {
-        Some(reason) => format!("{word}: {}", words(reason)),
-        None if answer.nothing_changed() => format!("{word}: nothing changed since the start"),
-        None => word,
+    let word = status_words(answer.status);
+    let word = if answer.exit_code() == ExitCode::Ok { ui::good(word) } else { ui::bad(word) };
+    let hygiene = answer.workspace_hygiene_after.as_ref();
+    let block_reason = hygiene.and_then(|hygiene| hygiene.finish_block_reason);
+    ui::print(match (answer.reason, block_reason) {
+        (Some(reason), Some(why)) => format!("{word}: {} {}", why.meaning(), code_behind(reason.as_str())),
+        (Some(reason), None) => format!("{word}: {} {}", reason.meaning(), code_behind(reason.as_str())),
+        (None, _) if answer.nothing_changed() => format!("{word}: nothing changed since the start"),
+        (None, _) => word,
     });
     show_changes(answer);
-    let hygiene = answer.workspace_hygiene_after.as_ref();
     // What violates the scope is named below, once; what is outside of an accepted change is named above.
-    let is_named = |path: &Value| {
-        let named = canon::bytes::from_json(path).map(intent::Entry::new);
-        let check = answer.scope_check.as_ref().zip(named);
-        check.is_some_and(|(check, path)| check.unexpected_files.contains(&path))
+    let is_named = |path: &RepoPath| {
+        let check = answer.scope_check.as_ref();
+        check.is_some_and(|check| check.unexpected_files.contains(&Entry::from(path)))
     };
-    let outside = if answer.status.is_accepted() { "" } else { "unattributed_unscoped_dirty" };
-    for (label, field) in [("unlisted", "unacknowledged_dirty_in_scope"), ("outside", outside)] {
-        let paths = hygiene.and_then(|hygiene| hygiene[field].as_array());
-        for path in paths.into_iter().flatten().filter(|path| !is_named(path)) {
-            ui::print_row(label, shown_path(path));
+    if let Some(hygiene) = hygiene {
+        for path in hygiene.unacknowledged_dirty_in_scope.iter().filter(|path| !is_named(path)) {
+            ui::print_row("unlisted", path);
         }
-    }
-    let overlaps = hygiene.and_then(|hygiene| hygiene["foreign_dirty_overlaps"].as_array());
-    for overlap in overlaps.into_iter().flatten() {
-        ui::print_row(
-            "shared",
-            format_args!(
-                "{} with {}",
-                shown_path(&overlap["path"]),
-                overlap["intent_id"].as_str().unwrap_or_default()
-            ),
-        );
+        let outside = hygiene.unattributed_unscoped_dirty.iter();
+        for path in outside.filter(|path| !answer.status.is_accepted() && !is_named(path)) {
+            ui::print_row("outside", path);
+        }
+        for overlap in &hygiene.foreign_dirty_overlaps {
+            ui::print_row("shared", format_args!("{} with {}", overlap.path, overlap.intent_id));
+        }
     }
     if let Some(check) = &answer.scope_check {
         let forbidden = &check.forbidden_touched;
@@ -180,23 +192,30 @@ fn show_finish(answer: &FinishAnswer) {
             ui::print_row("forbidden", path);
         }
     }
-    let findings = answer.verification.as_ref().and_then(|it| it["new_findings"].as_array());
-    for finding in findings.into_iter().flatten().filter(|finding| finding["in_scope"] == true) {
-        let message = finding["message"].as_str().unwrap_or_default();
-        ui::print_row(
-            "worse",
-            format_args!("{}:{} {message}", shown_path(&finding["path"]), finding["line"]),
-        );
+    for finding in &answer.review.worse {
+        let path = finding.path.as_ref().map_or_else(String::new, ToString::to_string);
+        ui::print_row("worse", format_args!("{path}:{} {}", finding.line, finding.message));
     }
-    let claims = answer.claims.as_ref().and_then(|claims| claims["checked"].as_array());
-    for claim in claims.into_iter().flatten().filter(|claim| claim["verdict"] != "true") {
-        ui::print_row(claim["verdict"].as_str().unwrap_or("unverified"), claim_words(claim));
+    answer.failed_gates.iter().for_each(show_failed_gate);
+    for claim in &answer.review.refuted_claims {
+        ui::print_row(claim.verdict.as_str(), claim_words(claim));
     }
     if let Some(receipt) = &answer.receipt {
-        ui::print_row("receipt", ui::dim(receipt["digest"].as_str().unwrap_or_default()));
+        ui::print_row("receipt", ui::dim(receipt.digest));
     }
     show_notices(&answer.notices);
     ui::print_row("next", &answer.message);
+}
+
+/// A gate that failed, and the end of what it wrote.
+fn show_failed_gate(gate: &FailedGate) {
+    let required = if gate.required { "" } else { " (not required)" };
+    let detail = if gate.detail.is_empty() { String::new() } else { format!(": {}", gate.detail) };
+    ui::print_row("gate", format_args!("{} {}{required}{detail}", gate.id, ui::bad("failed")));
+    let lines: Vec<&str> = gate.log_tail.lines().collect();
+    for line in lines.iter().skip(lines.len().saturating_sub(MAX_LOG_LINES)) {
+        ui::print_row("", ui::dim(canon::bytes::escape(line.as_bytes())));
+    }
 }
 
 /// The paths of the change, and those outside of an accepted one with whose they are.
@@ -250,16 +269,8 @@ fn attribution(change: &ExternalChange) -> String {
     }
 }
 
-/// A word of the answer as people read it.
-fn words(wire: &str) -> String {
-    wire.replace('_', " ")
-}
-
 /// What was claimed, and what speaks against it or is missing.
-fn claim_words(claim: &Value) -> String {
-    let text = |value: &Value| canon::bytes::escape(value.as_str().unwrap_or_default().as_bytes());
-    let claimed = if claim["sentence"].is_string() { &claim["sentence"] } else { &claim["claim"] };
-    let because = ["objections", "reservations"].iter().filter_map(|field| claim[field].as_array());
-    let because: Vec<String> = because.flatten().map(text).collect();
-    format!("{}  {}", text(claimed), because.join("; "))
+fn claim_words(claim: &RefutedClaim) -> String {
+    let text = |text: &str| canon::bytes::escape(text.as_bytes());
+    format!("{}  {}", text(&claim.claimed), text(&claim.because))
 }

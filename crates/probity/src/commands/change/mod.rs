@@ -18,8 +18,7 @@ use api::ExitCode;
 use control::{Fault, Workspace, change};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-pub(crate) use words::{ownership, seconds};
-use words::{show_notices, to_json};
+pub(crate) use words::{ownership, seconds, show_notices};
 
 /// Widens the scope of an intent.
 pub(crate) fn amend(
@@ -42,5 +41,5 @@ pub(crate) fn amend(
     }
     show_notices(&answer.notices);
     ui::print_row("next", answer.next_step);
-    Ok(Answer { exit_code: ExitCode::Ok, document: to_json(&answer) })
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }

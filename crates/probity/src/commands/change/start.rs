@@ -1,16 +1,19 @@
 //! `probity start`.
 
-use super::words::{Detail, DirtyScope, Strictness, ownership, seconds, show_notices, shown_path, to_json};
+use super::words::{code_behind, ownership, seconds, show_notices, word_parser};
 use crate::answer::Answer;
 use crate::commands::analysis::watched;
 use crate::commands::identity::Identity;
 use crate::{place, ui};
-use clap::{Args, ValueEnum};
-use control::change::{self, PromoteRequest, StartAnswer, StartRequest};
+use api::change::{DetailLevel, PromoteRequest, StartAnswer, StartObstacle, StartRequest};
+use clap::Args;
+use control::change;
 use control::registry::Caller;
 use control::{Fault, Workspace};
-use intent::start::{DirtyScopePolicy, OnConflict, StartStatus};
-use serde_json::{Value, json};
+use intent::Entry;
+use intent::registry::RefusalCode;
+use intent::start::{DirtyScopePolicy, OnConflict, StartReason, StartStatus};
+use plan::StrictnessProfile;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -51,8 +54,8 @@ pub(crate) struct StartArgs {
     implements: Vec<String>,
 
     /// What a conflict with another's claim means
-    #[arg(long, value_enum, default_value_t = Conflict::Block)]
-    on_conflict: Conflict,
+    #[arg(long, value_parser = word_parser::<OnConflict>(OnConflict::WORDS), default_value_t)]
+    on_conflict: OnConflict,
 
     /// Wait in the queue if others hold the paths; short for `--on-conflict queue`
     #[arg(long)]
@@ -63,8 +66,8 @@ pub(crate) struct StartArgs {
     wait: Option<u64>,
 
     /// What uncommitted changes in the paths mean
-    #[arg(long, value_enum, default_value_t = DirtyScope::Block)]
-    dirty_scope_policy: DirtyScope,
+    #[arg(long, value_parser = word_parser::<DirtyScopePolicy>(DirtyScopePolicy::WORDS), default_value_t)]
+    dirty_scope_policy: DirtyScopePolicy,
 
     /// Uncommitted changes there are your own; short for `--dirty-scope-policy continue_own_wip`
     #[arg(long)]
@@ -79,8 +82,8 @@ pub(crate) struct StartArgs {
     lease: Option<u64>,
 
     /// How strictly the budget is reckoned; not less than the policy says
-    #[arg(long, value_enum)]
-    strictness: Option<Strictness>,
+    #[arg(long, value_parser = word_parser::<StrictnessProfile>(StrictnessProfile::WORDS))]
+    strictness: Option<StrictnessProfile>,
 
     /// Do not analyse: answer `needs_analysis` if no run describes the tree
     #[arg(long)]
@@ -91,17 +94,11 @@ pub(crate) struct StartArgs {
     command_id: Option<String>,
 
     /// How much the answer says
-    #[arg(long, alias = "detail", value_enum, default_value_t = Detail::Summary)]
-    detail_level: Detail,
+    #[arg(long, alias = "detail", value_parser = word_parser::<DetailLevel>(DetailLevel::WORDS), default_value_t)]
+    detail_level: DetailLevel,
 
     #[command(flatten)]
     identity: Identity,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Conflict {
-    Block,
-    Queue,
 }
 
 /// Turn a place in the queue into a claim, from the tree as it is now
@@ -124,8 +121,8 @@ pub(crate) struct PromoteArgs {
     no_analyze: bool,
 
     /// How much the answer says
-    #[arg(long, alias = "detail", value_enum, default_value_t = Detail::Summary)]
-    detail_level: Detail,
+    #[arg(long, alias = "detail", value_parser = word_parser::<DetailLevel>(DetailLevel::WORDS), default_value_t)]
+    detail_level: DetailLevel,
 }
 
 /// Promotes a waiting intent.
@@ -135,7 +132,7 @@ pub(crate) fn promote(workspace: &Workspace, args: &PromoteArgs, caller: &Caller
         dirty_scope_policy: dirty_scope(args.continue_own_wip),
         strictness: None,
         analyze: !args.no_analyze,
-        detail_level: args.detail_level.into(),
+        detail_level: args.detail_level,
     };
     let answer = watched(|watch| match args.wait {
         None => change::promote(workspace, caller, &request, watch),
@@ -145,9 +142,7 @@ pub(crate) fn promote(workspace: &Workspace, args: &PromoteArgs, caller: &Caller
         }
     })?;
     show_start(&answer);
-    let mut document = to_json(&answer);
-    document["owner"] = Value::Null;
-    Ok(Answer { exit_code: answer.exit_code(), document })
+    Ok(Answer::of(answer.exit_code(), &answer))
 }
 
 const fn dirty_scope(continues: bool) -> DirtyScopePolicy {
@@ -157,25 +152,26 @@ const fn dirty_scope(continues: bool) -> DirtyScopePolicy {
 /// Starts a change, and waits for its turn if asked to.
 pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<Answer, Fault> {
     let caller = args.identity.caller()?;
-    let continues = args.continue_own_wip || args.dirty_scope_policy == DirtyScope::ContinueOwnWip;
-    let dirty_scope_policy = dirty_scope(continues);
-    let may_queue = args.queue || args.wait.is_some() || args.on_conflict == Conflict::Queue;
+    let dirty_scope_policy =
+        if args.continue_own_wip { DirtyScopePolicy::ContinueOwnWip } else { args.dirty_scope_policy };
+    let may_queue = args.queue || args.wait.is_some();
+    let entries = |list: Vec<Vec<u8>>| list.into_iter().map(Entry::new).collect();
     let request = StartRequest {
         command_id: args.command_id,
         description: args.intent,
         expected_effects: args.effects,
         implements: args.implements,
-        allowed_files: place::paths(workspace, &[args.files, args.allowed_files].concat())?,
-        allowed_related: place::paths(workspace, &args.related)?,
-        forbidden: place::fnmatches(workspace, &args.forbid)?,
+        allowed_files: entries(place::paths(workspace, &[args.files, args.allowed_files].concat())?),
+        allowed_related: entries(place::paths(workspace, &args.related)?),
+        forbidden: entries(place::fnmatches(workspace, &args.forbid)?),
         dirty_scope_policy,
-        on_conflict: if may_queue { OnConflict::Queue } else { OnConflict::Block },
+        on_conflict: if may_queue { OnConflict::Queue } else { args.on_conflict },
         ttl_seconds: args.ttl,
         lease_seconds: args.lease,
         keep_handle: caller.is_new,
-        strictness: args.strictness.map(Into::into),
+        strictness: args.strictness,
         analyze: !args.no_analyze,
-        detail_level: args.detail_level.into(),
+        detail_level: args.detail_level,
     };
     let mut answer = watched(|watch| change::start(workspace, &caller, &request, watch))?;
     let queued = answer.intent_id.clone().filter(|_| answer.status == StartStatus::Queued);
@@ -192,33 +188,36 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<Answer, Fa
         answer = watched(|watch| change::promote_when_free(workspace, &caller, &promote, patience, watch))?;
     }
     show_start(&answer);
-    let mut document = to_json(&answer);
-    document["owner"] = if answer.intent_id.is_some() { new_handle(&caller) } else { Value::Null };
-    Ok(Answer { exit_code: answer.exit_code(), document })
+    answer.owner = answer.intent_id.as_ref().and_then(|_| new_handle(&caller));
+    Ok(Answer::of(answer.exit_code(), &answer))
 }
 
 /// The handle of a new owner, shown and answered; nothing for an owner that knows its own.
-pub(crate) fn new_handle(caller: &Caller) -> Value {
+pub(crate) fn new_handle(caller: &Caller) -> Option<String> {
     if !caller.is_new {
-        return Value::Null;
+        return None;
     }
     let handle = caller.handle.secret();
     let note = "kept for commands about this intent in this worktree; elsewhere give it with --owner";
     ui::print_row("owner", format_args!("{}  {}", ui::bold(handle), ui::dim(note)));
-    json!(handle)
+    Some(handle.to_owned())
 }
 
 /// The reasons as people read them; `are_own` if the holder of the paths is the caller under another handle.
-fn reason_words(reasons: &[String], are_own: bool) -> String {
-    let told = reasons.iter().filter(|reason| !are_own || *reason != "foreign_dirty_overlap");
-    let words = told.map(|reason| match reason.as_str() {
-        "coordination" if are_own => "your own intent holds these paths".to_owned(),
-        "coordination" => "others hold these paths".to_owned(),
-        "dirty_scope" => "uncommitted changes in these paths".to_owned(),
-        "foreign_dirty_overlap" => "uncommitted changes of another agent".to_owned(),
-        "queue_ahead" => "others wait for these paths".to_owned(),
-        "overlaps_own" => "your own intent holds these paths".to_owned(),
-        other => other.replace('_', " "),
+fn reason_words(reasons: &[StartObstacle], are_own: bool) -> String {
+    let foreign = StartObstacle::Rule(StartReason::ForeignDirtyOverlap);
+    let told = reasons.iter().filter(|reason| !are_own || **reason != foreign);
+    let words = told.map(|reason| {
+        let words = match reason {
+            StartObstacle::Rule(StartReason::Coordination) if are_own => "your own intent holds these paths",
+            StartObstacle::Rule(StartReason::Coordination) => "others hold these paths",
+            StartObstacle::Rule(StartReason::DirtyScope) => "uncommitted changes in these paths",
+            StartObstacle::Rule(StartReason::ForeignDirtyOverlap) => "uncommitted changes of another agent",
+            StartObstacle::Registry(RefusalCode::QueueAhead) => "others wait for these paths",
+            StartObstacle::Registry(RefusalCode::OverlapsOwn) => "your own intent holds these paths",
+            other => other.meaning(),
+        };
+        format!("{words} {}", code_behind(reason.as_str()))
     });
     words.collect::<Vec<_>>().join(", ")
 }
@@ -259,18 +258,11 @@ fn show_start(answer: &StartAnswer) {
         let paths: Vec<String> = run.overlap.iter().map(ToString::to_string).collect();
         ui::print_row(
             "held",
-            format_args!(
-                "{} by run {} in {} since {}",
-                paths.join(", "),
-                run.run_id,
-                shown_path(&run.root),
-                run.since
-            ),
+            format_args!("{} by run {} in {} since {}", paths.join(", "), run.run_id, run.root, run.since),
         );
     }
-    let dirty = answer.workspace_hygiene.as_ref().map(|hygiene| &hygiene["dirty_in_allowed"]);
-    for path in dirty.and_then(Value::as_array).into_iter().flatten() {
-        ui::print_row("dirty", shown_path(path));
+    for path in answer.workspace_hygiene.iter().flat_map(|hygiene| &hygiene.dirty_in_allowed) {
+        ui::print_row("dirty", path);
     }
     for constraint in &answer.constraints {
         let hard = if constraint.hard { "hard" } else { "soft" };

@@ -2,16 +2,17 @@
 
 use super::keys::Keyboard;
 use super::screen::Screen;
-use super::words::{ownership, show_notices, shown_path, to_json};
+use super::words::{ownership, show_notices};
 use crate::answer::Answer;
 use crate::commands::identity::Identity;
 use crate::ui;
 use api::ExitCode;
+use api::change::{CheckupStatus, DirtyGroup, DirtySummary, IntentLine, StatusAnswer};
 use clap::Args;
-use control::change::{self, DirtyGroup, Health, StatusAnswer, Watch};
+use control::change::{self, Watch};
 use control::{Fault, Workspace};
-use intent::Status;
-use serde_json::{Value, json};
+use evidence::Globs;
+use intent::{Entries, IntentId, Ownership, Status};
 use std::time::{Duration, Instant};
 
 /// Show who holds what, who waits, and the uncommitted changes
@@ -60,7 +61,7 @@ pub(crate) fn status(workspace: &Workspace, args: &StatusArgs) -> Result<Answer,
         drop(screen);
         show_status(&answer);
     }
-    Ok(Answer { exit_code: ExitCode::Ok, document: to_json(&answer) })
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }
 
 /// Draws a status in place on a screen, else below what was shown before.
@@ -91,19 +92,17 @@ pub(crate) fn doctor(workspace: &Workspace) -> Answer {
     let answer = change::doctor(workspace);
     for check in &answer.checks {
         let mark = match check.status {
-            Health::Ok => ui::good("ok"),
-            Health::Warning => ui::warn("warning"),
-            Health::Failed => ui::bad("failed"),
+            CheckupStatus::Ok => ui::good("ok"),
+            CheckupStatus::Warning => ui::warn("warning"),
+            CheckupStatus::Failed => ui::bad("failed"),
         };
         ui::print_row(check.name, format_args!("{mark}  {}", check.detail));
         if let Some(next_step) = &check.next_step {
             ui::print_row("", format_args!("→ {next_step}"));
         }
     }
-    Answer {
-        exit_code: if answer.status == Health::Failed { ExitCode::Failed } else { ExitCode::Ok },
-        document: to_json(&answer),
-    }
+    let exit_code = if answer.status == CheckupStatus::Failed { ExitCode::Failed } else { ExitCode::Ok };
+    Answer::of(exit_code, &answer)
 }
 
 fn show_status(answer: &StatusAnswer) {
@@ -154,7 +153,7 @@ fn show_status(answer: &StatusAnswer) {
         let scope =
             if scope.is_empty() { "nothing".to_owned() } else { listed(&scope, run.scope.as_slice().len()) };
         ui::print(format_args!("{} may touch {scope}", ui::bold("a governed run")));
-        let place = if run.is_here { String::new() } else { format!(" in {}", shown_path(&run.root)) };
+        let place = if run.is_here { String::new() } else { format!(" in {}", run.root) };
         ui::print_row("since", format_args!("{}{place}, process {}", run.since, run.pid));
         ui::print_row("run", ui::dim(&run.run_id));
     }
@@ -190,24 +189,27 @@ fn listed(first: &[String], count: usize) -> String {
     }
 }
 
-/// What makes a status worth showing again: everything but the time that goes by.
-fn what_matters(answer: &StatusAnswer) -> Value {
-    let intents: Vec<Value> = answer
-        .intents
-        .iter()
-        .map(|line| {
-            json!([
-                line.intent_id,
-                line.status,
-                line.ownership,
-                line.queue_position,
-                line.allowed_files,
-                line.n_dirty
-            ])
-        })
-        .collect();
-    let runs: Vec<Value> = answer.runs.iter().map(|run| json!([run.run_id, run.scope])).collect();
-    json!([intents, runs, answer.dirty, answer.head])
+type IntentNews<'a> = (&'a IntentId, Status, Ownership, Option<usize>, &'a Entries, usize);
+
+/// What makes a status worth showing again: everything but the time that passes.
+#[derive(PartialEq, Eq)]
+struct StatusNews<'a> {
+    intents: Vec<IntentNews<'a>>,
+    runs: Vec<(&'a str, &'a Globs)>,
+    dirty: &'a DirtySummary,
+    head: Option<&'a str>,
+}
+
+fn what_matters(answer: &StatusAnswer) -> StatusNews<'_> {
+    fn intent(line: &IntentLine) -> IntentNews<'_> {
+        (&line.intent_id, line.status, line.ownership, line.queue_position, &line.allowed_files, line.n_dirty)
+    }
+    StatusNews {
+        intents: answer.intents.iter().map(intent).collect(),
+        runs: answer.runs.iter().map(|run| (run.run_id.as_str(), &run.scope)).collect(),
+        dirty: &answer.dirty,
+        head: answer.head.as_deref(),
+    }
 }
 
 /// A length of time in words.

@@ -1,70 +1,54 @@
 //! Words that the commands of a change share: those of their options, and those of their answers.
 
 use crate::ui;
-use canon::bytes::escape;
-use clap::ValueEnum;
-use control::change::DetailLevel;
+use canon::codes::UnknownWord;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use control::registry::view::time;
 use intent::Ownership;
-use plan::StrictnessProfile;
-use serde_json::Value;
+use intent::registry::{Closing, Notice, NoticeKind};
+use std::str::FromStr;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum DirtyScope {
-    Block,
-    #[value(name = "continue_own_wip")]
-    ContinueOwnWip,
+/// Reads an option that is one word of an enum; `words` are all of them.
+pub(super) fn word_parser<W>(words: &'static [&'static str]) -> impl TypedValueParser<Value = W>
+where
+    W: FromStr<Err = UnknownWord> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(words).try_map(|word| word.parse())
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Strictness {
-    Ci,
-    Strict,
-    Relaxed,
+/// A code behind the words that say the same, to search for.
+pub(crate) fn code_behind(code: &str) -> String {
+    ui::dim(format_args!("[{code}]"))
 }
 
-impl From<Strictness> for StrictnessProfile {
-    fn from(strictness: Strictness) -> Self {
-        match strictness {
-            Strictness::Ci => Self::Ci,
-            Strictness::Strict => Self::Strict,
-            Strictness::Relaxed => Self::Relaxed,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Detail {
-    Summary,
-    Normal,
-    Full,
-}
-
-impl From<Detail> for DetailLevel {
-    fn from(detail: Detail) -> Self {
-        match detail {
-            Detail::Summary => Self::Summary,
-            Detail::Normal => Self::Normal,
-            Detail::Full => Self::Full,
-        }
-    }
-}
-
-pub(super) fn to_json(answer: &impl serde::Serialize) -> Value {
-    serde_json::to_value(answer).unwrap_or_default()
-}
-
-pub(super) fn show_notices(notices: &[intent::registry::Notice]) {
+/// What happened to intents of the reader.
+pub(crate) fn show_notices(notices: &[Notice]) {
     for notice in notices {
-        let kind = serde_json::to_value(&notice.kind).unwrap_or_default();
+        let (words, code) = notice_words(&notice.kind);
+        let code = code_behind(code);
         ui::print_row(
             "notice",
-            format_args!("{} {}", notice.intent_id, ui::warn(kind["kind"].as_str().unwrap_or_default())),
+            format_args!("{}: {} (event {}) {code}", notice.intent_id, ui::warn(words), notice.seq),
         );
     }
 }
 
-pub(super) fn shown_path(path: &Value) -> String {
-    canon::bytes::from_json(path).map(|path| escape(&path)).unwrap_or_default()
+fn notice_words(kind: &NoticeKind) -> (String, &'static str) {
+    match kind {
+        NoticeKind::LeaseLapsed { since } => {
+            (format!("its lease lapsed at {}", time(*since)), "lease_lapsed")
+        }
+        NoticeKind::TakenOver { by } => (format!("{by} took it over"), "taken_over"),
+        NoticeKind::Closed { why, by } => {
+            let words = match (why, by) {
+                (Closing::Expired, _) => "closed: its time was over".to_owned(),
+                (Closing::Displaced, Some(by)) => format!("closed: intent {by} was granted its paths"),
+                (Closing::Displaced, None) => "closed: another intent was granted its paths".to_owned(),
+                (Closing::Cleared, _) => "closed: somebody else gave it up".to_owned(),
+            };
+            (words, "closed")
+        }
+    }
 }
 
 /// Whose an intent is, for the reader; `is_kept` if its handle is kept in this worktree and the reader may use it.

@@ -1,6 +1,7 @@
 //! The MCP server as an agent uses it: a real process, real pipes, real HTTP.
 
 pub(crate) mod client;
+mod same_answers;
 mod tools;
 
 use crate::repo::Repo;
@@ -173,7 +174,8 @@ fn two_agents_share_a_tree_through_servers_of_their_own() {
     let repo = Repo::new();
     let (mut ann, mut bo) = (Client::start(&repo), Client::start(&repo));
     let wish = json!({ "allowed_files": ["src/a.py"] });
-    assert_eq!(start(&mut ann, "ann", &wish)["status"], "needs_analysis");
+    let unanalyzed = json!({ "allowed_files": ["src/a.py"], "analyze": false });
+    assert_eq!(start(&mut ann, "ann", &unanalyzed)["status"], "needs_analysis");
     ann.call("analyze_repository", &json!({}));
 
     let granted = start(&mut ann, "ann", &wish);

@@ -1,0 +1,35 @@
+//! Requests and answers about changes in a tree that several agents share.
+
+mod amend;
+mod doctor;
+mod finish;
+mod hygiene;
+mod intents;
+mod neighbors;
+mod request;
+mod start;
+mod status;
+mod trail;
+
+pub use amend::AmendAnswer;
+pub use doctor::{CheckupStatus, DoctorAnswer, DoctorCheckup};
+pub use finish::{
+    ChangeAttribution, ChangedPath, ClaimsSummary, ExternalChange, ExternalChanges, FailedGate, FinishAnswer,
+    FinishReceipt, FinishReview, FinishSummary, HealthAdvisory, ReceiptHealth, RefutedClaim, WorseFinding,
+};
+pub use hygiene::{
+    FinishDirtyCounts, FinishHygieneAnswer, FinishHygieneDetail, StartDirtyCounts, StartHygieneAnswer,
+    WorktreeSnapshotAnswer,
+};
+pub use intents::{
+    AmendmentView, ChainStatus, IntentAnswer, IntentChangeAnswer, IntentChangeStatus, IntentListAnswer,
+    IntentLogAnswer, IntentResetAnswer, IntentView, LoggedEvent, OwnerView, ResetAction, ResetEntry,
+};
+pub use neighbors::{ConcurrentRun, Neighbour, NeighbourAction, Neighbours};
+pub use request::{DetailLevel, FinishRequest, PromoteRequest, StartRequest};
+pub use start::{
+    BlastLevel, BlastSummary, ConstraintInScope, GateForecast, MissingPath, ScopeWarning, StartAnswer,
+    StartBudget, StartObstacle,
+};
+pub use status::{DirtyGroup, DirtySummary, FinishedGroup, IntentLine, RunLine, StatusAnswer};
+pub use trail::{PatchTrail, PatchTrailCounts, PatchTrailDetail, TrailEntry};

@@ -1,0 +1,96 @@
+//! The other intents and governed runs that a start meets.
+
+use crate::SystemPath;
+use evidence::Globs;
+use intent::{Entries, IntentId, OverlapType, Ownership, RelationKind};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+canon::word_enum! {
+    /// What to do about another intent or run. Never: end its process.
+    pub enum NeighbourAction {
+        /// It is one's own.
+        FinishAmendOrClearYourOwn = "finish_amend_or_clear_your_own",
+        /// Its owner is gone.
+        RecoverOrStartOverIt = "recover_or_start_over_it",
+        /// Its time is over.
+        StartOverIt = "start_over_it",
+        /// It waits, and is not in the way.
+        NoneItWaits = "none_it_waits",
+        /// Its owner has been silent.
+        CoordinateOrWaitForItsEnd = "coordinate_or_wait_for_its_end",
+        /// Its owner is alive.
+        StopAndCoordinate = "stop_and_coordinate",
+        /// It is a governed run.
+        WaitForTheRunOrNarrowScope = "wait_for_the_run_or_narrow_scope",
+    }
+}
+
+/// The other intents of the workspace, as far as they matter to this one.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct Neighbours {
+    /// Live claims that overlap.
+    pub concurrent_intents: Vec<Neighbour>,
+    /// Governed runs that have not ended and may touch the same paths.
+    pub concurrent_runs: Vec<ConcurrentRun>,
+    /// All relations that are not `none`, overlaps included.
+    pub workspace_relations: Vec<Neighbour>,
+    /// Those who wait for some of the same paths.
+    pub queued_context: Vec<Neighbour>,
+    /// How many owners hold or wait for something.
+    pub total_agents: usize,
+    /// How many live claims have a silent owner.
+    pub stale_count: usize,
+}
+
+/// A governed run that is in the way.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ConcurrentRun {
+    /// The run.
+    pub run_id: String,
+    /// What it may touch, from its own root.
+    pub scope: Globs,
+    /// The declared entries of which it may touch something.
+    pub overlap: Entries,
+    /// Its root.
+    pub root: SystemPath,
+    /// Since when it runs.
+    pub since: String,
+    /// What to do about it.
+    pub recommended_action: NeighbourAction,
+}
+
+/// Another intent, and how its scope overlaps the caller's.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Neighbour {
+    /// The intent.
+    pub intent_id: IntentId,
+    /// What people call its owner.
+    pub agent_label: String,
+    /// The process of its owner.
+    pub agent_pid: u32,
+    /// What it is for.
+    pub intent: String,
+    /// What it is to the caller.
+    pub ownership: Ownership,
+    /// How its scope overlaps the caller's.
+    pub relation: RelationKind,
+    /// Whether its handle is kept in this worktree, and the caller may use it: it is the caller's own, under another handle.
+    pub handle_kept: bool,
+    /// Which overlaps there are.
+    pub overlap_type: Option<OverlapType>,
+    /// Where allowed meets allowed.
+    pub hard_overlap: Entries,
+    /// Where allowed meets related.
+    pub soft_overlap: Entries,
+    /// Entries that one side forbids.
+    pub excluded: Entries,
+    /// What to do about it.
+    pub recommended_action: NeighbourAction,
+    /// Since when it has been declared.
+    pub declared_at: String,
+    /// When its owner must have been heard of again.
+    pub lease_expires_at: String,
+    /// When it ends, whatever its owner does.
+    pub expires_at: String,
+}
