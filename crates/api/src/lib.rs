@@ -18,8 +18,8 @@ pub mod explain;
 pub mod govern;
 pub mod merges;
 mod path_claim;
-pub mod refusal;
 pub mod quality;
+pub mod refusal;
 mod system_path;
 pub mod vectors;
 

@@ -10,10 +10,7 @@ use std::process::Command;
 /// Every crate with the crates of the project that it may use. Tests and benchmarks may use more.
 pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("analysis", &["canon", "paths"]),
-    (
-        "api",
-        &["analysis", "canon", "commit", "contract", "evidence", "intent", "ledger", "paths", "plan"],
-    ),
+    ("api", &["analysis", "canon", "commit", "contract", "evidence", "intent", "ledger", "paths", "plan"]),
     ("canon", &[]),
     ("commit", &["canon"]),
     ("conformance", &[]),

@@ -3,6 +3,7 @@
 use super::hygiene::FinishHygieneAnswer;
 use super::trail::PatchTrail;
 use crate::document::Answer;
+use crate::exit::ExitCode;
 use canon::Digest;
 use contract::claims::ClaimVerdict;
 use contract::finish::{FinishNextStep, FinishStep, ReceiptOutcome};
@@ -75,9 +76,6 @@ pub struct FinishAnswer {
     /// What a surface shows of `verification` and `claims`.
     #[serde(skip)]
     pub review: FinishReview,
-    /// The exit code of the command line.
-    #[serde(skip)]
-    pub exit_code: u8,
 }
 
 impl Answer for FinishAnswer {
@@ -85,6 +83,11 @@ impl Answer for FinishAnswer {
 }
 
 impl FinishAnswer {
+    /// The exit code of the command line.
+    pub fn exit_code(&self) -> ExitCode {
+        self.status.into()
+    }
+
     /// Whether the change is none: no path of it differs from what it was at the start.
     pub fn nothing_changed(&self) -> bool {
         self.changes.iter().all(|change| !change.since_start)

@@ -1,8 +1,8 @@
 //! Running commands in a fixed surrounding, and holding what they say against its snapshot.
 
-use crate::schema_check;
 use crate::redaction::redact;
 use crate::repo::Repo;
+use crate::schema_check;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -17,10 +17,10 @@ mod documents;
 mod general;
 mod govern;
 mod harness;
-mod schema_check;
 mod ledger;
 mod quality;
 mod redaction;
+mod schema_check;
 mod setup;
 mod tools;
 

@@ -154,7 +154,7 @@ impl Finisher<'_> {
         parts.claims = Some(verified.claims_json());
         parts.summary = Some(verify::summary(&verified, &check, self.request));
         let review = verified.review();
-        parts.verification = Some(self.short(verified.document(&review)));
+        parts.verification = Some(self.short(verified.to_json()));
         parts.review = self.review(&review);
         let status = verified.outcome.status;
         if !status.is_accepted() {
