@@ -1,6 +1,6 @@
 //! Widening a scope on the record (law 2): while a run goes on, or afterwards as a new judgement of the same facts.
 
-use crate::attest::{self, Attested, Head};
+use crate::attest::{self, Head, WrittenBundle};
 use crate::registry::Credentials;
 use crate::{Fault, Workspace, bundles, channel, claims, clock};
 use api::govern::amend::{AmendAnswer, AmendStatus, AmendedRunJudgement};
@@ -12,7 +12,7 @@ use store::{Lock, LockError, OpenRun, durable};
 
 /// What an amendment did.
 #[derive(Debug)]
-pub enum Amended {
+pub enum AmendmentEffect {
     /// A run that is going on took it.
     Open {
         /// The run.
@@ -25,13 +25,13 @@ pub enum Amended {
         /// The facts, with the amendment.
         manifest: Box<Manifest>,
         /// The new bundle.
-        attested: Attested,
+        attested: WrittenBundle,
         /// The run that was judged again.
         amended_from: String,
     },
 }
 
-impl Amended {
+impl AmendmentEffect {
     /// The answer for every surface.
     pub fn answer(&self, workspace: &Workspace) -> AmendAnswer {
         let root = workspace.root.clone().into();
@@ -73,7 +73,7 @@ pub fn amend(
     add: &[Vec<u8>],
     by: &str,
     why: &str,
-) -> Result<Amended, Fault> {
+) -> Result<AmendmentEffect, Fault> {
     // Before anything is asked or written: a pattern that means nothing must not get on the record.
     let added = Globs::new(add.iter().cloned()).to_scope()?;
     if let Some(open) = open_run(workspace, run)? {
@@ -82,7 +82,7 @@ pub fn amend(
         claims::check_run(workspace, credentials, &added)?;
         let granted = channel::ask(&open.folder, add, by, why);
         return match granted {
-            Ok(amendment) => Ok(Amended::Open { run_id: open.run_id, amendment }),
+            Ok(amendment) => Ok(AmendmentEffect::Open { run_id: open.run_id, amendment }),
             Err(channel::ChannelError::Refused { reason, detail }) => Err(Fault::refused(reason, detail)),
             Err(channel::ChannelError::Unreachable { path, source }) => {
                 Err(Fault::System { what: format!("cannot reach the run at {}", path.display()), source })
@@ -123,8 +123,8 @@ fn judge_again(
     add: &[Vec<u8>],
     by: &str,
     why: &str,
-) -> Result<Amended, Fault> {
-    let bundles::Sound { files, stored } = bundles::sound(workspace, run_id)?;
+) -> Result<AmendmentEffect, Fault> {
+    let bundles::SoundBundle { files, stored } = bundles::sound(workspace, run_id)?;
     let seal = bundles::seal(&files, run_id)?;
     let amendment = Amendment::new(Globs::new(add.iter().cloned()), by, why, &clock::now())
         .map_err(|error| Fault::refused(error.reason(), error.to_string()))?;
@@ -148,7 +148,7 @@ fn judge_again(
     let attested = attest::publish(workspace, &manifest, artifacts, key.as_ref(), Head::OnDisk)?;
     open.end()?;
     allowed.map_err(|reason| Fault::refused(reason, reason.meaning()))?;
-    Ok(Amended::Judged { manifest: Box::new(manifest), attested, amended_from: run_id.into() })
+    Ok(AmendmentEffect::Judged { manifest: Box::new(manifest), attested, amended_from: run_id.into() })
 }
 
 /// A judgement of facts that are known, on its way to its bundle. While its directory is there, the next starter that finds

@@ -76,7 +76,7 @@ pub struct Record<'a> {
 
 /// A bundle that was written.
 #[derive(Debug, Clone)]
-pub struct Attested {
+pub struct WrittenBundle {
     /// Where it is.
     pub dir: PathBuf,
     /// Its hash.
@@ -86,7 +86,7 @@ pub struct Attested {
 }
 
 /// Writes the bundle of a run.
-pub fn attest(workspace: &Workspace, record: &Record<'_>) -> Result<Attested, Fault> {
+pub fn attest(workspace: &Workspace, record: &Record<'_>) -> Result<WrittenBundle, Fault> {
     let manifest = manifest(workspace, record);
     let logs = record.gate_results.iter().flat_map(|result| &result.logs);
     let mut artifacts: BTreeMap<_, _> = logs.map(|log| (log.path.clone(), log.bytes.clone())).collect();
@@ -111,7 +111,7 @@ pub fn publish(
     artifacts: BTreeMap<String, Vec<u8>>,
     key: Option<&SecretKey>,
     head: Head,
-) -> Result<Attested, Fault> {
+) -> Result<WrittenBundle, Fault> {
     // Whoever destroyed our state directory shall not thereby prevent evidence.
     let mut chain = workspace.state.chain().ok();
     let head = match (head, &mut chain) {
@@ -130,7 +130,7 @@ pub fn publish(
     if let Some(chain) = chain.as_mut().filter(|_| dir.starts_with(&parent)) {
         chain.advance(&Link { run_id: manifest.run_id.clone(), run_hash: bundle.run_hash })?;
     }
-    Ok(Attested { dir, run_hash: bundle.run_hash, key_id: key.map(SecretKey::key_id) })
+    Ok(WrittenBundle { dir, run_hash: bundle.run_hash, key_id: key.map(SecretKey::key_id) })
 }
 
 /// A folder for evidence where our own is destroyed: for its owner only, and with a name that nobody can take before.

@@ -66,13 +66,13 @@ pub fn is_of(workspace: &Workspace, stored: &StoredManifest) -> bool {
 }
 
 /// A bundle of this tree that holds together: something to build on.
-pub(crate) struct Sound {
+pub(crate) struct SoundBundle {
     pub(crate) files: Files,
     pub(crate) stored: StoredManifest,
 }
 
 /// Reads the bundle of a run and refuses one that does not hold together, or that is of another worktree.
-pub(crate) fn sound(workspace: &Workspace, run_id: &str) -> Result<Sound, Fault> {
+pub(crate) fn sound(workspace: &Workspace, run_id: &str) -> Result<SoundBundle, Fault> {
     let (verification, files) = verify(&workspace.state.evidence().join(run_id), &own_trust(workspace)?)?;
     if let Some(code) = flaws(&verification).next() {
         let reason = code.parse().unwrap_or(Reason::EvidenceSchemaInvalid);
@@ -83,7 +83,7 @@ pub(crate) fn sound(workspace: &Workspace, run_id: &str) -> Result<Sound, Fault>
         let detail = format!("run {run_id} was in another worktree of this repository: go there");
         return Err(Fault::NoSuchRun(detail));
     }
-    Ok(Sound { files, stored })
+    Ok(SoundBundle { files, stored })
 }
 
 /// The seal of a run, from the files of its bundle.

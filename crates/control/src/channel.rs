@@ -4,7 +4,7 @@
 //! from the kernel which process asks, and refuses what comes from inside the run itself (law 2: the judged cannot
 //! widen their own scope). Granted or refused, it is written to disk before it is answered (laws 3 and 10).
 
-use crate::asked::Asked;
+use crate::amendment_journal::AmendmentJournal;
 use crate::clock;
 use canon::{Reason, json};
 use evidence::{Amendment, Globs};
@@ -34,7 +34,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
 #[derive(Debug)]
 pub(crate) struct Channel {
     socket: PathBuf,
-    asked: Arc<Mutex<Asked>>,
+    asked: Arc<Mutex<AmendmentJournal>>,
     /// Dropping it ends the service, whatever has become of the socket meanwhile.
     closing: UnixStream,
     thread: JoinHandle<()>,
@@ -83,7 +83,7 @@ impl Channel {
     pub(crate) fn open(dir: &Path, allowed: bool) -> io::Result<Self> {
         let socket = dir.join(SOCKET);
         let listener = bind(dir)?;
-        let asked = Arc::new(Mutex::new(Asked::default()));
+        let asked = Arc::new(Mutex::new(AmendmentJournal::default()));
         let (closing, closed) = UnixStream::pair()?;
         let service = Service { journal: dir.join(JOURNAL), allowed, asked: Arc::clone(&asked) };
         let thread = std::thread::spawn(move || service.serve(&listener, &closed));
@@ -91,7 +91,7 @@ impl Channel {
     }
 
     /// Closes the channel and returns what was asked.
-    pub(crate) fn close(self) -> Asked {
+    pub(crate) fn close(self) -> AmendmentJournal {
         drop(self.closing);
         let _ = self.thread.join();
         let _ = fs::remove_file(&self.socket);
@@ -115,7 +115,7 @@ pub(crate) fn ask(dir: &Path, add: &[Vec<u8>], by: &str, why: &str) -> Result<Am
 }
 
 /// What was asked of a run whose supervisor is gone.
-pub(crate) fn journal(dir: &Path) -> Asked {
+pub(crate) fn journal(dir: &Path) -> AmendmentJournal {
     let read = store::durable::read(&dir.join(JOURNAL)).ok().flatten();
     let value = read.and_then(|bytes| json::parse(&bytes).ok());
     value.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
@@ -124,7 +124,7 @@ pub(crate) fn journal(dir: &Path) -> Asked {
 struct Service {
     journal: PathBuf,
     allowed: bool,
-    asked: Arc<Mutex<Asked>>,
+    asked: Arc<Mutex<AmendmentJournal>>,
 }
 
 impl Service {
@@ -194,7 +194,7 @@ impl Service {
         }
     }
 
-    fn write_down(&self, asked: &Asked) -> Result<(), store::StoreError> {
+    fn write_down(&self, asked: &AmendmentJournal) -> Result<(), store::StoreError> {
         store::durable::write(&self.journal, &json::canonical(&json!(asked)))
     }
 }

@@ -14,8 +14,8 @@ use crate::registry::view::time;
 use crate::registry::{Credentials, Handles, Label, Shell};
 use crate::{Fault, Workspace, channel, clock};
 use api::PathClaim;
-use canon::{bytes, json};
-use evidence::{Amendment, Globs};
+use canon::json;
+use evidence::{Amendment, ByteString, Globs};
 use intent::{Entry, RunClaim, run_conflicts};
 use paths::{RepoPath, Scope, escape};
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ const CLAIMS_LOCK_TIMEOUT: Duration = Duration::from_mins(1);
 pub struct OpenRunClaim {
     /// What it claims, amendments included.
     pub claim: RunClaim,
-    /// The same patterns as they were written.
+    /// The same patterns as they were file.
     pub scope: Globs,
     /// Its root.
     pub root: PathBuf,
@@ -50,11 +50,11 @@ pub struct OpenRunClaim {
 /// What a run writes down about its claim.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RunClaimFile {
     schema: String,
     run_id: String,
-    root: serde_json::Value,
-    prefix: serde_json::Value,
+    root: ByteString,
+    prefix: ByteString,
     scope: Globs,
     since: String,
     pid: u32,
@@ -62,16 +62,16 @@ struct Written {
 
 /// Writes down what a run claims, where every start will look.
 pub(crate) fn publish(workspace: &Workspace, run: &OpenRun, scope: &Globs) -> Result<(), Fault> {
-    let written = Written {
+    let file = RunClaimFile {
         schema: SCHEMA.into(),
         run_id: run.run_id.clone(),
-        root: bytes::to_json(workspace.root.as_os_str().as_bytes()),
-        prefix: bytes::to_json(&workspace.below_top()),
+        root: workspace.root.as_os_str().as_bytes().into(),
+        prefix: workspace.below_top().into(),
         scope: scope.clone(),
         since: clock::now(),
         pid: std::process::id(),
     };
-    Ok(durable::write(&run.folder.join(CLAIM_FILE), &json::canonical(&json!(written)))?)
+    Ok(durable::write(&run.folder.join(CLAIM_FILE), &json::canonical(&json!(file)))?)
 }
 
 /// Holds off every other claim until the lock is dropped: for a run that looks at claims and writes its own.
@@ -119,22 +119,21 @@ fn damaged(run: &OpenRun) -> Fault {
 }
 
 fn parse(bytes: &[u8], amendments: &[Amendment]) -> Option<OpenRunClaim> {
-    let written: Written = serde_json::from_value(json::parse(bytes).ok()?).ok()?;
-    if written.schema != SCHEMA {
+    let file: RunClaimFile = serde_json::from_value(json::parse(bytes).ok()?).ok()?;
+    if file.schema != SCHEMA {
         return None;
     }
-    let path = bytes::from_json(&written.root)?;
     let claim = RunClaim {
-        run_id: written.run_id,
-        prefix: bytes::from_json(&written.prefix)?,
-        scope: evidence::amended_scope(&written.scope, amendments).ok()?,
+        run_id: file.run_id,
+        prefix: file.prefix.as_bytes().to_vec(),
+        scope: evidence::amended_scope(&file.scope, amendments).ok()?,
     };
-    let mut scope = written.scope;
+    let mut scope = file.scope;
     for amendment in amendments {
         scope.extend(&amendment.add);
     }
-    let root = PathBuf::from(std::ffi::OsStr::from_bytes(&path));
-    Some(OpenRunClaim { claim, scope, root, since: written.since, pid: written.pid })
+    let root = PathBuf::from(std::ffi::OsStr::from_bytes(file.root.as_bytes()));
+    Some(OpenRunClaim { claim, scope, root, since: file.since, pid: file.pid })
 }
 
 impl OpenRunClaim {

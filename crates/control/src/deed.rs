@@ -2,7 +2,7 @@
 //! begins, observed, and chained like every run, so that nothing happens from one bundle to the next without a word
 //! (law 3). One that is killed is closed at the next start (law 10).
 
-use crate::attest::{self, Attested, Head, Record, SEAL_FILE};
+use crate::attest::{self, Head, Record, SEAL_FILE, WrittenBundle};
 use crate::judge::Verdict;
 use crate::{Fault, Workspace, clock};
 use api::govern::delta::PrunedRun;
@@ -54,7 +54,7 @@ impl Deed {
         did: Did<'_>,
         [before, after]: [&Snapshot; 2],
         verdict: &Verdict,
-    ) -> Result<Attested, Fault> {
+    ) -> Result<WrittenBundle, Fault> {
         let exit_code = i32::from(!verdict.passed());
         attest::attest(
             workspace,

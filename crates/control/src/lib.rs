@@ -20,8 +20,8 @@
 
 pub mod agents;
 pub mod amend;
+mod amendment_journal;
 pub mod analyze;
-mod asked;
 pub mod attest;
 mod before;
 pub mod bundles;

@@ -6,7 +6,7 @@
 //! which the next time goes on with. Before-images are removed when no bundle that is left needs them to undo its run.
 //! No run goes on meanwhile, in any worktree.
 
-use crate::attest::Attested;
+use crate::attest::WrittenBundle;
 use crate::chain::{self, ChainReport};
 use crate::deed::{Deed, Did};
 use crate::exempt::Exemptions;
@@ -26,7 +26,7 @@ use store::{Lock, LockError};
 
 /// Which bundles stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keep {
+pub enum BundleRetention {
     /// The newest of the chain.
     Newest(usize),
     /// Those that are younger than this.
@@ -34,7 +34,7 @@ pub enum Keep {
 }
 
 /// Removes what is not kept.
-pub fn prune(workspace: &Workspace, keep: Keep, dry_run: bool) -> Result<EvidenceRemoval, Fault> {
+pub fn prune(workspace: &Workspace, keep: BundleRetention, dry_run: bool) -> Result<EvidenceRemoval, Fault> {
     let _tree = run::take_tree(workspace, "evidence gc")?;
     recover::close_interrupted(workspace)?;
     let _images = Lock::try_take(&workspace.state.before_lock(), "evidence gc").map_err(held)?;
@@ -80,10 +80,10 @@ fn held(error: LockError) -> Fault {
 }
 
 /// The old end of the chain, oldest first. What is younger than something that stays, stays.
-fn doomed(chain: &ChainReport, keep: Keep) -> Vec<PrunedRun> {
+fn doomed(chain: &ChainReport, keep: BundleRetention) -> Vec<PrunedRun> {
     let stays = match keep {
-        Keep::Newest(n) => n,
-        Keep::YoungerThan(age) => {
+        BundleRetention::Newest(n) => n,
+        BundleRetention::YoungerThan(age) => {
             let limit = clock::ago(age);
             chain.links.iter().rposition(|link| link.created_at >= limit).map_or(0, |last| last + 1)
         }
@@ -93,7 +93,7 @@ fn doomed(chain: &ChainReport, keep: Keep) -> Vec<PrunedRun> {
 }
 
 /// Puts on the chain what is about to go.
-fn attest(workspace: &Workspace, doomed: &[PrunedRun]) -> Result<Attested, Fault> {
+fn attest(workspace: &Workspace, doomed: &[PrunedRun]) -> Result<WrittenBundle, Fault> {
     let now = Observer::new(workspace).content(None)?;
     // A policy that cannot be read is no reason to keep old evidence.
     let policy = workspace.policy().unwrap_or_default();

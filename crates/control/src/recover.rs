@@ -6,7 +6,7 @@
 //! start can tell a closer, which it waits for, from a run, which it does not. Closers exclude each other by a lock of
 //! their own, so that each run is closed once.
 
-use crate::attest::{self, Attested, Head, Record};
+use crate::attest::{self, Head, Record, WrittenBundle};
 use crate::judge::Verdict;
 use crate::workspace::Workspace;
 use crate::{Fault, channel, gates};
@@ -105,7 +105,7 @@ pub(crate) fn unjudged(
     folder: &Path,
     detail: &str,
     head: Head,
-) -> Result<Attested, Fault> {
+) -> Result<WrittenBundle, Fault> {
     let finding = |severity, reason, detail| RunFinding { reason, path: None, detail, severity };
     let asked = channel::journal(folder);
     let mut findings = vec![finding(FindingSeverity::Error, Reason::RunInterrupted, detail.into())];

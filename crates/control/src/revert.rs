@@ -38,7 +38,7 @@ pub fn revert(
     dry_run: bool,
 ) -> Result<RevertAnswer, Fault> {
     let run_id = bundles::find_judged(workspace, run)?;
-    let bundles::Sound { files, stored } = bundles::sound(workspace, &run_id)?;
+    let bundles::SoundBundle { files, stored } = bundles::sound(workspace, &run_id)?;
     let recorded = read_delta(&files, &run_id)?;
     let (manifest, run_hash) = (stored.manifest, stored.run_hash);
     let untracked: BTreeSet<RepoPath> = manifest.untracked().unwrap_or_default().into_iter().collect();

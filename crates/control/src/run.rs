@@ -4,8 +4,8 @@
 //! the signing key and the head of the chain stay in this process's memory while the command runs; what lies on disk
 //! meanwhile is never read back as truth. From the seal on every end leaves evidence, a fault of ours too (law 11).
 
-use crate::asked::Asked;
-use crate::attest::{self, Attested, Record};
+use crate::amendment_journal::AmendmentJournal;
+use crate::attest::{self, Record, WrittenBundle};
 use crate::channel::Channel;
 use crate::claims;
 use crate::exempt::marks::Recognition;
@@ -90,7 +90,7 @@ pub struct RunReport {
     /// How the command ended.
     pub command_exit_code: Option<i32>,
     /// Where the evidence is, and its hash.
-    pub attested: Attested,
+    pub attested: WrittenBundle,
     /// The caller's own intents that hold paths of the scope.
     pub own_claims: Vec<PathClaim>,
 }
@@ -217,7 +217,7 @@ impl Begun {
 struct Acted {
     /// How the command ended; `None` if it was withheld.
     command: Option<Ended>,
-    asked: Asked,
+    asked: AmendmentJournal,
     changed_by_command: BTreeSet<RepoPath>,
     gate_results: Vec<GateResult>,
     gate_writes: Vec<GateWrites>,
@@ -298,7 +298,7 @@ fn act(
         let (ended, asked) = run_command(&mut supervisor, workspace, request, begun)?;
         (Some(ended), asked)
     } else {
-        (None, Asked::default())
+        (None, AmendmentJournal::default())
     };
     watch(Event::CommandEnded);
     // Not before: while the command runs, the terminal is its own.
@@ -503,7 +503,7 @@ fn run_command(
     workspace: &Workspace,
     request: &RunRequest,
     begun: &Begun,
-) -> Result<(Ended, Asked), Fault> {
+) -> Result<(Ended, AmendmentJournal), Fault> {
     let contents = begun.seal.contents();
     let may_amend = contents.amend.during == Permission::Allow;
     let channel =

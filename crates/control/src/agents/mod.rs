@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// What to do with our entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub enum RegistrationWish {
     /// They are to be there.
     Register,
     /// They are to be gone.
@@ -42,7 +42,7 @@ trait AgentFiles: Sized {
     fn instructions_file(self, root: &Path) -> &'static str;
 
     /// Its configuration with our entry as wished, from what stands in it now.
-    fn configured(self, text: &str, wish: Wish) -> Result<String, String>;
+    fn configured(self, text: &str, wish: RegistrationWish) -> Result<String, String>;
 }
 
 impl AgentFiles for CodingAgent {
@@ -71,12 +71,12 @@ impl AgentFiles for CodingAgent {
         if is_led { SHARED_INSTRUCTIONS } else { own }
     }
 
-    fn configured(self, text: &str, wish: Wish) -> Result<String, String> {
+    fn configured(self, text: &str, wish: RegistrationWish) -> Result<String, String> {
         match (self, wish) {
-            (Self::Codex, Wish::Register) => block::with_codex(text),
-            (Self::Codex, Wish::Unregister) => Ok(block::without(block::TOML, text)),
-            (_, Wish::Register) => servers::with_probity(text),
-            (_, Wish::Unregister) => servers::without_probity(text),
+            (Self::Codex, RegistrationWish::Register) => block::with_codex(text),
+            (Self::Codex, RegistrationWish::Unregister) => Ok(block::without(block::TOML, text)),
+            (_, RegistrationWish::Register) => servers::with_probity(text),
+            (_, RegistrationWish::Unregister) => servers::without_probity(text),
         }
     }
 }
@@ -85,14 +85,14 @@ impl AgentFiles for CodingAgent {
 pub fn register(
     workspace: &Workspace,
     agent: CodingAgent,
-    wish: Wish,
+    wish: RegistrationWish,
     dry_run: bool,
 ) -> Result<AgentRegistration, Fault> {
     let root = &workspace.root;
     let mut changes = vec![change(root, agent.config_file(), |text| agent.configured(text, wish))?];
     // The instructions speak of Probity, not of one agent: a file keeps them while a registered agent reads it.
     let is_meant = |other: &CodingAgent| {
-        if *other == agent { wish == Wish::Register } else { is_registered(workspace, *other) }
+        if *other == agent { wish == RegistrationWish::Register } else { is_registered(workspace, *other) }
     };
     let needed: BTreeSet<&str> = CodingAgent::ALL
         .iter()
@@ -123,7 +123,7 @@ pub fn register(
 pub fn is_registered(workspace: &Workspace, agent: CodingAgent) -> bool {
     let Ok(Some(text)) = text_of(&workspace.root, agent.config_file()) else { return false };
     // Registering changes nothing exactly where Probity is registered.
-    agent.configured(&text, Wish::Register).is_ok_and(|wished| wished == text)
+    agent.configured(&text, RegistrationWish::Register).is_ok_and(|wished| wished == text)
 }
 
 /// Whether a file of instructions is a link to the shared one, as many projects have it.

@@ -5,7 +5,7 @@ use crate::commands::identity::Identity;
 use crate::commands::run::ways_forward;
 use crate::{place, ui};
 use canon::bytes::escape;
-use control::amend::{Amended, amend as widen};
+use control::amend::{AmendmentEffect, amend as widen};
 use control::{Fault, Workspace};
 use evidence::Globs;
 use evidence::Manifest;
@@ -31,10 +31,10 @@ pub(crate) fn amend(
     })?;
     let answer = amended.answer(workspace);
     match &amended {
-        Amended::Open { run_id, .. } => {
+        AmendmentEffect::Open { run_id, .. } => {
             ui::print(format_args!("{} run {run_id} may now also touch {added}", ui::good("amended")));
         }
-        Amended::Judged { manifest, attested, amended_from } => {
+        AmendmentEffect::Judged { manifest, attested, amended_from } => {
             let reasons = manifest.reasons();
             let untracked = manifest.untracked().unwrap_or_default();
             let passed = reasons.is_empty();

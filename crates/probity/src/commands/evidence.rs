@@ -8,7 +8,7 @@ use api::ExitCode;
 use api::govern::evidence::{EvidenceChain, RunRevert};
 use canon::Reason;
 use control::bundles::{self, ListedBundle};
-use control::prune::{self, Keep};
+use control::prune::{self, BundleRetention};
 use control::{Fault, Workspace};
 use evidence::{Check, CheckStatus, Details, Status, StoredManifest, Trust, Verdict};
 use std::collections::BTreeSet;
@@ -36,8 +36,8 @@ pub(crate) fn evidence(
         EvidenceCommand::Export { run, format } => export(&workspace()?, &run, format),
         EvidenceCommand::Gc { keep, older_than, dry_run } => {
             // The command line lets exactly one of the two through.
-            let keep = keep.map(Keep::Newest).or(older_than.map(Keep::YoungerThan));
-            gc(&workspace()?, keep.unwrap_or(Keep::Newest(usize::MAX)), dry_run)
+            let keep = keep.map(BundleRetention::Newest).or(older_than.map(BundleRetention::YoungerThan));
+            gc(&workspace()?, keep.unwrap_or(BundleRetention::Newest(usize::MAX)), dry_run)
         }
     }
 }
@@ -217,7 +217,7 @@ fn export(workspace: &Workspace, run: &str, format: ExportFormat) -> Result<Answ
     Ok(Answer::of(ExitCode::Ok, &answer))
 }
 
-fn gc(workspace: &Workspace, keep: Keep, dry_run: bool) -> Result<Answer, Fault> {
+fn gc(workspace: &Workspace, keep: BundleRetention, dry_run: bool) -> Result<Answer, Fault> {
     let answer = prune::prune(workspace, keep, dry_run)?;
     let verb = if dry_run { "would be removed" } else { "removed" };
     for run in &answer.bundles {

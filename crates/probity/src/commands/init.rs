@@ -4,7 +4,7 @@ use crate::answer::Answer;
 use crate::ui;
 use api::ExitCode;
 use api::govern::setup::{AgentFileChange, AgentFileChangeKind, CodingAgent};
-use control::agents::{Wish, register};
+use control::agents::{RegistrationWish, register};
 use control::init::{ProposedPolicy, propose, write};
 use control::{Fault, Workspace};
 
@@ -81,7 +81,7 @@ pub(crate) fn agent(
     dry_run: bool,
 ) -> Result<Answer, Fault> {
     let agent = CodingAgent::from(agent);
-    let wish = if uninstall { Wish::Unregister } else { Wish::Register };
+    let wish = if uninstall { RegistrationWish::Unregister } else { RegistrationWish::Register };
     let answer = register(workspace, agent, wish, dry_run)?;
     for change in &answer.files {
         show(change, dry_run);

@@ -11,23 +11,23 @@ const MAX_WORDS: usize = 400;
 
 /// All that was asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct AmendmentJournal {
     /// What was granted, in order.
     pub(crate) granted: Vec<Amendment>,
     /// What was refused, in order, as far as it is kept.
-    refused: Vec<Refused>,
+    refused: Vec<RefusedAmendment>,
     /// How many more were refused.
     more: u64,
 }
 
 /// An amendment that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Refused {
+struct RefusedAmendment {
     reason: Reason,
     detail: String,
 }
 
-impl Asked {
+impl AmendmentJournal {
     /// Notes that `request` was refused; says whether that is more than a number that grew.
     pub(crate) fn refuse(&mut self, request: &[u8], reason: Reason, why: &str) -> bool {
         if self.refused.len() >= MAX_REFUSED {
@@ -36,7 +36,7 @@ impl Asked {
         }
         let words = request.trim_ascii();
         let words = bytes::escape(words.get(..MAX_WORDS).unwrap_or(words));
-        self.refused.push(Refused { reason, detail: format!("refused: {why}; asked: {words}") });
+        self.refused.push(RefusedAmendment { reason, detail: format!("refused: {why}; asked: {words}") });
         true
     }
 
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn keeps_the_words_of_a_refused_request_on_one_line_and_bounded() {
-        let mut asked = Asked::default();
+        let mut asked = AmendmentJournal::default();
         assert!(asked.refuse(b"{\"by\":\"\x1b[31m\"}\n", Reason::AmendFromInside, "no"));
         assert!(asked.refuse(&[b'x'; 10_000], Reason::AmendFromInside, "no"));
         let refusals = asked.refusals();
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_flood_of_requests_is_counted() {
-        let mut asked = Asked::default();
+        let mut asked = AmendmentJournal::default();
         let kept = (0..150).filter(|_| asked.refuse(b"{}", Reason::AmendFromInside, "no")).count();
         assert_eq!((kept, asked.refusals().len()), (MAX_REFUSED, MAX_REFUSED + 1));
         assert!(asked.refusals()[MAX_REFUSED].1.starts_with("50 more"));
