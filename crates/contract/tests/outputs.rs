@@ -76,9 +76,11 @@ fn review() -> Review {
 fn the_summary_says_why_and_what_next() {
     let page = github_summary(&review());
     assert!(page.starts_with("## ❌ Probity: violated\n"), "{page}");
-    assert!(page.contains("**Because:** structural\\_regressions") && page.contains("**Next:** fix"));
+    assert!(
+        page.contains("**Because:** the change adds findings in its scope") && page.contains("**Next:** fix")
+    );
     assert!(page.contains("| Health | 90 → 88 (−2) |"));
-    assert!(page.contains("| gate comparison | not applicable |"));
+    assert!(page.contains("| Structural gates | does not apply |"));
     assert!(page.contains("**New findings of this change** (2)") && page.contains("(let through)"));
     assert!(
         page.contains("- **false** \"No &lt;script&gt; regressions.\": new: src/a.py:3 nothing uses f"),
@@ -96,14 +98,14 @@ fn the_level_of_an_annotation_is_the_severity_of_its_finding() {
         .into();
     let lines = github_annotations(&review);
     let levels: Vec<&str> = lines.lines().skip(3).filter_map(|line| line.split(' ').next()).collect();
-    assert_eq!(levels, ["::notice", "::warning", "::error", "::error"]);
+    assert_eq!(levels, ["::notice", "::warning", "::error"]);
 }
 
 #[test]
 fn an_annotation_stands_where_the_finding_is() {
     let lines = github_annotations(&review());
     let lines: Vec<&str> = lines.lines().collect();
-    assert_eq!(lines[0], "::error title=Probity::violated (structural_regressions)");
+    assert_eq!(lines[0], "::error title=Probity::violated (the change adds findings in its scope)");
     assert_eq!(lines[1], "::error file=src/other.py,title=Probity scope::this path was not declared");
     assert_eq!(lines[2], "::error title=Probity gate unit::exit code 1");
     assert!(

@@ -46,6 +46,7 @@ pub struct NewFinding {
     pub is_let_through: bool,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes members by reference")]
 fn first_line<S: Serializer>(lines: &(u32, u32), serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u32(lines.0)
 }

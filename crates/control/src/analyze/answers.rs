@@ -24,7 +24,7 @@ pub struct FindingLimits {
 }
 
 impl FindingLimits {
-    /// So many findings with all of their places.
+    /// At most `max_findings` findings, with all of their places.
     pub const fn whole(max_findings: usize) -> Self {
         Self { max_findings, max_locations: usize::MAX }
     }

@@ -151,11 +151,13 @@ fn the_blast_radius_names_dependents_and_symbols() {
     repo.write("pkg/base.py", "def help():\n    return 1\n");
     repo.write("pkg/mid.py", "from pkg.base import help\n\n\ndef use():\n    return help()\n");
     repo.write("pkg/top.py", "from pkg.mid import use\n\n\ndef main():\n    return use()\n");
-    let answer = repo.ask(&["analyze", "blast", "pkg/base.py", "nowhere.py"]);
+    let answer = repo.ask(&["analyze", "blast", "pkg/base.py"]);
     assert_eq!(answer.json["direct_dependents"], json!(["pkg/mid.py"]), "{answer:#?}");
     assert_eq!(answer.json["transitive_dependents"], json!(["pkg/mid.py", "pkg/top.py"]));
     assert_eq!(answer.json["symbols"]["pkg/base.py"]["help"], json!(["pkg/mid.py"]));
-    assert_eq!(answer.json["unknown"], json!(["nowhere.py"]));
+    assert_eq!(answer.json["unknown"], json!([]));
+    let partly_unknown = repo.ask(&["analyze", "blast", "pkg/base.py", "nowhere.py"]);
+    partly_unknown.refused_with("ANALYSIS.PATH_UNKNOWN");
 }
 
 #[test]
