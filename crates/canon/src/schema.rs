@@ -49,19 +49,3 @@ pub fn list_of_bytes() -> Schema {
 pub fn text(pattern: &str) -> Schema {
     json_schema!({ "type": "string", "pattern": pattern })
 }
-
-/// The schema of `null` for nothing, or `{"some": value}`: a value that may itself be null.
-pub fn optional_some() -> Schema {
-    json_schema!({
-        "description": "Null for nothing, or {\"some\": value}",
-        "anyOf": [
-            { "type": "null" },
-            { "type": "object", "required": ["some"], "properties": { "some": true }, "additionalProperties": false }
-        ]
-    })
-}
-
-/// The schema of a value of several forms, described in words.
-pub fn any(description: &str) -> Schema {
-    json_schema!({ "description": description })
-}

@@ -43,7 +43,16 @@ canon::word_enum! {
 #[serde(from = "WireReading", into = "WireReading")]
 pub struct Reading(pub Option<Json>);
 
-canon::json_schema_of!(Reading, canon::schema::optional_some());
+canon::json_schema_of!(
+    Reading,
+    schemars::json_schema!({
+        "description": "Null for nothing, or {\"some\": value}",
+        "anyOf": [
+            { "type": "null" },
+            { "type": "object", "required": ["some"], "properties": { "some": true }, "additionalProperties": false }
+        ]
+    })
+);
 
 /// The JSON form of a [`Reading`]; a plain `Option` could not tell absent from a nil that is there.
 #[derive(Clone, Serialize, Deserialize)]

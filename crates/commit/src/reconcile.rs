@@ -39,7 +39,7 @@ pub enum Chosen {
 
 canon::json_schema_of!(
     Chosen,
-    canon::schema::any("`ours`, `theirs`, `base`, `merged`, null for absence, or {\"some\": value}")
+    schemars::json_schema!({ "description": "`ours`, `theirs`, `base`, `merged`, null for absence, or {\"some\": value}" })
 );
 
 impl Chosen {

@@ -29,7 +29,7 @@ pub struct ClosedRun {
     pub run_id: String,
     /// Its evidence.
     pub dir: PathBuf,
-    /// Processes of it that still run. What they write now is taken for the work of whoever runs next.
+    /// Processes of it that still run. What they write now is taken for the work of the next run.
     pub orphans: Vec<Orphan>,
 }
 
