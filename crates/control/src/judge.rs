@@ -222,8 +222,8 @@ fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
     }
     // One note for each directory of packages: an update changes thousands of files in it.
     for (root, n_changed) in packages {
-        let changed = canon::words::count(n_changed, "changed file");
-        let detail = format!("of installed packages no copy is kept ({changed}): install them again");
+        let files = canon::words::count(n_changed, "changed file");
+        let detail = format!("of installed packages no copy is kept ({files}): install them again");
         say.note(Reason::RevertNoBeforeImage, Some(&root), detail);
     }
 }

@@ -98,6 +98,7 @@ impl Side {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 struct ReconcileArgs {
     /// The merge
     #[arg(default_value = "@")]

@@ -156,7 +156,7 @@ pub(super) fn replay(workspace: &Workspace, since: Option<i64>) -> Result<Answer
         format_args!(
             "{} in {}, {} bytes",
             replayed.log_digest,
-            ui::count(replayed.transactions as usize, "transaction"),
+            ui::count(usize::try_from(replayed.transactions).unwrap_or(usize::MAX), "transaction"),
             replayed.log_bytes
         ),
     );

@@ -132,7 +132,7 @@ fn show_model(model: Option<&ModelUse>) -> bool {
         "model",
         format_args!(
             "{}, {} + {} tokens",
-            ui::count(usage.calls as usize, "call"),
+            ui::count(usize::try_from(usage.calls).unwrap_or(usize::MAX), "call"),
             usage.prompt_tokens,
             usage.completion_tokens
         ),
