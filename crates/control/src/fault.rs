@@ -308,11 +308,11 @@ mod tests {
     fn table() -> Vec<(Fault, u8, Option<Reason>, &'static str)> {
         let tree = TreeError { root: "/t".into(), reason: Reason::TreeUnavailable, detail: "no".into() };
         let unjudged = |source| Fault::Unjudged { evidence: "/e".into(), source: Box::new(source) };
-        let policy = |reason| Fault::Policy { path: "/p".into(), reason, detail: "no".into() };
+        let policy = |reason| Fault::Policy { path: "/p/probity.json".into(), reason, detail: "no".into() };
         vec![
             (refused(Reason::KeyExists),                                       2, Some(Reason::KeyExists),       "keep its public half"),
             (refused(Reason::AmendNotAllowed),                                 2, Some(Reason::AmendNotAllowed), "declare the scope"),
-            (policy(Reason::ConfigInvalid),                                    2, Some(Reason::ConfigInvalid),   "probity.toml"),
+            (policy(Reason::ConfigInvalid),                                    2, Some(Reason::ConfigInvalid),   "probity.json"),
             (policy(Reason::PlanUnknownGate),                                  2, Some(Reason::PlanUnknownGate), "define the gate"),
             (Fault::Missing("no".into()),                                      2, Some(Reason::InputMissing),    "check the name"),
             (Fault::NoSuchRun("no".into()),                                    2, Some(Reason::RunUnknown),      "evidence list"),
