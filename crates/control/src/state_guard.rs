@@ -151,7 +151,8 @@ impl Guard {
             "before" | "objects" if fate == Fate::Gone => {
                 path.extension().is_some_and(|extension| extension == "tmp")
             }
-            "before" | "objects" => fate == Fate::New && is_named_by_content(&path),
+            // Two runs that keep the same content at once replace each other's file: it is still what its name says.
+            "before" | "objects" => is_named_by_content(&path),
             // A run elsewhere that began, goes on, or ended and took its folder away. No seal or claim is ever rewritten.
             "open" if path.starts_with(&self.run.folder) => false,
             "open" => {
