@@ -3,9 +3,9 @@
 //! The first byte chooses the language, or the kind of report.
 #![no_main]
 
-use analysis::{Input, Language, Report, ReportKind, Settings, Source, analyse, join, report};
+use probity_analysis::{Input, Language, Report, ReportKind, Settings, Source, analyse, join, report};
 use libfuzzer_sys::fuzz_target;
-use paths::RepoPath;
+use probity_paths::RepoPath;
 use std::collections::BTreeMap;
 
 /// A file of each language, so that the engine chooses as it does for a tree.

@@ -2,7 +2,7 @@
 //! whatever is read is written again as it was.
 #![no_main]
 
-use commit::{Commit, Engine, MemoryCommits, Op, Schema, State, path_text};
+use probity_documents::{Commit, Engine, MemoryCommits, Op, Schema, State, path_text};
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;
 use std::sync::LazyLock;
@@ -25,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
             assert_eq!(SCHEMA.parse_path("t", &path_text(&path)), Ok(path));
         }
     }
-    let Ok(json) = canon::json::parse(bytes) else { return };
+    let Ok(json) = probity_core::json::parse(bytes) else { return };
     if let Ok(schema) = Schema::from_json(&json) {
         assert_eq!(Schema::from_json(&schema.to_json()), Ok(schema));
     }

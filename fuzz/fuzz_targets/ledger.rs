@@ -2,8 +2,8 @@
 //! every input has its position, and replaying what was accepted gives the same state.
 #![no_main]
 
-use ledger::extract::{Role, Turn, extract};
-use ledger::{BatchMode, Book, Ledger, Proposal, transcript, wire};
+use probity_ledger::extract::{Role, Turn, extract};
+use probity_ledger::{BatchMode, Book, Ledger, Proposal, transcript, wire};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -26,7 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
             assert_eq!(outcomes.len(), proposals.len());
         }
     }
-    let Ok(json) = canon::json::parse(bytes) else { return };
+    let Ok(json) = probity_core::json::parse(bytes) else { return };
     let candidates: Vec<_> = json.as_array().map_or_else(|| vec![&json], |list| list.iter().collect());
     let proposals: Vec<_> = candidates.iter().map(|value| Proposal::read(value)).collect();
     for mode in [BatchMode::BestEffort, BatchMode::Atomic] {

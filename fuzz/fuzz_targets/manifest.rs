@@ -1,7 +1,7 @@
 //! Any bytes as manifest, seal, trust file, key or envelope: an answer, never a panic, and never a pass by accident.
 #![no_main]
 
-use evidence::{PublicKey, Seal, SecretKey, StoredManifest, Trust, Verdict, attest, summary, verify};
+use probity_evidence::{PublicKey, Seal, SecretKey, StoredManifest, Trust, Verdict, attest, summary, verify};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use paths::{Claim, IntentScope, RepoPath, Rule, Scope, TreeNames};
+use probity_paths::{Claim, IntentScope, RepoPath, Rule, Scope, TreeNames};
 use std::collections::BTreeSet;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -23,14 +23,14 @@ fuzz_target!(|bytes: &[u8]| {
 /// Every rule and both declarations take any patterns.
 fn judge(first: &[Vec<u8>], second: &[Vec<u8>], path: &RepoPath) {
     let tree = TreeNames::new([path], []);
-    paths::declare_plan(first, &tree);
-    paths::declare_intent(IntentScope { allowed_files: first, allowed_related: &[], forbidden: second }, &tree);
+    probity_paths::declare_plan(first, &tree);
+    probity_paths::declare_intent(IntentScope { allowed_files: first, allowed_related: &[], forbidden: second }, &tree);
     for rule in Rule::ALL {
         if let Ok(matcher) = rule.compile(first) {
             matcher.matches(path);
         }
     }
-    let suggested = Scope::parse(&paths::suggest(&[path.clone()], [])).expect("a suggestion is a scope");
+    let suggested = Scope::parse(&probity_paths::suggest(&[path.clone()], [])).expect("a suggestion is a scope");
     assert!(suggested.lets_in(path));
 }
 
@@ -39,14 +39,14 @@ fn claim(scope: Scope) -> Claim {
 }
 
 fn compare(first: &Claim, second: &Claim) {
-    let (there, back) = (paths::overlap(first, second), paths::overlap(second, first));
+    let (there, back) = (probity_paths::overlap(first, second), probity_paths::overlap(second, first));
     if let (Ok(there), Ok(back)) = (&there, &back) {
         assert_eq!(there.is_some(), back.is_some());
     }
     for path in [there, back].into_iter().flatten().flatten() {
         assert!(first.has(&path) && second.has(&path));
     }
-    if let Ok(Some(path)) = paths::outside(first, second) {
+    if let Ok(Some(path)) = probity_paths::outside(first, second) {
         assert!(first.has(&path) && !second.has(&path));
     }
 }

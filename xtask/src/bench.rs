@@ -33,7 +33,7 @@ pub fn bench(which: &[&str]) -> Chore {
         }
     }
     if wants("commits") {
-        let bench = ["bench", "--quiet", "--package", "probity-store", "--bench", "commits"];
+        let bench = ["bench", "--quiet", "--package", "probity-storage", "--bench", "commits"];
         let large: &[&str] = if which.contains(&"large") { &["--", "large"] } else { &[] };
         cargo("commits", &[&bench, large].concat(), &[])?;
     }
@@ -47,14 +47,14 @@ pub fn bench(which: &[&str]) -> Chore {
         cargo("ledger", &["bench", "--quiet", "--package", "probity-control", "--bench", "ledger"], &[])?;
     }
     if which.contains(&"large") {
-        cargo("growth", &["bench", "--quiet", "--package", "probity-tree", "--bench", "growth"], &[])?;
+        cargo("growth", &["bench", "--quiet", "--package", "probity-snapshot", "--bench", "growth"], &[])?;
     }
     Ok(())
 }
 
 /// Snapshots beside `git status` and plain reading.
 fn tree(size: &[&str]) -> Chore {
-    let bench = ["bench", "--quiet", "--package", "probity-tree", "--bench", "snapshot", "--"];
+    let bench = ["bench", "--quiet", "--package", "probity-snapshot", "--bench", "snapshot", "--"];
     cargo("tree", &[&bench, size].concat(), &[])
 }
 

@@ -6,7 +6,7 @@
 //! from run to run (ids, digests, times) is compared by its form.
 
 use crate::{Chore, build, demo, root, tidy};
-use api::SchemaEntry;
+use probity_api::SchemaEntry;
 use std::fmt::Write;
 use std::fs;
 
@@ -62,7 +62,7 @@ fn reasons() -> String {
         "# Codes\n\nMade by `cargo xtask docs` from the registry in `crates/api/src/codes.rs`; `probity explain CODE` \
          says the same.\nA code never changes its meaning and is never reused.\n",
     );
-    for family in api::codes::FAMILIES {
+    for family in probity_api::codes::FAMILIES {
         let _ = writeln!(
             text,
             "\n## {}\n\n{}\n\n| Code | What happened | What to do |\n|---|---|---|",
@@ -78,7 +78,10 @@ fn reasons() -> String {
 /// The generated schemas: file below the root, and text.
 fn schemas() -> Vec<(String, String)> {
     let text = |entry: &SchemaEntry| format!("{:#}\n", entry.schema());
-    api::SCHEMAS.iter().map(|entry| (format!("docs/schemas/{}", entry.file_name()), text(entry))).collect()
+    probity_api::SCHEMAS
+        .iter()
+        .map(|entry| (format!("docs/schemas/{}", entry.file_name()), text(entry)))
+        .collect()
 }
 
 fn with_tour(readme: &str, tour: &str) -> Result<String, String> {

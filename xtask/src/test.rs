@@ -107,7 +107,16 @@ fn registry(name: &str, tests: &str, setting: (&str, &str)) -> Chore {
 pub fn kill_ledger() -> Chore {
     cargo(
         "kills of proposals",
-        &["test", "--package", "probity", "--test", "end_to_end", "ledger::a_kill", "--", "--nocapture"],
+        &[
+            "test",
+            "--package",
+            "probity",
+            "--test",
+            "end_to_end",
+            "probity_ledger::a_kill",
+            "--",
+            "--nocapture",
+        ],
         &[("PROBITY_KILLS", "200")],
     )
 }
@@ -125,7 +134,7 @@ pub fn kill_commits() -> Chore {
 pub fn histories() -> Chore {
     cargo(
         "histories",
-        &["test", "--release", "--package", "probity-commit", "--test", "naive"],
+        &["test", "--release", "--package", "probity-documents", "--test", "naive"],
         &[("PROBITY_HISTORIES", "100000"), ("PROBITY_FIRST_SEED", "1000000")],
     )
 }

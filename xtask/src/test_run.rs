@@ -135,7 +135,7 @@ fn skipped_file() -> Result<PathBuf, String> {
 /// What the lines of `cargo test` say.
 #[derive(Default)]
 struct TestOutput {
-    /// The program whose tests run: `crates/exec/tests/jobs.rs`.
+    /// The program whose tests run: `crates/process/tests/jobs.rs`.
     program: String,
     /// Whether the lines are the names of failed tests.
     is_listing_failures: bool,
@@ -195,8 +195,8 @@ fn program_in(line: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    const OUTPUT: &str = "   Compiling probity-exec v0.1.0
-     Running unittests src/lib.rs (target/debug/deps/probity_store-5ccdb97eee1cd6d3)
+    const OUTPUT: &str = "   Compiling probity-process v0.1.0
+     Running unittests src/lib.rs (target/debug/deps/probity_storage-5ccdb97eee1cd6d3)
 
 running 4 tests
 test lock::tests::many_may_share_it ... ok
@@ -208,7 +208,7 @@ failures:
 
 ---- lock::tests::only_one_holds_it stdout ----
     indented words of a test
-thread 'lock::tests::only_one_holds_it' panicked at crates/store/src/lock.rs:1:1:
+thread 'lock::tests::only_one_holds_it' panicked at crates/storage/src/lock.rs:1:1:
 two holders
 
 failures:
@@ -216,7 +216,7 @@ failures:
 
 test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
 
-error: test failed, to rerun pass `-p probity-store --lib`
+error: test failed, to rerun pass `-p probity-storage --lib`
      Running tests/capture.rs (target/debug/deps/capture-0123456789abcdef)
 test answers_are_whole ... noise of a child process
 FAILED
@@ -226,12 +226,12 @@ failures:
 failures:
     answers_are_whole
 
-error: test failed, to rerun pass `-p probity-exec --test capture`
+error: test failed, to rerun pass `-p probity-process --test capture`
      Running tests/as_a_program/main.rs (target/debug/deps/as_a_program-0123456789abcdef)
 test control_z ...
-error: test failed, to rerun pass `-p probity-exec --test as_a_program`
-   Doc-tests probity_store
-test crates/store/src/lib.rs - journal (line 3) ... ok
+error: test failed, to rerun pass `-p probity-process --test as_a_program`
+   Doc-tests probity_storage
+test crates/storage/src/lib.rs - journal (line 3) ... ok
 ";
 
     #[test]
@@ -243,11 +243,11 @@ test crates/store/src/lib.rs - journal (line 3) ... ok
             failed,
             [
                 "answers_are_whole (tests/capture.rs)",
-                "lock::tests::only_one_holds_it (probity_store)",
-                "the whole program (`-p probity-exec --test as_a_program`)",
+                "lock::tests::only_one_holds_it (probity_storage)",
+                "the whole program (`-p probity-process --test as_a_program`)",
             ]
         );
-        assert_eq!(output.ignored.into_iter().collect::<Vec<_>>(), ["lock::tests::slow (probity_store)"]);
+        assert_eq!(output.ignored.into_iter().collect::<Vec<_>>(), ["lock::tests::slow (probity_storage)"]);
         assert_eq!(output.n_passed, 3);
     }
 }

@@ -9,10 +9,10 @@
 #![expect(clippy::disallowed_methods, reason = "it reads the trees it measures")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "its output is a table for a person")]
 
-use paths::RepoPath;
 use probity_analysis::{
     Access, Family, FileFacts, Finding, Input, Language, Run, Settings, Source, Unit, UnitKind, analyse,
 };
+use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;

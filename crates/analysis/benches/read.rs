@@ -3,8 +3,8 @@
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the files it measures")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use paths::RepoPath;
 use probity_analysis::{Input, Language, Settings, Source, analyse, read};
+use probity_paths::RepoPath;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;

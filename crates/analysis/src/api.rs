@@ -2,7 +2,7 @@
 
 use crate::corpus::File;
 use crate::facts::{Access, Parameter, Unit, UnitKind};
-use paths::RepoPath;
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@
 
 use crate::finding::{Family, Finding, FindingId};
 use crate::run::{Run, RunId};
-use canon::Digest;
+use probity_core::Digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -134,7 +134,7 @@ impl Baseline {
     /// Reads the file, and holds it against its digest.
     pub fn parse(bytes: &[u8]) -> Result<Self, BaselineError> {
         let malformed = |error: String| BaselineError::Malformed(error);
-        let mut document = canon::json::parse(bytes).map_err(|error| malformed(error.to_string()))?;
+        let mut document = probity_core::json::parse(bytes).map_err(|error| malformed(error.to_string()))?;
         let members = document.as_object_mut().ok_or_else(|| malformed("it is no object".to_owned()))?;
         let said = members.remove("digest").unwrap_or_default();
         let baseline: Self =
@@ -219,7 +219,7 @@ fn digest_of(value: &impl Serialize) -> Digest {
 mod tests {
     use super::*;
     use crate::{Input, Settings, Source, analyse};
-    use paths::RepoPath;
+    use probity_paths::RepoPath;
 
     /// A run of Python functions with the given number of decisions each.
     fn run(functions: &[(&str, usize)]) -> Run {

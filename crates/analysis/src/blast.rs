@@ -2,7 +2,7 @@
 
 use crate::graph;
 use crate::run::Run;
-use paths::RepoPath;
+use probity_paths::RepoPath;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,7 +2,7 @@
 //! only caller of its function is gone.
 
 use crate::run::Run;
-use paths::RepoPath;
+use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Of each file, the files that it needed or that needed it, as far as those changed between the runs.

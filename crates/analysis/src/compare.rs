@@ -10,8 +10,8 @@ use crate::cause::ChangedNeighbours;
 use crate::finding::{Family, Finding, FindingId, Location};
 use crate::hash;
 use crate::run::{Measured, Run};
-use canon::Digest;
-use paths::RepoPath;
+use probity_core::Digest;
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,7 +54,7 @@ pub struct Regression {
     pub caused_in: BTreeSet<RepoPath>,
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What a symbol is measured by.
     pub enum Metric {
         /// Decisions plus one.

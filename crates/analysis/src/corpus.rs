@@ -4,7 +4,7 @@ use crate::facts::{FileFacts, Range, Unit, UnitKind};
 use crate::finding::Location;
 use crate::hash;
 use crate::language::Language;
-use paths::RepoPath;
+use probity_paths::RepoPath;
 use std::sync::Arc;
 
 /// One file that was read.

@@ -5,7 +5,7 @@
 
 use crate::language::Language;
 use crate::texts::Texts;
-use canon::Digest;
+use probity_core::Digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -161,7 +161,7 @@ impl FileFacts {
 /// At most this many error places are kept per file.
 pub(crate) const MAX_ERRORS: usize = 20;
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// Something worth telling about a file. None of them stops the analysis of other files.
     pub enum Note {
         /// Not read: no language is known for its name.

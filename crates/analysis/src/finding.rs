@@ -5,9 +5,9 @@
 //! copy of a known clone is a new finding beside the one that was known.
 
 use crate::facts::Range;
-use canon::Digest;
-pub use canon::Severity;
-use paths::RepoPath;
+use probity_core::Digest;
+pub use probity_core::Severity;
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ impl std::fmt::Display for FindingId {
     }
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What a finding is about.
     pub enum Family {
         /// A callable, class or file that repeats another.

@@ -1,6 +1,6 @@
 //! Fingerprints inside a run: fast, the same on every machine, and never an identity that leaves the run.
 //!
-//! What is stored under a name or signed is hashed with SHA-256 (`canon::Digest`).
+//! What is stored under a name or signed is hashed with SHA-256 (`probity_core::Digest`).
 
 /// Mixes `value` into `state`.
 pub(crate) const fn mix(state: u64, value: u64) -> u64 {

@@ -1,7 +1,7 @@
 //! Structural analysis of code in many languages: from the bytes of a tree to a run. Pure: no file is ever touched here.
 //!
 //! Owns: units, imports, clones, complexity, findings, health and baselines of code, and the reports about them.
-//! May use: canon, paths.
+//! May use: core, paths.
 //! Must not know: a file system, a clock, an intent, a policy file.
 //!
 //! * [`analyse`]: an [`Input`] and [`Settings`] give a [`Run`] and the facts of each file, for a cache.

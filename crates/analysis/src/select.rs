@@ -6,7 +6,7 @@
 use crate::facts::Note;
 use crate::language::Language;
 use crate::settings::Settings;
-use paths::{PatternError, RepoPath, Scope};
+use probity_paths::{PatternError, RepoPath, Scope};
 
 /// What a path is to an analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Each rule owns its codes as an enum beside the rule; this module is the one list of all of them, in families.
 //! `probity explain CODE` answers from it, and `docs/reasons.md` is generated from it.
 
-use canon::codes::CodeEntry;
+use probity_core::codes::CodeEntry;
 
 /// Codes that belong together.
 #[derive(Debug, Clone, Copy)]
@@ -21,57 +21,57 @@ pub const FAMILIES: &[CodeFamily] = &[
     CodeFamily {
         title: "Reasons",
         about: "The `reason` of a refusal, and the `reasons` and findings of a governed run or of evidence.",
-        entries: canon::Reason::TABLE,
+        entries: probity_core::Reason::TABLE,
     },
     CodeFamily {
         title: "Refusals of the intent registry",
         about: "The `reason` of `start`, `finish`, `amend` and `intent …` when the registry refuses.",
-        entries: intent::registry::RefusalCode::TABLE,
+        entries: probity_intents::registry::RefusalCode::TABLE,
     },
     CodeFamily {
         title: "Starts",
         about: "The `reasons` of a `start` that is queued or blocked.",
-        entries: intent::start::StartReason::TABLE,
+        entries: probity_intents::start::StartReason::TABLE,
     },
     CodeFamily {
         title: "Uncommitted changes at a finish",
         about: "The `finish_block_reason` of a `finish`.",
-        entries: intent::hygiene::FinishBlockReason::TABLE,
+        entries: probity_intents::hygiene::FinishBlockReason::TABLE,
     },
     CodeFamily {
         title: "Verdicts",
         about: "The `reason` and the violations of `finish` and `contract verify`.",
-        entries: contract::ContractReason::TABLE,
+        entries: probity_contract::ContractReason::TABLE,
     },
     CodeFamily {
         title: "Claims",
         about: "Why a claim of the author is false or unverified, in `claims check`, `finish` and receipts.",
-        entries: contract::claims::ObjectionCode::TABLE,
+        entries: probity_contract::claims::ObjectionCode::TABLE,
     },
     CodeFamily {
         title: "Ledger: merged",
         about: "The `code` of a candidate that the ledger merged into what it has.",
-        entries: ledger::MergeCode::TABLE,
+        entries: probity_ledger::MergeCode::TABLE,
     },
     CodeFamily {
         title: "Ledger: rejected",
         about: "The `code` of a candidate that the ledger rejected.",
-        entries: ledger::RejectCode::TABLE,
+        entries: probity_ledger::RejectCode::TABLE,
     },
     CodeFamily {
         title: "Ledger: positions",
         about: "Positions that the ledger does not have.",
-        entries: ledger::PositionCode::TABLE,
+        entries: probity_ledger::PositionCode::TABLE,
     },
     CodeFamily {
         title: "Documents: opcodes without effect",
         about: "Why replay skipped an opcode.",
-        entries: commit::Skip::TABLE,
+        entries: probity_documents::Skip::TABLE,
     },
     CodeFamily {
         title: "Documents: refused resolutions",
         about: "Why `merge reconcile` wrote nothing.",
-        entries: commit::ReconcileCode::TABLE,
+        entries: probity_documents::ReconcileCode::TABLE,
     },
 ];
 

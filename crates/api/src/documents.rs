@@ -1,8 +1,8 @@
 //! Answers of `probity commits`: the versioned store of typed documents.
 
 use crate::document::Answer;
-use canon::Digest;
-use commit::{CommitId, DecisionRecord, Skip};
+use probity_core::Digest;
+use probity_documents::{CommitId, DecisionRecord, Skip};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -13,7 +13,7 @@ pub struct CommitSummary {
     pub id: CommitId,
     /// What it does: `mutations`, `merge`, `enable` or `disable`.
     #[serde(rename = "type")]
-    pub kind: commit::Kind,
+    pub kind: probity_documents::Kind,
     pub parent: Option<CommitId>,
     /// The commit that it merges, enables or disables.
     pub target: Option<CommitId>,

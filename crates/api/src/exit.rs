@@ -1,9 +1,9 @@
 //! Exit codes of the command line, the same for every command.
 
-use contract::ContractStatus;
-use contract::claims::ClaimVerdict;
-use intent::registry::Refusal;
-use intent::start::StartStatus;
+use probity_contract::ContractStatus;
+use probity_contract::claims::ClaimVerdict;
+use probity_intents::registry::Refusal;
+use probity_intents::start::StartStatus;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! What every surface says: requests and answers as types, the registry of codes, and the exit codes.
 //!
 //! Owns: the wire form of every answer, its schema, the one list of stable codes, the exit codes.
-//! May use: analysis, canon, commit, contract, evidence, intent, ledger, paths, plan.
+//! May use: analysis, contract, core, documents, evidence, intents, ledger, paths, policy.
 //! Must not know: files, clocks, processes, databases, or how a surface renders an answer.
 
 #![allow(

@@ -2,13 +2,13 @@
 
 use crate::document::Answer;
 use crate::exit::ExitCode;
-use canon::Digest;
-use commit::{Chosen, CommitId, DecisionRecord, MergeConflict, MergeDocument, Policy, Violation};
+use probity_core::Digest;
+use probity_documents::{Chosen, CommitId, DecisionRecord, MergeConflict, MergeDocument, Policy, Violation};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What the policy says about a conflict or a group.
     pub enum RulingStatus {
         /// It decides.
@@ -131,7 +131,7 @@ impl MergeHeadsAnswer {
     }
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What a reconciliation comes to.
     pub enum ReconcileResult {
         /// A survival commit.

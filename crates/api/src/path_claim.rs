@@ -1,7 +1,7 @@
 //! What an intent holds of the paths that a run would touch.
 
-use evidence::Globs;
-use intent::{Entries, IntentId, Ownership};
+use probity_evidence::Globs;
+use probity_intents::{Entries, IntentId, Ownership};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -3,8 +3,8 @@
 use crate::document::Answer;
 use crate::path_claim::PathClaim;
 use crate::system_path::SystemPath;
-use canon::Reason;
-use intent::registry::{Refusal as IntentRefusal, RefusalCode as IntentRefusalCode};
+use probity_core::Reason;
+use probity_intents::registry::{Refusal as IntentRefusal, RefusalCode as IntentRefusalCode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ impl Answer for Refusal {
     const SCHEMA: &'static str = "probity/refusal/v1";
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// The status of every refusal.
     pub enum RefusalStatus {
         /// Nothing was done, or not what was asked.

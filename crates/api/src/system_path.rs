@@ -24,14 +24,14 @@ impl From<PathBuf> for SystemPath {
 /// As text for people: escaped where it is no plain text.
 impl fmt::Display for SystemPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&canon::bytes::escape(self.0.as_os_str().as_bytes()))
+        f.write_str(&probity_core::bytes::escape(self.0.as_os_str().as_bytes()))
     }
 }
 
 impl Serialize for SystemPath {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        canon::bytes::to_json(self.0.as_os_str().as_bytes()).serialize(serializer)
+        probity_core::bytes::to_json(self.0.as_os_str().as_bytes()).serialize(serializer)
     }
 }
 
-canon::json_schema_of!(SystemPath, canon::schema::bytes());
+probity_core::json_schema_of!(SystemPath, probity_core::schema::bytes());

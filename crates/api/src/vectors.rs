@@ -1,7 +1,7 @@
 //! Conformance vectors that are about what a surface answers.
 
 use crate::ExitCode;
-use contract::finish::FinishStatus;
+use probity_contract::finish::FinishStatus;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub fn finish_status(given: &Value) -> Result<Value, String> {
         status: FinishStatus,
         exit_code: u8,
     }
-    let status = contract::vectors::finish_status(given)?;
+    let status = probity_contract::vectors::finish_status(given)?;
     let exit_code = ExitCode::from(status.status).number();
     serde_json::to_value(FinishVectorAnswer { status, exit_code }).map_err(|error| error.to_string())
 }

@@ -1,7 +1,7 @@
 //! The vectors of this crate's kinds.
 
-use conformance::{Kind, check};
 use probity_api::vectors;
+use probity_conformance::{Kind, check};
 
 #[test]
 fn finish_status() {

@@ -1,11 +1,11 @@
 //! What the budgets of this crate are measured by: a verdict on large runs, claims in a large text.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use intent::{Entry, IntentScope, ScopeCheckStatus};
-use paths::RepoPath;
-use plan::Severity;
 use probity_contract::claims::{KnownNames, recognise};
 use probity_contract::{Finding, IntentState, Patch, PatchIntent, Run, verify};
+use probity_intents::{Entry, IntentScope, ScopeCheckStatus};
+use probity_paths::RepoPath;
+use probity_policy::Severity;
 use std::hint::black_box;
 
 fn run(id: &str, findings: std::ops::Range<u32>) -> Run {
@@ -28,7 +28,7 @@ fn run(id: &str, findings: std::ops::Range<u32>) -> Run {
 fn verify_large_runs(criterion: &mut Criterion) {
     let patch = |after| Patch {
         intent: Some(PatchIntent {
-            intent_id: intent::IntentId::parse("i-1").expect("an id"),
+            intent_id: probity_intents::IntentId::parse("i-1").expect("an id"),
             status: IntentState::Active,
             report_digest: Some("digest".into()),
             scope: IntentScope {

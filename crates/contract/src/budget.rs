@@ -1,7 +1,7 @@
 //! The budget of a change before it starts: what headroom the tree has.
 
 use crate::run::GatePreview;
-use plan::{Severity, Strictness, StrictnessProfile};
+use probity_policy::{Severity, Strictness, StrictnessProfile};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;

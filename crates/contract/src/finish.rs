@@ -4,8 +4,8 @@
 //! reached, and never as passed (law 6).
 
 use crate::words::{ContractReason, ContractStatus};
-use intent::hygiene::FinishBlockReason;
-use paths::RepoPath;
+use probity_intents::hygiene::FinishBlockReason;
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

@@ -189,10 +189,10 @@ fn line(page: &mut String, block: &str) {
 fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::String(text) => canon::bytes::escape(text.as_bytes()),
-        Value::Object(_) if value.get("bytes_hex").is_some() => {
-            canon::bytes::from_json(value).map(|bytes| canon::bytes::escape(&bytes)).unwrap_or_default()
-        }
+        Value::String(text) => probity_core::bytes::escape(text.as_bytes()),
+        Value::Object(_) if value.get("bytes_hex").is_some() => probity_core::bytes::from_json(value)
+            .map(|bytes| probity_core::bytes::escape(&bytes))
+            .unwrap_or_default(),
         other => other.to_string(),
     }
 }

@@ -1,6 +1,6 @@
 //! The verification profile of a patch: which checks apply, derived from the changed files and never declared.
 
-use canon::Language;
+use probity_core::Language;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -209,7 +209,7 @@ impl Serialize for Profile {
     }
 }
 
-canon::json_schema_of!(Profile, canon::schema::text("^[a-z_]+$"));
+probity_core::json_schema_of!(Profile, probity_core::schema::text("^[a-z_]+$"));
 
 impl<'de> Deserialize<'de> for Profile {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -217,7 +217,7 @@ impl<'de> Deserialize<'de> for Profile {
     }
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// A check of the contract.
     pub enum Check {
         /// Which profile the patch has.
@@ -284,7 +284,7 @@ fn choose(classes: &[FileClass], languages: &BTreeSet<Language>) -> Profile {
     }
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What became of a check.
     pub enum CheckOutcome {
         /// It found nothing.

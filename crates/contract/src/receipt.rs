@@ -1,6 +1,6 @@
 //! The receipt of a finished change: what was declared, what happened, what was checked, and what was not.
 //!
-//! A document `probity/receipt/v1`, which [`evidence::receipt`] checks offline. It holds facts; only the decision points
+//! A document `probity/receipt/v1`, which [`probity_evidence::receipt`] checks offline. It holds facts; only the decision points
 //! are for people to judge.
 
 use crate::claims::{ApiDelta, CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome, Judgement};
@@ -9,13 +9,13 @@ use crate::profile::{Check, CheckOutcome, CheckResult};
 use crate::strictness::Outcome;
 use crate::verify::{Evaluated, Verdict};
 use crate::words::ContractReason;
-use canon::Digest;
-use evidence::Enforcement;
-use evidence::receipt::SCHEMA;
-use intent::registry::Amendment;
-use intent::{FinishHygiene, IntentId, IntentScope, ScopeCheck, ScopeCheckStatus, Timestamp};
-use paths::RepoPath;
-use plan::Strictness;
+use probity_core::Digest;
+use probity_evidence::Enforcement;
+use probity_evidence::receipt::SCHEMA;
+use probity_intents::registry::Amendment;
+use probity_intents::{FinishHygiene, IntentId, IntentScope, ScopeCheck, ScopeCheckStatus, Timestamp};
+use probity_paths::RepoPath;
+use probity_policy::Strictness;
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! A run as the contract sees it: what one structural analysis of a tree found.
 
-use paths::RepoPath;
-use plan::Severity;
+use probity_paths::RepoPath;
+use probity_policy::Severity;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

@@ -10,7 +10,7 @@ use crate::claims::{GateFact, GateOutcome, Judgement};
 use crate::run::Run;
 use crate::verify::Verdict;
 use crate::words::{ContractReason, ContractStatus};
-use plan::{FalseClaims, Severity, Strictness, StrictnessProfile};
+use probity_policy::{FalseClaims, Severity, Strictness, StrictnessProfile};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,9 +7,9 @@ use crate::profile::{Profile, profile as derive};
 use crate::run::{Finding, Run};
 use crate::verify::{IntentState, Patch, PatchIntent, verify};
 use crate::words::{ContractReason, ContractStatus};
-use intent::hygiene::FinishBlockReason;
-use intent::{Entries, Entry, ScopeCheckStatus};
-use paths::RepoPath;
+use probity_intents::hygiene::FinishBlockReason;
+use probity_intents::{Entries, Entry, ScopeCheckStatus};
+use probity_paths::RepoPath;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ impl From<WireRun> for Run {
     fn from(wire: WireRun) -> Self {
         let finding = |wire: WireFinding| Finding {
             id: wire.id,
-            severity: plan::Severity::default(),
+            severity: probity_policy::Severity::default(),
             paths: wire.paths,
         };
         Self {

@@ -7,8 +7,8 @@ use crate::delta::{DeltaVerdict, StructuralDelta, incomparable, structural_delta
 use crate::profile::{FileClass, Profile, ProfileReport, classify, profile};
 use crate::run::{Finding, GatePreview, Run, WorsenedSymbol};
 use crate::words::{BaselineTrigger, ContractReason, ContractStatus};
-use intent::{Entries, Entry, IntentId, IntentScope, Patterns, ScopeCheckStatus};
-use paths::RepoPath;
+use probity_intents::{Entries, Entry, IntentId, IntentScope, Patterns, ScopeCheckStatus};
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

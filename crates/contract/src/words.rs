@@ -1,6 +1,6 @@
 //! The words of a verdict: status, reasons, and what to do about them. They are promises; they never change.
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// The verdict in one word.
     pub enum ContractStatus {
         /// Nothing got worse.
@@ -36,7 +36,7 @@ impl ContractStatus {
     }
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// A sign that the baseline was moved to hide something.
     pub enum BaselineTrigger {
         /// It changed together with source code.
@@ -50,7 +50,7 @@ canon::word_enum! {
     }
 }
 
-canon::code_enum! {
+probity_core::code_enum! {
     /// Why a verdict or a finish ended as it did.
     pub enum ContractReason {
         IntentNotActive = "intent_not_active",

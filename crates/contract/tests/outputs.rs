@@ -1,10 +1,10 @@
 //! The forms that CI services read.
 
-use paths::RepoPath;
-use plan::{GateKind, Severity};
 use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
 use probity_contract::outputs::{NewFinding, Review, github_annotations, github_summary, gitlab, junit};
 use probity_contract::{Check, CheckOutcome, CheckResult, ContractReason, ContractStatus};
+use probity_paths::RepoPath;
+use probity_policy::{GateKind, Severity};
 use serde_json::Value;
 
 fn path(bytes: &[u8]) -> RepoPath {

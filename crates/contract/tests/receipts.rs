@@ -1,10 +1,5 @@
 //! Strictness, budgets and receipts.
 
-use evidence::Enforcement;
-use evidence::receipt::{ReceiptError, attested, statement, verify as verify_receipt};
-use intent::{Entry, IntentScope, ScopeCheckStatus, Timestamp, scope_check};
-use paths::RepoPath;
-use plan::{FalseClaims, GateKind, Severity, Strictness, StrictnessProfile};
 use probity_contract::claims::{Claim, Facts, GateFact, GateOutcome, Judgement, check_each, judge};
 use probity_contract::outputs::NewFinding;
 use probity_contract::receipt::{DeltaEntry, ReceiptInput, ReceiptIntent, RunRef, check_results, receipt};
@@ -12,6 +7,11 @@ use probity_contract::{
     Check, CheckOutcome, CheckResult, ContractReason, ContractStatus, CurrentState, Finding, GatePreview,
     IntentState, Patch, PatchIntent, Run, Verdict, budget, markdown, verify, weigh,
 };
+use probity_evidence::Enforcement;
+use probity_evidence::receipt::{ReceiptError, attested, statement, verify as verify_receipt};
+use probity_intents::{Entry, IntentScope, ScopeCheckStatus, Timestamp, scope_check};
+use probity_paths::RepoPath;
+use probity_policy::{FalseClaims, GateKind, Severity, Strictness, StrictnessProfile};
 use serde_json::{Value, json};
 
 fn path(text: &str) -> RepoPath {
@@ -42,7 +42,7 @@ fn scope() -> IntentScope {
 fn patch(after: Run, scope_check: ScopeCheckStatus) -> Patch {
     Patch {
         intent: Some(PatchIntent {
-            intent_id: intent::IntentId::parse("i-1").expect("an id"),
+            intent_id: probity_intents::IntentId::parse("i-1").expect("an id"),
             status: IntentState::Active,
             report_digest: Some("r".into()),
             scope: scope(),
@@ -164,7 +164,7 @@ fn sample() -> Value {
     let verdict = verify(&patch);
     let claims = [Claim::NoRegressions];
     let intent = ReceiptIntent {
-        intent_id: intent::IntentId::parse("i-1").expect("an id"),
+        intent_id: probity_intents::IntentId::parse("i-1").expect("an id"),
         description: "Split the *parser* <script>".into(),
         agent: "agent".into(),
         scope: scope(),
@@ -180,7 +180,11 @@ fn sample() -> Value {
         intent: Some(&intent),
         before: patch.before.as_ref().map(run_ref).as_ref(),
         after: patch.after.as_ref().map(run_ref).as_ref(),
-        delta: &[DeltaEntry { path: path("src/a.py"), before: None, after: Some(canon::Digest::of(b"x")) }],
+        delta: &[DeltaEntry {
+            path: path("src/a.py"),
+            before: None,
+            after: Some(probity_core::Digest::of(b"x")),
+        }],
         hygiene: None,
         scope_check: Some(&scope_check(&scope(), &patch.changed_files)),
         verdict: &verdict,
@@ -262,7 +266,7 @@ fn a_receipt_of_an_earlier_version_still_verifies_and_shows_what_it_has() {
     }
     receipt["claims"]["checked"] = json!([{ "claim": "no_regressions" }]);
     receipt["verdict"]["intent_regressions"] = json!(["clone:7aaf#2"]);
-    receipt["digest"] = json!(canon::Digest::of_json(&receipt));
+    receipt["digest"] = json!(probity_core::Digest::of_json(&receipt));
     assert!(verify_receipt(&receipt).is_ok());
     let page = markdown(&receipt);
     assert!(page.contains("- `clone:7aaf#2`") && page.contains("**False claims**"), "{page}");

@@ -5,10 +5,10 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports")]
 
-use ledger::wire::{Event, encode};
-use ledger::{BatchMode, Candidate, Change, Confidence, Content, Delta, Proposal, Source};
 use probity_control::Workspace;
 use probity_control::ledger::{Shell, replay};
+use probity_ledger::wire::{Event, encode};
+use probity_ledger::{BatchMode, Candidate, Change, Confidence, Content, Delta, Proposal, Source};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -123,7 +123,7 @@ fn add_turns(shell: &mut Shell) {
     let names: Vec<String> = (0..10_000).map(|n| format!("t{n}")).collect();
     shell
         .transact(|book| {
-            let role = ledger::extract::Role::User;
+            let role = probity_ledger::extract::Role::User;
             let events: Vec<_> =
                 names.iter().map(|id| Event::Turn { id, role, text: "", pending: false }).collect();
             for event in &events {

@@ -7,11 +7,11 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark says what it measured")]
 
-use intent::registry::{Action, Base, Change, Declaration};
-use intent::start::{DirtyScopePolicy, OnConflict};
-use intent::{Entry, IntentId, IntentScope, Owner};
 use probity_control::registry::{Shell, TreeFacts, audit};
 use probity_control::{Fault, Workspace};
+use probity_intents::registry::{Action, Base, Change, Declaration};
+use probity_intents::start::{DirtyScopePolicy, OnConflict};
+use probity_intents::{Entry, IntentId, IntentScope, Owner};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};

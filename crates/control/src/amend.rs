@@ -3,12 +3,12 @@
 use crate::attest::{self, Head, WrittenBundle};
 use crate::registry::Credentials;
 use crate::{Fault, Workspace, bundles, channel, claims, clock};
-use api::govern::amend::{AmendAnswer, AmendStatus, AmendedRunJudgement};
-use canon::Reason;
-use evidence::{Amendment, Globs, Manifest};
-use plan::{Moment, may_amend};
+use probity_api::govern::amend::{AmendAnswer, AmendStatus, AmendedRunJudgement};
+use probity_core::Reason;
+use probity_evidence::{Amendment, Globs, Manifest};
+use probity_policy::{Moment, may_amend};
+use probity_storage::{Lock, LockError, OpenRun, durable};
 use rustix::process::Pid;
-use store::{Lock, LockError, OpenRun, durable};
 
 /// What an amendment did.
 #[derive(Debug)]
@@ -179,12 +179,12 @@ impl OpenJudgement {
     }
 }
 
-fn refusal(reason: Reason, amendment: &Amendment) -> evidence::Finding {
+fn refusal(reason: Reason, amendment: &Amendment) -> probity_evidence::Finding {
     let patterns: Vec<String> =
-        amendment.add.as_slice().iter().map(|pattern| canon::bytes::escape(pattern)).collect();
+        amendment.add.as_slice().iter().map(|pattern| probity_core::bytes::escape(pattern)).collect();
     let Amendment { by, why, .. } = amendment;
     let detail = format!("note: refused to add {}, asked by {by}: {why}", patterns.join(" "));
-    evidence::Finding { code: reason.as_str().into(), path: None, detail }
+    probity_evidence::Finding { code: reason.as_str().into(), path: None, detail }
 }
 
 #[cfg(test)]

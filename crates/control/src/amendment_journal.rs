@@ -1,7 +1,7 @@
 //! What was asked of a run while it went on: the amendments that were granted, and those that were refused (law 3).
 
-use canon::{Reason, bytes};
-use evidence::Amendment;
+use probity_core::{Reason, bytes};
+use probity_evidence::Amendment;
 use serde::{Deserialize, Serialize};
 
 /// At most this many refusals are kept word for word; further ones are only counted.

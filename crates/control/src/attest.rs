@@ -8,21 +8,21 @@ use crate::gates::GateResult;
 use crate::judge::Verdict;
 use crate::revert::path_key;
 use crate::{Fault, Workspace, bundles, clock};
-use api::Answer as _;
-use api::govern::delta::{DeltaFile, EntryKind, PrunedFile, RecordedChange, RecordedSide};
-use api::govern::run::{FindingSeverity, RefMovement, RunFinding};
-use canon::{Digest, Reason, json};
-use evidence::{
+use probity_api::Answer as _;
+use probity_api::govern::delta::{DeltaFile, EntryKind, PrunedFile, RecordedChange, RecordedSide};
+use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
+use probity_core::{Digest, Reason, json};
+use probity_evidence::{
     Amendment, Bundle, Command, Details, Manifest, RefChange, Seal, SecretKey, StoredManifest, Tool,
 };
+use probity_snapshot::{Change, Kind, Side, Snapshot};
+use probity_storage::{Chain, Link, OpenRun, durable};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use store::{Chain, Link, OpenRun, durable};
-use tree::{Change, Kind, Side, Snapshot};
 
 /// The file of a bundle that tells about both sides of every change what the manifest has no room for.
 pub const DELTA_FILE: &str = "delta.json";
@@ -148,9 +148,11 @@ fn write(parent: &Path, manifest: &Manifest, bundle: &Bundle) -> Result<PathBuf,
         let aside = parent.join(format!(".planted-{}", manifest.run_id));
         fs::rename(&place, aside).map_err(Fault::system(format!("cannot clear {}", place.display())))?;
     }
-    evidence::bundle::write_bundle(parent, &manifest.run_id, &bundle.files).map_err(|error| Fault::System {
-        what: format!("cannot write the evidence to {}", parent.display()),
-        source: std::io::Error::other(error),
+    probity_evidence::bundle::write_bundle(parent, &manifest.run_id, &bundle.files).map_err(|error| {
+        Fault::System {
+            what: format!("cannot write the evidence to {}", parent.display()),
+            source: std::io::Error::other(error),
+        }
     })
 }
 
@@ -228,8 +230,8 @@ fn manifest(workspace: &Workspace, record: &Record<'_>) -> Manifest {
     }
 }
 
-fn change(change: &Change) -> evidence::Change {
-    evidence::Change {
+fn change(change: &Change) -> probity_evidence::Change {
+    probity_evidence::Change {
         path: change.path.clone(),
         change: change_kind(change.change),
         before: change.before.and_then(|side| side.digest),
@@ -237,16 +239,16 @@ fn change(change: &Change) -> evidence::Change {
     }
 }
 
-const fn change_kind(kind: tree::ChangeKind) -> evidence::ChangeKind {
+const fn change_kind(kind: probity_snapshot::ChangeKind) -> probity_evidence::ChangeKind {
     match kind {
-        tree::ChangeKind::Added => evidence::ChangeKind::Added,
-        tree::ChangeKind::Modified => evidence::ChangeKind::Modified,
-        tree::ChangeKind::Deleted => evidence::ChangeKind::Deleted,
+        probity_snapshot::ChangeKind::Added => probity_evidence::ChangeKind::Added,
+        probity_snapshot::ChangeKind::Modified => probity_evidence::ChangeKind::Modified,
+        probity_snapshot::ChangeKind::Deleted => probity_evidence::ChangeKind::Deleted,
     }
 }
 
-pub(crate) fn gate_result(result: &GateResult) -> evidence::GateResult {
-    evidence::GateResult {
+pub(crate) fn gate_result(result: &GateResult) -> probity_evidence::GateResult {
+    probity_evidence::GateResult {
         gate_id: result.gate_id.clone(),
         status: result.status,
         exit_code: result.exit_code.map(Into::into),
@@ -257,7 +259,7 @@ pub(crate) fn gate_result(result: &GateResult) -> evidence::GateResult {
 
 fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
     let contents = record.seal.contents();
-    let finding = |finding: &RunFinding| evidence::Finding {
+    let finding = |finding: &RunFinding| probity_evidence::Finding {
         code: finding.reason.as_str().into(),
         path: finding.path.clone(),
         detail: match finding.severity {
@@ -290,7 +292,7 @@ fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
         findings: others.map(finding).collect(),
         refs: record.ref_movements.iter().map(ref_change).collect(),
         gate_delta_paths: record.verdict.by_gates.clone(),
-        tree: Some(store::tree_key(&workspace.root)),
+        tree: Some(probity_storage::tree_key(&workspace.root)),
         reverts: match record.did {
             Some(Did::Revert(of)) => Some(of),
             _ => None,

@@ -6,13 +6,13 @@
 
 use crate::exempt::Exemptions;
 use crate::{Fault, Workspace, git};
-use paths::RepoPath;
+use probity_paths::RepoPath;
+use probity_snapshot::git::HeadTree;
+use probity_snapshot::{Entry, Kind, Snapshot};
+use probity_storage::Objects;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use store::Objects;
-use tree::git::HeadTree;
-use tree::{Entry, Kind, Snapshot};
 
 /// A larger file is not kept; undoing a change to it needs the user's own copy.
 pub(crate) const MAX_KEPT_BYTES: u64 = 256 * 1024 * 1024;
@@ -84,7 +84,7 @@ fn keep_entry(
     };
     match bytes {
         // A file that changed since the snapshot is not the content that is wanted.
-        Some(bytes) if canon::Digest::of(&bytes) == digest => {
+        Some(bytes) if probity_core::Digest::of(&bytes) == digest => {
             objects.put_unsynced(&bytes)?;
             Ok(true)
         }
@@ -95,8 +95,8 @@ fn keep_entry(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use probity_snapshot::Options;
     use std::fs;
-    use tree::Options;
 
     #[test]
     fn a_file_is_kept_up_to_the_limit_and_a_larger_one_is_said_not_to_be() {

@@ -6,17 +6,17 @@ pub use reverts::Reverts;
 
 use crate::observe::content_options;
 use crate::{Fault, Workspace, attest};
-use api::govern::evidence::{
+use probity_api::govern::evidence::{
     EvidenceAnswer, EvidenceList, EvidenceListEntry, EvidenceSummary, EvidenceVerification,
 };
-use canon::{Digest, Reason};
-use evidence::{
+use probity_core::{Digest, Reason};
+use probity_evidence::{
     Check, CheckStatus, Details, Seal, SecretKey, SignatureRule, StoredManifest, Trust, Verdict,
     Verification, bundle,
 };
+use probity_snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use tree::Snapshot;
 
 /// The files of a bundle by name.
 pub type Files = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -37,7 +37,7 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<String, Fault> {
         (Some(id), None) => Ok(id.clone()),
         (None, _) => {
             let words = runs.iter().map(|id| id.get(..name.len()).unwrap_or(id)).chain(["last"]);
-            let hint = plan::did_you_mean(name, words);
+            let hint = probity_policy::did_you_mean(name, words);
             Err(Fault::NoSuchRun(format!("no run begins with `{name}`{hint}")))
         }
         (Some(one), Some(other)) => Err(Fault::NoSuchRun(format!("`{name}` could be {one} or {other}"))),
@@ -62,7 +62,7 @@ pub(crate) fn find_judged(workspace: &Workspace, name: &str) -> Result<String, F
 /// Whether a run was in this tree, and not in another worktree of the repository.
 pub fn is_of(workspace: &Workspace, stored: &StoredManifest) -> bool {
     let tree = stored.manifest.details.tree.as_ref();
-    tree.is_none_or(|tree| *tree == store::tree_key(&workspace.root))
+    tree.is_none_or(|tree| *tree == probity_storage::tree_key(&workspace.root))
 }
 
 /// A bundle of this tree that holds together: something to build on.
@@ -154,10 +154,10 @@ pub fn read(dir: &Path) -> Result<Files, Fault> {
 pub fn verify(dir: &Path, trust: &Trust) -> Result<(Verification, Files), Fault> {
     if !dir.join("manifest.json").exists() {
         // Whatever else lies there, it is no bundle: nothing of it needs to be read.
-        return Ok((evidence::verify(&Files::new(), trust), Files::new()));
+        return Ok((probity_evidence::verify(&Files::new(), trust), Files::new()));
     }
     match read(dir) {
-        Ok(files) => Ok((evidence::verify(&files, trust), files)),
+        Ok(files) => Ok((probity_evidence::verify(&files, trust), files)),
         Err(Fault::Refused { reason, detail }) => {
             let codes = BTreeSet::from([reason.as_str().to_owned()]);
             let check =
@@ -173,7 +173,7 @@ pub fn verify(dir: &Path, trust: &Trust) -> Result<(Verification, Files), Fault>
 /// The manifest of a run, for showing it.
 pub fn manifest(workspace: &Workspace, run_id: &str) -> Result<StoredManifest, Fault> {
     let path = workspace.state.evidence().join(run_id).join("manifest.json");
-    let bytes = store::durable::read(&path)?.ok_or_else(|| {
+    let bytes = probity_storage::durable::read(&path)?.ok_or_else(|| {
         Fault::refused(Reason::EvidenceManifestMissing, format!("{} is missing", path.display()))
     })?;
     StoredManifest::parse(&bytes).map_err(|error| {
@@ -245,8 +245,8 @@ pub fn show(workspace: &Workspace, run: &str) -> Result<(StoredManifest, Evidenc
     let dir = workspace.state.evidence().join(&run_id);
     let stored = manifest(workspace, &run_id)?;
     let reverted_by = Reverts::of(workspace)?.reverted_by(&stored);
-    let bytes = store::durable::read(&dir.join("manifest.json"))?;
-    let as_stored = bytes.and_then(|bytes| canon::json::parse(&bytes).ok());
+    let bytes = probity_storage::durable::read(&dir.join("manifest.json"))?;
+    let as_stored = bytes.and_then(|bytes| probity_core::json::parse(&bytes).ok());
     let answer = EvidenceAnswer { run_id, evidence_dir: dir.into(), manifest: as_stored, reverted_by };
     Ok((stored, answer))
 }

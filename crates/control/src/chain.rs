@@ -4,10 +4,10 @@
 use crate::attest::PRUNED_FILE;
 use crate::bundles::{self, Files};
 use crate::{Fault, Workspace};
-use api::govern::delta::{PrunedFile, PrunedRun};
-use api::govern::evidence::{EvidenceChain, EvidenceChainLink};
-use canon::{Digest, Reason, json};
-use evidence::{Follows, SignatureRule, StoredManifest, Trust, Verdict, Verification};
+use probity_api::govern::delta::{PrunedFile, PrunedRun};
+use probity_api::govern::evidence::{EvidenceChain, EvidenceChainLink};
+use probity_core::{Digest, Reason, json};
+use probity_evidence::{Follows, SignatureRule, StoredManifest, Trust, Verdict, Verification};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One bundle of the chain, checked.

@@ -6,8 +6,8 @@
 
 use crate::amendment_journal::AmendmentJournal;
 use crate::clock;
-use canon::{Reason, json};
-use evidence::{Amendment, Globs};
+use probity_core::{Reason, json};
+use probity_evidence::{Amendment, Globs};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::Pid;
@@ -116,7 +116,7 @@ pub(crate) fn ask(dir: &Path, add: &[Vec<u8>], by: &str, why: &str) -> Result<Am
 
 /// What was asked of a run whose supervisor is gone.
 pub(crate) fn journal(dir: &Path) -> AmendmentJournal {
-    let read = store::durable::read(&dir.join(JOURNAL)).ok().flatten();
+    let read = probity_storage::durable::read(&dir.join(JOURNAL)).ok().flatten();
     let value = read.and_then(|bytes| json::parse(&bytes).ok());
     value.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
 }
@@ -194,8 +194,8 @@ impl Service {
         }
     }
 
-    fn write_down(&self, asked: &AmendmentJournal) -> Result<(), store::StoreError> {
-        store::durable::write(&self.journal, &json::canonical(&json!(asked)))
+    fn write_down(&self, asked: &AmendmentJournal) -> Result<(), probity_storage::StoreError> {
+        probity_storage::durable::write(&self.journal, &json::canonical(&json!(asked)))
     }
 }
 
@@ -248,7 +248,7 @@ fn peer(_stream: &UnixStream) -> Option<Pid> {
 }
 
 #[cfg(target_os = "linux")]
-use exec::parent_of;
+use probity_process::parent_of;
 
 /// Elsewhere nobody asks: without a peer there is no amendment.
 #[cfg(not(target_os = "linux"))]

@@ -13,18 +13,18 @@ use crate::change::Frame;
 use crate::registry::view::time;
 use crate::registry::{Credentials, Handles, Label, Shell};
 use crate::{Fault, Workspace, channel, clock};
-use api::PathClaim;
-use canon::json;
-use evidence::{Amendment, ByteString, Globs};
-use intent::{Entry, RunClaim, run_conflicts};
-use paths::{RepoPath, Scope, escape};
+use probity_api::PathClaim;
+use probity_core::json;
+use probity_evidence::{Amendment, ByteString, Globs};
+use probity_intents::{Entry, RunClaim, run_conflicts};
+use probity_paths::{RepoPath, Scope, escape};
+use probity_storage::{Lock, LockError, OpenRun, State, StoreError, durable};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use store::{Lock, LockError, OpenRun, State, StoreError, durable};
 
 /// The claim of a run, in its folder.
 pub(crate) const CLAIM_FILE: &str = "claim.json";
@@ -126,7 +126,7 @@ fn parse(bytes: &[u8], amendments: &[Amendment]) -> Option<OpenRunClaim> {
     let claim = RunClaim {
         run_id: file.run_id,
         prefix: file.prefix.as_bytes().to_vec(),
-        scope: evidence::amended_scope(&file.scope, amendments).ok()?,
+        scope: probity_evidence::amended_scope(&file.scope, amendments).ok()?,
     };
     let mut scope = file.scope;
     for amendment in amendments {
@@ -173,7 +173,7 @@ pub(crate) fn claims_on(
         let caller = credentials.caller_for_intent(kept);
         let reader = if caller.is_new { nobody.clone() } else { shell.owner_of(&caller)? };
         let ownership = intent.ownership(&reader, &circumstances);
-        let peer = intent::Peer {
+        let peer = probity_intents::Peer {
             intent_id: intent.id.clone(),
             ownership,
             status: intent.status,
@@ -206,7 +206,7 @@ pub(crate) fn holders(
     workspace: &Workspace,
     paths: &[RepoPath],
 ) -> Result<BTreeMap<RepoPath, String>, Fault> {
-    let scope = Globs::new(paths::suggest(paths, &[])).to_scope()?;
+    let scope = Globs::new(probity_paths::suggest(paths, &[])).to_scope()?;
     let credentials = Credentials { handle: None, label: Label::Assumed(crate::user()), pid: None };
     let (own, others) = claims_on(workspace, &credentials, &scope)?;
     let mut holders = BTreeMap::new();

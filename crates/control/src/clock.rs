@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn time_stamps_and_ids_sort_by_time() {
         let (first, first_id) = (now(), run_id());
-        testkit::wait_until("the next millisecond", || now() > first);
+        probity_testkit::wait_until("the next millisecond", || now() > first);
         let (second, second_id) = (now(), run_id());
         assert!(first < second && first_id < second_id, "{first} {second}");
         assert_eq!(first.len(), "2026-01-02T03:04:05.678Z".len());

@@ -3,10 +3,10 @@
 
 use crate::Fault;
 use crate::planning::{Preview, Selection, names};
-use canon::{Reason, bytes};
-use paths::{RepoPath, Scope, TreeNames, WorkingDirectory};
+use probity_core::{Reason, bytes};
+use probity_paths::{RepoPath, Scope, TreeNames, WorkingDirectory};
+use probity_snapshot::Snapshot;
 use std::collections::BTreeMap;
-use tree::Snapshot;
 
 /// How many patterns that would cover something are proposed.
 const MAX_PROPOSALS: usize = 3;
@@ -79,7 +79,7 @@ pub(crate) fn require(
     let braces = scope.iter().filter_map(|pattern| std::str::from_utf8(pattern).ok());
     let hint = if !proposals.is_empty() {
         format!("; did you mean {}?", proposals.join(" or "))
-    } else if let Some(hint) = braces.into_iter().find_map(plan::brace_hint) {
+    } else if let Some(hint) = braces.into_iter().find_map(probity_policy::brace_hint) {
         format!("; {hint}")
     } else {
         String::new()
@@ -159,10 +159,10 @@ fn misspelled_file(pattern: &[u8], files: &[RepoPath], directories: &[RepoPath])
     if text.contains(['*', '?', '[']) {
         return None;
     }
-    let look = plan::OutputLook::of(files.iter().chain(directories));
+    let look = probity_policy::OutputLook::of(files.iter().chain(directories));
     let sources = files.iter().filter(|path| !look.is_output(path));
     let known = sources.filter_map(|path| std::str::from_utf8(path.as_bytes()).ok());
-    plan::nearest_path(text, known).map(|path| path.as_bytes().to_vec())
+    probity_policy::nearest_path(text, known).map(|path| path.as_bytes().to_vec())
 }
 
 /// The pattern with its plain leading directory replaced by the directory of the tree whose name is nearest.
@@ -171,7 +171,7 @@ fn respelled(pattern: &[u8], directories: &[RepoPath]) -> Option<Vec<u8>> {
     let wildcard = text.find(['*', '?', '[']).unwrap_or(text.len());
     let (stem, rest) = text.split_at(text[..wildcard].rfind('/')?);
     let known = directories.iter().filter_map(|path| std::str::from_utf8(path.as_bytes()).ok());
-    let nearest = plan::nearest(stem, known)?;
+    let nearest = probity_policy::nearest(stem, known)?;
     Some(format!("{nearest}{rest}").into_bytes())
 }
 

@@ -5,14 +5,14 @@
 use crate::attest::{self, Head, Record, SEAL_FILE, WrittenBundle};
 use crate::judge::Verdict;
 use crate::{Fault, Workspace, clock};
-use api::govern::delta::PrunedRun;
-use canon::Digest;
-use evidence::{Globs, PackCap, Plan, Seal, SealContents, SecretKey};
+use probity_api::govern::delta::PrunedRun;
+use probity_core::Digest;
+use probity_evidence::{Globs, PackCap, Plan, Seal, SealContents, SecretKey};
+use probity_snapshot::Snapshot;
+use probity_storage::durable;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use store::durable;
-use tree::Snapshot;
 
 /// What was done.
 #[derive(Debug, Clone, Copy)]

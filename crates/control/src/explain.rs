@@ -5,20 +5,20 @@ mod standing;
 pub use standing::standing;
 
 use crate::{Fault, Workspace, bundles};
-use api::codes::KnownCode;
-use api::govern::path::PathExplanation;
-use canon::Reason;
-use canon::bytes::escape;
-use paths::RepoPath;
+use probity_api::codes::KnownCode;
+use probity_api::govern::path::PathExplanation;
+use probity_core::Reason;
+use probity_core::bytes::escape;
+use probity_paths::RepoPath;
 
 /// The codes that `word` names, in capitals or not; empty if it is not written like one. A word that is, and names none, is
 /// refused with the nearest.
 pub fn codes(word: &str) -> Result<Vec<KnownCode>, Fault> {
-    let known = api::codes::find(word);
+    let known = probity_api::codes::find(word);
     if !known.is_empty() {
         return Ok(known);
     }
-    let hint = plan::did_you_mean(word, api::codes::all().map(|code| code.entry.code));
+    let hint = probity_policy::did_you_mean(word, probity_api::codes::all().map(|code| code.entry.code));
     // Only reasons have a form of their own, `FAMILY.NAME`; any other word may be meant as a path.
     let is_like_a_reason = word.split_once('.').is_some_and(|(family, _)| {
         let prefix = |reason: &Reason| reason.as_str().split_once('.').map(|(it, _)| it);
@@ -52,7 +52,7 @@ pub fn path(workspace: &Workspace, run: &str, path: &[u8]) -> Result<PathExplana
         found => found?,
     };
     let manifest = bundles::manifest(workspace, &run_id)?.manifest;
-    let scope = evidence::amended_scope(&manifest.plan.scope, &manifest.amendments)?;
+    let scope = probity_evidence::amended_scope(&manifest.plan.scope, &manifest.amendments)?;
     let decision = scope.decision(&path);
     let decided_by = decision.as_ref().map(|decision| escape(decision.pattern.as_bytes()));
     let amended = decision.and_then(|decision| {

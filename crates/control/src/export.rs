@@ -1,8 +1,8 @@
 //! A run as an attestation that other tools read: in-toto statement, alone or in a signed DSSE envelope.
 
 use crate::{Fault, Workspace, attest, bundles};
-use api::govern::evidence::EvidenceExport;
-use canon::{Reason, json};
+use probity_api::govern::evidence::EvidenceExport;
+use probity_core::{Reason, json};
 use serde_json::Value;
 
 /// The run `run` as an attestation.
@@ -17,11 +17,11 @@ fn attestation(workspace: &Workspace, run_id: &str, signed: bool) -> Result<Valu
     let manifest = files.get(&b"manifest.json"[..]).ok_or_else(|| {
         Fault::refused(Reason::EvidenceManifestMissing, format!("run {run_id} has no manifest"))
     })?;
-    let unfit = |error: evidence::attest::AttestError| {
+    let unfit = |error: probity_evidence::attest::AttestError| {
         Fault::refused(Reason::EvidenceSchemaInvalid, error.to_string())
     };
     if !signed {
-        return evidence::attest::statement(manifest).map_err(unfit);
+        return probity_evidence::attest::statement(manifest).map_err(unfit);
     }
     let key = attest::signing_key(workspace)?.ok_or_else(|| {
         Fault::refused(
@@ -29,6 +29,6 @@ fn attestation(workspace: &Workspace, run_id: &str, signed: bool) -> Result<Valu
             "an envelope needs a key, and this repository has none",
         )
     })?;
-    let envelope = evidence::attest::envelope(manifest, &key).map_err(unfit)?;
+    let envelope = probity_evidence::attest::envelope(manifest, &key).map_err(unfit)?;
     json::parse(&envelope).map_err(|error| Fault::refused(error.reason, error.to_string()))
 }

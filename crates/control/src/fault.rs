@@ -4,15 +4,15 @@
 //! ours: it has a place. Verdicts on runs are neither; they are reports.
 
 use crate::git_failure::GitFailure;
-use api::refusal::{Refusal as RefusalAnswer, RefusalReason, RefusalStatus};
-use api::{ExitCode, PathClaim};
-use canon::Reason;
-use intent::registry::Refusal;
-use paths::{PatternError, TypedPathError};
-use plan::PlanError;
+use probity_api::refusal::{Refusal as RefusalAnswer, RefusalReason, RefusalStatus};
+use probity_api::{ExitCode, PathClaim};
+use probity_core::Reason;
+use probity_intents::registry::Refusal;
+use probity_paths::{PatternError, TypedPathError};
+use probity_policy::PlanError;
+use probity_snapshot::TreeError;
+use probity_storage::StoreError;
 use std::path::{Path, PathBuf};
-use store::StoreError;
-use tree::TreeError;
 
 /// Why a command gave no report.
 #[derive(Debug, thiserror::Error)]
@@ -196,7 +196,9 @@ impl Fault {
             (Self::Git(failure), _) => failure.next_step(),
             (Self::Policy { path, reason, .. }, _) => correct_policy(path, *reason),
             (Self::Unjudged { source, .. }, _) => source.next_step(),
-            (Self::Store(StoreError::Damaged { path, .. }), _) if path.ends_with(store::DATABASE) => {
+            (Self::Store(StoreError::Damaged { path, .. }), _)
+                if path.ends_with(probity_storage::DATABASE) =>
+            {
                 damaged_database(path)
             }
             (_, reason) => reason.unwrap_or(Reason::SystemIo).next_step().into(),
@@ -272,8 +274,10 @@ fn claimed(claims: &[PathClaim]) -> String {
 /// How to run all the same: later, or without the paths that others hold.
 fn way_around(claims: &[PathClaim]) -> String {
     let exclusions: Vec<&Vec<u8>> = claims.iter().flat_map(|claim| claim.exclude.as_slice()).collect();
-    let flags: Vec<String> =
-        exclusions.iter().map(|pattern| format!("--scope {}", canon::bytes::shell_word(pattern))).collect();
+    let flags: Vec<String> = exclusions
+        .iter()
+        .map(|pattern| format!("--scope {}", probity_core::bytes::shell_word(pattern)))
+        .collect();
     let wait = "wait until it is finished (`probity status` shows it)";
     if flags.is_empty() || flags.len() > MAX_NAMED * 2 {
         return format!("{wait}, or choose a narrower scope");

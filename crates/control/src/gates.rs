@@ -6,10 +6,10 @@
 mod private_directory;
 
 use crate::{Fault, Workspace};
-use canon::Reason;
-use evidence::{PlannedGate, Seal};
-use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
 use private_directory::PrivateDirectory;
+use probity_core::Reason;
+use probity_evidence::{PlannedGate, Seal};
+use probity_process::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
@@ -24,7 +24,7 @@ pub struct GateResult {
     /// The gate.
     pub gate_id: String,
     /// Whether it passed, failed or did not run.
-    pub status: evidence::GateStatus,
+    pub status: probity_evidence::GateStatus,
     /// Its exit code: −1 when its limits ended it, `None` when nothing ran.
     pub exit_code: Option<i32>,
     /// How long it ran.
@@ -92,9 +92,9 @@ pub(crate) fn announcement<'a>(workspace: &'a Workspace, seal: &'a Seal) -> impl
 /// Announces that a gate has ended.
 pub(crate) fn announce_end(workspace: &Workspace, result: &GateResult) {
     let word = match result.status {
-        evidence::GateStatus::Pass => "passed",
-        evidence::GateStatus::Fail => "failed",
-        evidence::GateStatus::Skip => return,
+        probity_evidence::GateStatus::Pass => "passed",
+        probity_evidence::GateStatus::Fail => "failed",
+        probity_evidence::GateStatus::Skip => return,
     };
     workspace
         .progress
@@ -123,7 +123,7 @@ pub(crate) fn run(
             before(gate);
             run_one(supervisor, seal, gate, index + 1, place)
         };
-        if gate.required && result.status != evidence::GateStatus::Pass && stopped_by.is_none() {
+        if gate.required && result.status != probity_evidence::GateStatus::Pass && stopped_by.is_none() {
             stopped_by = Some(gate.id.clone());
         }
         after(&result)?;
@@ -140,7 +140,7 @@ pub fn skip_all(seal: &Seal, why: &str) -> Vec<GateResult> {
 fn skipped(gate: &PlannedGate, why: &str) -> GateResult {
     GateResult {
         gate_id: gate.id.clone(),
-        status: evidence::GateStatus::Skip,
+        status: probity_evidence::GateStatus::Skip,
         exit_code: None,
         duration_ms: 0,
         logs: Vec::new(),
@@ -166,7 +166,7 @@ fn run_one(
     };
     let read = |stream: &str, file: &mut File| {
         let bytes = read_back(file)?;
-        Ok(Log { path: evidence::log_path(number, &gate.id, stream), bytes })
+        Ok(Log { path: probity_evidence::log_path(number, &gate.id, stream), bytes })
     };
     let [mut stdout, mut stderr] = files;
     let logs = read("stdout", &mut stdout).and_then(|log| Ok(vec![log, read("stderr", &mut stderr)?]));
@@ -175,7 +175,11 @@ fn run_one(
         troubles.push((Reason::GateFailed, format!("its output could not be read back: {error}")));
         Vec::new()
     });
-    let status = if troubles.is_empty() { evidence::GateStatus::Pass } else { evidence::GateStatus::Fail };
+    let status = if troubles.is_empty() {
+        probity_evidence::GateStatus::Pass
+    } else {
+        probity_evidence::GateStatus::Fail
+    };
     GateResult {
         gate_id: gate.id.clone(),
         status,
@@ -219,7 +223,7 @@ fn without_logs(gate: &PlannedGate, error: &io::Error) -> GateResult {
     let detail = format!("there is no place for its output: {error}");
     GateResult {
         gate_id: gate.id.clone(),
-        status: evidence::GateStatus::Fail,
+        status: probity_evidence::GateStatus::Fail,
         exit_code: None,
         duration_ms: 0,
         logs: Vec::new(),

@@ -1,14 +1,17 @@
 //! The one place that starts git (law 12).
 //!
 //! Every command only reads. It starts nothing that the repository names and fetches nothing (see
-//! [`tree::git::git_command`]), and git itself is not looked for where the judged can write (law 8).
+//! [`probity_snapshot::git::git_command`]), and git itself is not looked for where the judged can write (law 8).
 
 use crate::git_failure::{GitFailure, GitFailureCause};
 use crate::{Fault, Workspace};
-use canon::Reason;
-use canon::bytes::escape;
-use exec::{CaptureError, Captured, Environment, Limits, Outcome, capture_from};
-use paths::RepoPath;
+use probity_core::Reason;
+use probity_core::bytes::escape;
+use probity_paths::RepoPath;
+use probity_process::{CaptureError, Captured, Environment, Limits, Outcome, capture_from};
+use probity_snapshot::git::{
+    GitCommand, GitLayout, HeadTree, Refs, git_command, ls_tree_command, parse_ls_tree, refs,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
@@ -16,7 +19,6 @@ use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
-use tree::git::{GitCommand, GitLayout, HeadTree, Refs, git_command, ls_tree_command, parse_ls_tree, refs};
 
 /// Asking git for a list or a blob takes this long at the most.
 const GIT_TIMEOUT: Duration = Duration::from_mins(2);

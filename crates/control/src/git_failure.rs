@@ -1,12 +1,12 @@
 //! A git command that gave no answer: why, and what to do about it.
 
-use canon::Reason;
-use canon::bytes::escape;
+use probity_core::Reason;
+use probity_core::bytes::escape;
+use probity_snapshot::git::GitCommand;
 use rustix::io::Errno;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::time::Duration;
-use tree::git::GitCommand;
 
 /// How much of git's own words a message repeats.
 const MAX_SHOWN_STDERR_BYTES: usize = 1_000;

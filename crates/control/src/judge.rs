@@ -7,13 +7,13 @@
 use crate::exempt::Exemptions;
 use crate::gates::GateResult;
 use crate::refs::describe_movement;
-use api::govern::run::{FileRename, FindingSeverity, RefMovement, RunFinding};
-use canon::Reason;
-use evidence::{PlannedGate, RecognizedOutput, RefsRule};
-use exec::{Ended, Outcome};
-use paths::{RepoPath, Scope};
+use probity_api::govern::run::{FileRename, FindingSeverity, RefMovement, RunFinding};
+use probity_core::Reason;
+use probity_evidence::{PlannedGate, RecognizedOutput, RefsRule};
+use probity_paths::{RepoPath, Scope};
+use probity_process::{Ended, Outcome};
+use probity_snapshot::{Change, ChangeKind, Side, Touch, Touched, TreeFinding};
 use std::collections::{BTreeMap, BTreeSet};
-use tree::{Change, ChangeKind, Side, Touch, Touched, TreeFinding};
 
 /// Everything that a verdict is made from.
 #[derive(Debug)]
@@ -111,7 +111,7 @@ pub fn judge(case: &Case<'_>) -> Verdict {
         }
     }
     let delta: Vec<RepoPath> = verdict.delta.iter().map(|change| change.path.clone()).collect();
-    verdict.untracked = paths::reconcile(case.scope, &delta).untracked;
+    verdict.untracked = probity_paths::reconcile(case.scope, &delta).untracked;
     verdict.by_gates = delta.into_iter().filter(|path| !case.changed_by_command.contains(path)).collect();
 
     let mut say = Sayings::default();
@@ -207,7 +207,9 @@ fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
         let what = change.map_or("changed", |change| change.change.name());
         let who = if case.changed_by_command.contains(path) { "" } else { " by a gate" };
         let why = match case.scope.decision(path) {
-            Some(decision) => format!("excluded by `{}`", canon::bytes::escape(decision.pattern.as_bytes())),
+            Some(decision) => {
+                format!("excluded by `{}`", probity_core::bytes::escape(decision.pattern.as_bytes()))
+            }
             None => "no pattern of the scope lets it in".into(),
         };
         let by_command = case.changed_by_command.contains(path);
@@ -217,12 +219,14 @@ fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
         if case.not_kept.contains(path) {
             say.note(Reason::RevertNoBeforeImage, Some(path), "it was too large to keep, or did not rest");
         } else if change.is_some_and(|change| change.before.is_some()) && case.exemptions.spares(path) {
-            *packages.entry(plan::output_root(path).unwrap_or_else(|| path.clone())).or_default() += 1;
+            *packages
+                .entry(probity_policy::output_root(path).unwrap_or_else(|| path.clone()))
+                .or_default() += 1;
         }
     }
     // One note for each directory of packages: an update changes thousands of files in it.
     for (root, n_changed) in packages {
-        let files = canon::words::count(n_changed, "changed file");
+        let files = probity_core::words::count(n_changed, "changed file");
         let detail = format!("of installed packages no copy is kept ({files}): install them again");
         say.note(Reason::RevertNoBeforeImage, Some(&root), detail);
     }
@@ -335,7 +339,7 @@ fn gate_imports(case: &Case<'_>, verdict: &Verdict, gate: &PlannedGate, say: &mu
     let by_command = verdict.exempt.iter().filter(|path| case.changed_by_command.contains(path));
     for path in by_command {
         let root = case.exemptions.import_root(&gate.id, path);
-        if let Some(root) = root.filter(|root| !plan::is_never_imported(root, path)) {
+        if let Some(root) = root.filter(|root| !probity_policy::is_never_imported(root, path)) {
             *counts.entry(root).or_default() += 1;
         }
     }

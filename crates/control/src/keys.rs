@@ -1,9 +1,9 @@
 //! The key that signs a repository's evidence.
 
 use crate::{Fault, Workspace, attest, recover, run};
-use canon::Reason;
-use evidence::{PublicKey, SecretKey};
-use store::durable;
+use probity_core::Reason;
+use probity_evidence::{PublicKey, SecretKey};
+use probity_storage::durable;
 
 /// Makes a key, unless there is one.
 pub fn generate(workspace: &Workspace) -> Result<PublicKey, Fault> {

@@ -1,7 +1,7 @@
 //! The workflows that join the house. Every surface calls these functions and adds no rules of its own.
 //!
 //! Owns: the workflows: run, start, finish, analyze, verify, ledger, commits, and the state that they keep.
-//! May use: analysis, api, canon, commit, contract, evidence, exec, intent, ledger, model, paths, plan, store, tree.
+//! May use: analysis, api, contract, core, documents, evidence, intents, ledger, model, paths, policy, process, snapshot, storage.
 //! Must not know: the command line, the protocol of agents, how an answer is shown.
 //!
 //! * [`run`]: a command under a sealed scope, from declaration to evidence.

@@ -5,14 +5,14 @@ use crate::Workspace;
 use crate::judge::ZoneChange;
 use crate::own_files::{OWN_STATE, OWN_STATE_IN_GIT};
 use crate::refs::{NestedRefs, RefFacts};
-use api::govern::run::RefMovement;
-use canon::Digest;
-use paths::RepoPath;
+use probity_api::govern::run::RefMovement;
+use probity_core::Digest;
+use probity_paths::RepoPath;
+use probity_snapshot::git::{self, GitLayout, ZoneClass, ZoneSnapshot};
+use probity_snapshot::{Change, Options, Snapshot, cache};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
-use tree::git::{self, GitLayout, ZoneClass, ZoneSnapshot};
-use tree::{Change, Options, Snapshot, cache};
 
 /// How the content of a workspace is looked at.
 pub(crate) fn content_options(workspace: &Workspace) -> Options {
@@ -47,7 +47,7 @@ struct GitFacts {
 
 impl GitFacts {
     fn gather(layout: &GitLayout) -> Self {
-        let index = store::durable::read(&layout.git_dir.join("index")).unwrap_or(Some(Vec::new()));
+        let index = probity_storage::durable::read(&layout.git_dir.join("index")).unwrap_or(Some(Vec::new()));
         let index =
             index.map(|bytes| (Digest::of(&bytes), git::index_is_sound(&bytes, layout.object_format)));
         Self {
@@ -98,7 +98,7 @@ impl Observation {
 
     /// D from here to `later`: the content that differs, and the submodules that have another commit checked out.
     pub(crate) fn delta(&self, later: &Self) -> Vec<Change> {
-        let mut delta = tree::delta(&self.content, &later.content);
+        let mut delta = probity_snapshot::delta(&self.content, &later.content);
         let nested = self.nested.changes(&later.nested, [&self.content, &later.content]);
         for change in nested {
             if let Err(place) = delta.binary_search_by(|other| other.path.cmp(&change.path)) {
@@ -155,7 +155,9 @@ impl<'a> Observer<'a> {
     /// claims, so none begins while this writes.
     pub(crate) fn remember_if_free(&self, snapshot: &Snapshot) {
         let state = &self.workspace.state;
-        let Ok(_share) = store::Lock::share_within(&state.claims_lock(), Duration::ZERO) else { return };
+        let Ok(_share) = probity_storage::Lock::share_within(&state.claims_lock(), Duration::ZERO) else {
+            return;
+        };
         if state.open_runs().is_ok_and(|runs| runs.is_empty()) {
             self.remember(snapshot);
         }
@@ -165,7 +167,7 @@ impl<'a> Observer<'a> {
     pub(crate) fn remember(&self, snapshot: &Snapshot) {
         let path = self.workspace.state.cache(&self.workspace.root);
         if let Some(parent) = path.parent() {
-            let _ = store::durable::create_dir(parent);
+            let _ = probity_storage::durable::create_dir(parent);
         }
         let _ = cache::store(&path, snapshot);
     }

@@ -3,14 +3,14 @@
 use crate::exempt::Exemptions;
 use crate::observe::Observer;
 use crate::{Fault, Workspace, bundles, coverage, exempt, git};
-use api::govern::plan::{PlanAnswer, PlanWarning, ScopeCoverage, ScopeSuggestion};
-use canon::{Reason, bytes};
-use evidence::{Globs, Plan};
-use paths::{RepoPath, Scope};
-use plan::{Policy, Proposal, Request};
+use probity_api::govern::plan::{PlanAnswer, PlanWarning, ScopeCoverage, ScopeSuggestion};
+use probity_core::{Reason, bytes};
+use probity_evidence::{Globs, Plan};
+use probity_paths::{RepoPath, Scope};
+use probity_policy::{Policy, Proposal, Request};
+use probity_snapshot::{Kind, Snapshot};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use tree::{Kind, Snapshot};
 
 /// A scope that covers more than this part of the files, in percent, is pointed out as broad.
 const BROAD_PERCENT: usize = 50;
@@ -87,7 +87,7 @@ pub(crate) fn plan_of(policy: &Policy, selection: &Selection) -> Result<Plan, Fa
         packs: selection.packs.clone(),
         scope: Globs::new(selection.scope.iter().cloned()),
     };
-    Ok(plan::compute(policy, &request)?)
+    Ok(probity_policy::compute(policy, &request)?)
 }
 
 /// Computes what would be sealed for `selection` on the tree of `snapshot`.
@@ -99,8 +99,10 @@ pub(crate) fn preview(
 ) -> Result<Preview, Fault> {
     let plan = plan_of(policy, selection)?;
     let (files, dirs) = names(snapshot);
-    let declaration =
-        paths::declare_plan(plan.scope.as_slice(), &paths::TreeNames::new(files.iter(), dirs.iter()));
+    let declaration = probity_paths::declare_plan(
+        plan.scope.as_slice(),
+        &probity_paths::TreeNames::new(files.iter(), dirs.iter()),
+    );
     if let Some(error) = declaration.errors.first() {
         let place = error.index.and_then(|index| plan.scope.as_slice().get(index));
         let pattern = place.map_or_else(String::new, |pattern| format!("`{}`: ", bytes::escape(pattern)));
@@ -178,8 +180,9 @@ pub fn of_tree(workspace: &Workspace, selection: &Selection) -> Result<ProposedP
     coverage::require(&workspace.working_directory, selection, &preview, &snapshot)?;
     let build_outputs = policy.workspace.build_outputs;
     let is_known = |proposal: &Proposal| build_outputs.as_slice().contains(&proposal.pattern.clone().into());
-    let mut proposals =
-        plan::propose_build_outputs(&kept_files(workspace, &snapshot), &|file| read_text(workspace, file));
+    let mut proposals = probity_policy::propose_build_outputs(&kept_files(workspace, &snapshot), &|file| {
+        read_text(workspace, file)
+    });
     proposals.retain(|proposal| !is_known(proposal));
     Ok(ProposedPlan { preview, build_outputs, proposals })
 }
@@ -193,7 +196,7 @@ pub(crate) fn kept_files(workspace: &Workspace, snapshot: &Snapshot) -> Vec<Repo
         return committed;
     }
     let mut files = names(snapshot).0;
-    files.retain(|file| plan::output_root(file).is_none());
+    files.retain(|file| probity_policy::output_root(file).is_none());
     files
 }
 
@@ -255,5 +258,5 @@ pub fn suggest(
             .map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?,
     };
     let (files, _) = names(&Observer::new(workspace).content(None)?);
-    Ok(SuggestedScope { patterns: paths::suggest(&wanted, &files), n_outputs_left_out })
+    Ok(SuggestedScope { patterns: probity_paths::suggest(&wanted, &files), n_outputs_left_out })
 }

@@ -14,15 +14,15 @@ use crate::judge::Verdict;
 use crate::observe::Observer;
 use crate::planning::{self, Selection};
 use crate::{Fault, Workspace, bundles, clock, recover, revert, run};
-use api::govern::delta::PrunedRun;
-use api::govern::evidence::EvidenceRemoval;
-use canon::{Digest, Reason};
-use evidence::Globs;
+use probity_api::govern::delta::PrunedRun;
+use probity_api::govern::evidence::EvidenceRemoval;
+use probity_core::{Digest, Reason};
+use probity_evidence::Globs;
+use probity_storage::{Lock, LockError};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::time::Duration;
-use store::{Lock, LockError};
 
 /// Which bundles stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,14 +10,14 @@ use crate::attest::{self, Head, Record, WrittenBundle};
 use crate::judge::Verdict;
 use crate::workspace::Workspace;
 use crate::{Fault, channel, gates};
-use api::govern::run::{FindingSeverity, RunFinding};
-use canon::Reason;
-use evidence::{Seal, SecretKey};
-use exec::Orphan;
+use probity_api::govern::run::{FindingSeverity, RunFinding};
+use probity_core::Reason;
+use probity_evidence::{Seal, SecretKey};
+use probity_process::Orphan;
+use probity_storage::{Lock, OpenRun, durable};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use store::{Lock, OpenRun, durable};
 
 /// How long a run that is about to start waits for whoever closes an interrupted run on its tree: some writes to disk.
 pub(crate) const CLOSER_TIMEOUT: Duration = Duration::from_mins(1);
@@ -74,7 +74,7 @@ fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, F
         None
     } else {
         close(workspace, &run.folder, key.as_ref())?.map(|dir| ClosedRun {
-            orphans: exec::processes_with_variable(exec::RUN_VARIABLE, &run.run_id),
+            orphans: probity_process::processes_with_variable(probity_process::RUN_VARIABLE, &run.run_id),
             run_id: run.run_id,
             dir,
         })
@@ -135,7 +135,7 @@ pub(crate) fn unjudged(
 
 /// Takes away what killed writers left. They are in nobody's way, so failing to is no reason to stop.
 fn remove_partial_bundles(workspace: &Workspace) {
-    let _ = evidence::bundle::clean_leftovers(&workspace.state.evidence());
+    let _ = probity_evidence::bundle::clean_leftovers(&workspace.state.evidence());
 }
 
 /// Keeps what cannot be read, for a person to look at, where it is in nobody's way.
@@ -149,7 +149,7 @@ fn set_aside(folder: &Path) -> Result<(), Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::State;
+    use probity_storage::State;
 
     fn open_run() -> (tempfile::TempDir, OpenRun) {
         let dir = tempfile::tempdir().expect("a directory");

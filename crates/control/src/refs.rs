@@ -2,15 +2,15 @@
 //! (submodules, nested repositories, linked worktrees). They are read from git's files; nothing is started.
 
 use crate::Workspace;
-use api::govern::run::RefMovement;
-use canon::Digest;
-use canon::bytes::escape;
-use paths::RepoPath;
+use probity_api::govern::run::RefMovement;
+use probity_core::Digest;
+use probity_core::bytes::escape;
+use probity_paths::RepoPath;
+use probity_snapshot::git::{self, GitLayout, Refs};
+use probity_snapshot::{Change, ChangeKind, Kind, Side, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use tree::git::{self, GitLayout, Refs};
-use tree::{Change, ChangeKind, Kind, Side, Snapshot};
 
 /// The name of the reference that says what is checked out.
 pub const HEAD: &str = "HEAD";

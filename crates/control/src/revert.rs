@@ -13,19 +13,19 @@ use crate::judge::Verdict;
 use crate::observe::Observer;
 use crate::refs::{HEAD, RefFacts, shell_word, shown_value};
 use crate::{Fault, Workspace, bundles, claims, git, planning, recover, run};
-use api::govern::delta::{DeltaFile, EntryKind, RecordedChange, RecordedSide};
-use api::govern::revert::{PathRevert, RevertAction, RevertAnswer};
-use api::govern::run::{FindingSeverity, RefMovement, RunFinding};
-use canon::{Digest, Reason, json};
-use evidence::{Globs, Seal};
-use paths::RepoPath;
+use probity_api::govern::delta::{DeltaFile, EntryKind, RecordedChange, RecordedSide};
+use probity_api::govern::revert::{PathRevert, RevertAction, RevertAnswer};
+use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
+use probity_core::{Digest, Reason, json};
+use probity_evidence::{Globs, Seal};
+use probity_paths::RepoPath;
+use probity_snapshot::git::GitLayout;
+use probity_snapshot::restore::{Restorer, Wanted};
+use probity_snapshot::{Kind, Side, Snapshot};
+use probity_storage::Lock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use store::Lock;
-use tree::git::GitLayout;
-use tree::restore::{Restorer, Wanted};
-use tree::{Kind, Side, Snapshot};
 
 /// A reason to leave a path alone.
 type Refusal = (Reason, String);
@@ -100,7 +100,7 @@ pub fn revert(
 
 /// The undoing of `paths` as a deed: sealed to them, under the policy of the run that is undone.
 fn seal_deed(workspace: &Workspace, of: &Seal, paths: &[RepoPath], now: &Snapshot) -> Result<Deed, Fault> {
-    let scope = Globs::new(paths::suggest(paths, &planning::names(now).0));
+    let scope = Globs::new(probity_paths::suggest(paths, &planning::names(now).0));
     let mut command: Vec<OsString> = vec!["probity".into(), "revert".into(), (&of.contents().run_id).into()];
     command.extend(paths.iter().map(|path| OsString::from_vec(path.as_bytes().to_vec())));
     Deed::seal(workspace, of.contents(), scope, now, command)
@@ -111,7 +111,7 @@ fn verdict(of: &Seal, [before, after]: [&Snapshot; 2], undone: &[PathRevert]) ->
     let build_outputs = of.contents().build_outputs.to_scope()?;
     // What is undone was judged, whatever the patterns say: it is no build output here either.
     let meant: BTreeSet<&RepoPath> = undone.iter().map(|one| &one.path).collect();
-    let (exempt, delta): (Vec<_>, Vec<_>) = tree::delta(before, after)
+    let (exempt, delta): (Vec<_>, Vec<_>) = probity_snapshot::delta(before, after)
         .into_iter()
         .partition(|change| build_outputs.lets_in(&change.path) && !meant.contains(&change.path));
     let refused = |one: &PathRevert| {
@@ -265,7 +265,7 @@ impl Undoing<'_> {
         };
         match git::blob(layout, id) {
             Ok(Some(bytes)) if Digest::of(&bytes) == digest => Ok(bytes),
-            Ok(_) if plan::output_root(path).is_some() => not_kept(
+            Ok(_) if probity_policy::output_root(path).is_some() => not_kept(
                 "of build outputs and installed packages no copy is kept: build or install them again".into(),
             ),
             Ok(None) if layout.is_partial() => not_kept(format!(

@@ -2,7 +2,7 @@
 
 use crate::Fault;
 use crate::own_files::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
-use canon::Reason;
+use probity_core::Reason;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -92,7 +92,7 @@ fn name_of_account(accounts: &[u8], uid: u32) -> Option<String> {
         let mut fields = line.split(|&byte| byte == b':');
         let name = fields.next().filter(|name| !name.is_empty())?;
         let is_meant = fields.nth(1)? == uid.as_bytes();
-        is_meant.then(|| canon::bytes::escape(name))
+        is_meant.then(|| probity_core::bytes::escape(name))
     })
 }
 

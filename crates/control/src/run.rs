@@ -19,22 +19,22 @@ use crate::recover::{self, ClosedRun};
 use crate::registry::Credentials;
 use crate::state_guard::Guard;
 use crate::{Fault, Workspace, before, clock, coverage, git};
-use api::PathClaim;
-use api::govern::plan::{PlanWarning, ScopeCoverage};
-use api::govern::run::{NextCommand, RefMovement, RunAnswer};
-use canon::Reason;
-use evidence::{
+use probity_api::PathClaim;
+use probity_api::govern::plan::{PlanWarning, ScopeCoverage};
+use probity_api::govern::run::{NextCommand, RefMovement, RunAnswer};
+use probity_core::Reason;
+use probity_evidence::{
     Amendment, GateStatus, Globs, Permission, Plan, Seal, SealContents, SecretKey, SignatureRule, Status,
 };
-use exec::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
-use paths::{PatternError, RepoPath, Scope};
-use plan::Policy;
+use probity_paths::{PatternError, RepoPath, Scope};
+use probity_policy::Policy;
+use probity_process::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
+use probity_storage::{Lock, LockError, durable};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use store::{Lock, LockError, durable};
 
 /// What to run, and under which scope.
 #[derive(Debug)]
@@ -357,7 +357,7 @@ fn conclude(
     let exemptions = begun.exemptions_at(workspace, &acted.end);
     let touched = guard.touched();
     observer.remember(&acted.end.content);
-    let scope = evidence::amended_scope(&seal.contents().plan.scope, &acted.asked.granted)?;
+    let scope = probity_evidence::amended_scope(&seal.contents().plan.scope, &acted.asked.granted)?;
     let mut zone_changes = start.zone_changes(&acted.end);
     zone_changes.extend(observer.state_changes(&touched));
     let ref_movements = start.ref_movements(&acted.end);
@@ -369,7 +369,7 @@ fn conclude(
         refs: seal.contents().refs,
         gates: &seal.contents().plan.gates,
         changes: &start.delta(&acted.end),
-        touched: &tree::touched(&start.content, &acted.end.content),
+        touched: &probity_snapshot::touched(&start.content, &acted.end.content),
         changed_by_command: &acted.changed_by_command,
         gate_writes: &acted.gate_writes,
         refused_amendments: &acted.asked.refusals(),
@@ -449,7 +449,7 @@ fn refuse_unsafe_scope(
     found.map_or(Ok(()), |found| {
         let (path, meaning) = (&found.path, found.reason.meaning());
         let excluded = workspace.working_directory.to_typed(&[b"!", path.as_bytes()].concat());
-        let excluded = canon::bytes::escape(&excluded);
+        let excluded = probity_core::bytes::escape(&excluded);
         let detail =
             format!("`{path}` is in the scope, but {meaning}; leave it out with `--scope '{excluded}'`");
         Err(Fault::refused(found.reason, detail))
@@ -476,7 +476,7 @@ pub(crate) fn contents_of(
     policy: &Policy,
     plan: Plan,
     run_id: &str,
-    start: &tree::Snapshot,
+    start: &probity_snapshot::Snapshot,
 ) -> SealContents {
     let mut contents = policy.seal_contents(plan, run_id, &clock::now(), start.root());
     // A policy protects itself, at the root and wherever one would make a root: whoever may write it could widen every

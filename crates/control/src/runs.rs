@@ -12,16 +12,16 @@ mod form;
 mod pack;
 
 use crate::{Fault, Workspace, clock};
-use analysis::{Comparison, Run, RunId, Severity};
-use canon::Digest;
 use pack::Opened;
+use probity_analysis::{Comparison, Run, RunId, Severity};
+use probity_core::Digest;
+use probity_storage::{Lock, State, StoreError, durable};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use store::{Lock, State, StoreError, durable};
 
 /// So many runs that nobody needs are kept by themselves.
 pub const KEPT: usize = 100;
@@ -74,7 +74,7 @@ pub struct Differing {
 impl Differing {
     /// What the whole runs say together.
     pub fn compare(&self) -> Comparison {
-        let mut comparison = analysis::compare(&self.before.run, &self.after.run);
+        let mut comparison = probity_analysis::compare(&self.before.run, &self.after.run);
         if comparison.incomparable_because.is_empty() {
             comparison.unchanged += self.n_alike;
         }
@@ -401,8 +401,8 @@ fn names(dir: &Path) -> Result<Vec<String>, Fault> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use analysis::{Input, Settings, Source, analyse};
-    use paths::RepoPath;
+    use probity_analysis::{Input, Settings, Source, analyse};
+    use probity_paths::RepoPath;
     use std::collections::BTreeMap;
 
     /// The run of a tree with one file.

@@ -11,15 +11,15 @@ use crate::contract::receipts::Receipts;
 use crate::registry::{audit, handles};
 use crate::runs::Runs;
 use crate::{bundles, claims};
-use canon::{Digest, json};
-use evidence::{Seal, SecretKey, Trust};
+use probity_core::{Digest, json};
+use probity_evidence::{Seal, SecretKey, Trust};
+use probity_storage::{Chain, HANDLES, Link, OpenRun, Position, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use store::{Chain, HANDLES, Link, OpenRun, Position, State};
 
 /// The longest chain of bundles that runs elsewhere can have added while one run went on.
 const MAX_NEW_LINKS: usize = 100_000;
@@ -48,7 +48,7 @@ pub(crate) struct Guard {
     /// What a further bundle on the chain must prove.
     trust: Trust,
     /// Where the log of intents ended.
-    intents: intent::registry::Head,
+    intents: probity_intents::registry::Head,
     files: BTreeMap<PathBuf, Mark>,
     /// The digests of the stored runs.
     runs: BTreeMap<String, Digest>,
@@ -230,8 +230,8 @@ impl Guard {
     /// Whether a claim counts on a pin. What a refused start or one that only waits had pinned, nobody needs.
     fn is_needed(&self, run: &str, pin: &str) -> bool {
         let Some(registry) = audit::registry(&self.state) else { return self.intents.seq.0 > 0 };
-        let needed = |intent: &intent::registry::Intent| {
-            intent.status == intent::Status::Active
+        let needed = |intent: &probity_intents::registry::Intent| {
+            intent.status == probity_intents::Status::Active
                 && intent.base.run_id.ends_with(run)
                 && Runs::pin_name(intent.id.as_str()) == pin
         };
@@ -299,7 +299,7 @@ impl Guard {
 }
 
 fn is_unfinished_database(name: &str) -> bool {
-    name.strip_prefix(store::DATABASE).is_some_and(|rest| rest.starts_with(".new"))
+    name.strip_prefix(probity_storage::DATABASE).is_some_and(|rest| rest.starts_with(".new"))
 }
 
 fn is_named_by_content(path: &Path) -> bool {
@@ -373,28 +373,28 @@ mod tests {
 
     #[test]
     fn intents_may_go_on_meanwhile_and_nobody_may_rewrite_their_log() {
-        use store::ports::Store;
-        let memory = store::memory::Memory::new();
+        use probity_storage::ports::Store;
+        let memory = probity_storage::memory::Memory::new();
         let mut source = crate::registry::Shell::over(&memory, std::sync::Arc::new(crate::registry::Machine));
         for n in 0..2 {
             source
                 .execute(
-                    &intent::Owner { token: Some("a".into()), ..intent::Owner::default() },
-                    intent::registry::Action::Start {
-                        declaration: intent::registry::Declaration {
-                            intent_id: intent::IntentId::parse(format!("i-{n}")).expect("an id"),
+                    &probity_intents::Owner { token: Some("a".into()), ..probity_intents::Owner::default() },
+                    probity_intents::registry::Action::Start {
+                        declaration: probity_intents::registry::Declaration {
+                            intent_id: probity_intents::IntentId::parse(format!("i-{n}")).expect("an id"),
                             description: String::new(),
                             expected_effects: Vec::new(),
-                            scope: intent::IntentScope {
-                                allowed_files: [intent::Entry::new(format!("f{n}"))].into(),
-                                ..intent::IntentScope::default()
+                            scope: probity_intents::IntentScope {
+                                allowed_files: [probity_intents::Entry::new(format!("f{n}"))].into(),
+                                ..probity_intents::IntentScope::default()
                             },
                             ttl_seconds: 600,
                             lease_seconds: 60,
-                            base: intent::registry::Base::default(),
+                            base: probity_intents::registry::Base::default(),
                         },
-                        dirty_scope_policy: intent::start::DirtyScopePolicy::Block,
-                        on_conflict: intent::start::OnConflict::Block,
+                        dirty_scope_policy: probity_intents::start::DirtyScopePolicy::Block,
+                        on_conflict: probity_intents::start::OnConflict::Block,
                     },
                     &crate::registry::TreeFacts { run_available: true, ..Default::default() },
                 )
@@ -434,7 +434,7 @@ mod tests {
         assert_eq!(renamed.len(), 1, "a run under the name of another: {renamed:?}");
         let (_dir, state) = state();
         let (kept, pinned) = (stored(&state, "a = 1\n"), stored(&state, "a = 2\n"));
-        let id = analysis::RunId(
+        let id = probity_analysis::RunId(
             format!("sha256:{}", pinned.file_name().expect("a name").to_string_lossy())
                 .parse()
                 .expect("an id"),

@@ -3,13 +3,13 @@
 use crate::own_files::{JSON_POLICY_FILE, OWN_STATE, OWN_STATE_IN_GIT, POLICY_FILE};
 use crate::root::{FoundRoot, find_root, user_homes};
 use crate::{Fault, ProgressMeter};
-use canon::Reason;
-use paths::WorkingDirectory;
-use plan::Policy;
+use probity_core::Reason;
+use probity_paths::WorkingDirectory;
+use probity_policy::Policy;
+use probity_snapshot::git::GitLayout;
+use probity_storage::State;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use store::State;
-use tree::git::GitLayout;
 
 /// A tree under Probity's eyes.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl Workspace {
     /// The text that the policy of the tree is read from, if there is one.
     pub(crate) fn policy_source(&self) -> Result<Option<PolicySource>, Fault> {
         for name in [POLICY_FILE, JSON_POLICY_FILE] {
-            if let Some(bytes) = store::durable::read(&self.root.join(name))? {
+            if let Some(bytes) = probity_storage::durable::read(&self.root.join(name))? {
                 return Ok(Some(PolicySource { is_json: name == JSON_POLICY_FILE, bytes }));
             }
         }
@@ -120,8 +120,8 @@ fn from_toml(text: &str) -> Result<Policy, String> {
 }
 
 fn from_json(text: &str) -> Result<Policy, String> {
-    let value = canon::json::parse(text.as_bytes()).map_err(|error| {
-        let (line, column) = plan::line_and_column(text, error.at);
+    let value = probity_core::json::parse(text.as_bytes()).map_err(|error| {
+        let (line, column) = probity_policy::line_and_column(text, error.at);
         format!("line {line}, column {column}: {error}")
     })?;
     Policy::from_json(&value).map_err(|error| error.to_string())
@@ -206,7 +206,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         fs::write(dir.path().join("probity.toml"), "[worspace]\n").expect("writes");
         let fault = Workspace::find(None, dir.path()).expect("is found").policy().expect_err("is refused");
-        assert_eq!(fault.exit_code(), api::ExitCode::Refused);
+        assert_eq!(fault.exit_code(), probity_api::ExitCode::Refused);
         assert!(fault.to_string().contains("probity.toml"), "{fault}");
     }
 }

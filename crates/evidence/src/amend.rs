@@ -1,8 +1,8 @@
 //! Amendments: the one way in which a sealed scope changes, appended and never rewritten (law 2).
 
 use crate::Globs;
-use canon::Reason;
-use paths::{PatternError, Scope};
+use probity_core::Reason;
+use probity_paths::{PatternError, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,8 @@
 
 use crate::wire::{self, Artifact, ChangeV1, MANIFEST, ManifestV1};
 use crate::{Change, Manifest, SecretKey, summary};
-use canon::{Digest, Reason, json};
-use paths::RepoPath;
+use probity_core::{Digest, Reason, json};
+use probity_paths::RepoPath;
 use serde_json::Value;
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use crate::wire::{self, MANIFEST, ManifestV1};
 use crate::{PublicKey, SecretKey};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
-use canon::{Digest, json};
+use probity_core::{Digest, json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -5,8 +5,8 @@
 //! A bundle is read without following links: whatever is no plain file or directory is refused.
 #![expect(clippy::disallowed_methods, reason = "the file edge of this crate: everything else is pure")]
 
-use canon::{Reason, bytes};
-use paths::RepoPath;
+use probity_core::{Reason, bytes};
+use probity_paths::RepoPath;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! Bytes that are usually text: arguments, names of references, paths that nobody judged yet.
 
-use canon::bytes;
+use probity_core::bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::fmt;
@@ -35,7 +35,7 @@ impl fmt::Debug for ByteString {
     }
 }
 
-canon::json_schema_of!(ByteString, canon::schema::bytes());
+probity_core::json_schema_of!(ByteString, probity_core::schema::bytes());
 
 impl Serialize for ByteString {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

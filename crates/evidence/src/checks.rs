@@ -2,8 +2,8 @@
 
 use crate::wire::{self, MANIFEST, ManifestV1, Status};
 use crate::{ByteString, Follows, RefChange, SignatureRule, Trust, amended_scope, judge, keys};
-use canon::{Digest, Reason, bytes, json};
-use paths::{RepoPath, Scope, reconcile};
+use probity_core::{Digest, Reason, bytes, json};
+use probity_paths::{RepoPath, Scope, reconcile};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

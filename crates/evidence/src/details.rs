@@ -1,8 +1,8 @@
 //! What a manifest of ours says beyond the required fields. All of it is covered by the run hash.
 
 use crate::{ByteString, Enforcement, Globs, RecognizedOutput};
-use canon::Digest;
-use paths::RepoPath;
+use probity_core::Digest;
+use probity_paths::RepoPath;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

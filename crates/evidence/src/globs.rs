@@ -1,7 +1,7 @@
 //! A list of glob patterns as it was written: bytes, in order, not yet judged.
 
-use canon::bytes;
-use paths::{PatternError, Scope};
+use probity_core::bytes;
+use probity_paths::{PatternError, Scope};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -46,7 +46,7 @@ impl Globs {
     }
 }
 
-canon::json_schema_of!(Globs, canon::schema::list_of_bytes());
+probity_core::json_schema_of!(Globs, probity_core::schema::list_of_bytes());
 
 impl Serialize for Globs {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,7 +1,7 @@
 //! The rules that the writer of a manifest and its verifier share, so that they cannot drift apart.
 
 use crate::{GateResult, GateStatus};
-use canon::Reason;
+use probity_core::Reason;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What speaks against the required gates, and against which: every result of a gate counts, not the last.

@@ -3,8 +3,8 @@
 //! A key is named by the first 16 hex digits of the SHA-256 of its public half. Secret halves are wiped from memory
 //! when they are dropped, and never shown.
 
-use canon::{Digest, Reason, json};
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
+use probity_core::{Digest, Reason, json};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 use std::fmt;
@@ -182,7 +182,7 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-canon::json_schema_of!(PublicKey, canon::schema::text("^ed25519:[0-9a-f]{64}$"));
+probity_core::json_schema_of!(PublicKey, probity_core::schema::text("^ed25519:[0-9a-f]{64}$"));
 
 impl Serialize for PublicKey {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

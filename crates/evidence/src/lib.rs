@@ -1,7 +1,7 @@
 //! Evidence that a run did what it was allowed to do, and that nobody touched that evidence since.
 //!
 //! Owns: the formats of plans, seals, amendments, bundles and receipts, and the verifier of all of them.
-//! May use: canon, paths.
+//! May use: core, paths.
 //! Must not know: policies, intents, contracts, git, how a run is made.
 //!
 //! Everything is pure except [`bundle`], the one module that reads and writes files.

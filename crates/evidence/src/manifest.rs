@@ -5,8 +5,8 @@
 
 use crate::wire::{ChangeKind, ChangeV1, GateResult, ManifestV1, Status};
 use crate::{Amendment, Details, Plan, amended_scope, judge};
-use canon::{Digest, Reason, json};
-use paths::{PathError, RepoPath, reconcile};
+use probity_core::{Digest, Reason, json};
+use probity_paths::{PathError, RepoPath, reconcile};
 use serde::Deserialize;
 
 /// The facts of a run.

@@ -1,7 +1,7 @@
 //! The plan: what a change may touch and what must pass, as one hashed document.
 
 use crate::Globs;
-use canon::Digest;
+use probity_core::Digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

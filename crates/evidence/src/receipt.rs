@@ -4,8 +4,8 @@
 //! name it. Signed, it is the predicate of an in-toto statement in a DSSE envelope.
 
 use crate::{CheckStatus, SignatureRule, Trust, attest};
-use canon::{Digest, Reason, bytes, json};
-use paths::RepoPath;
+use probity_core::{Digest, Reason, bytes, json};
+use probity_paths::RepoPath;
 use serde_json::{Value, json};
 
 /// The schema that every receipt names.

@@ -1,6 +1,6 @@
 //! Build outputs that say themselves what they are, as evidence names them.
 
-use paths::RepoPath;
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

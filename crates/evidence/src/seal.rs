@@ -4,8 +4,8 @@
 //! [`Seal::to_bytes`] writes for the same contents, so a seal that was touched is a damaged one.
 
 use crate::{AmendPolicy, Globs, Plan, SignatureRule};
-use canon::{Digest, Reason, json};
-use paths::RepoPath;
+use probity_core::{Digest, Reason, json};
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -2,8 +2,8 @@
 
 use crate::amend::amended_scope;
 use crate::{Amendment, Globs};
-use canon::{Digest, Reason, json};
-use paths::RepoPath;
+use probity_core::{Digest, Reason, json};
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

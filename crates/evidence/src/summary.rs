@@ -2,7 +2,7 @@
 
 use crate::wire::{ChangeKind, GateResult};
 use crate::{Amendment, Change, Finding, GateStatus, Manifest};
-use canon::bytes;
+use probity_core::bytes;
 use std::fmt::Display;
 
 /// Renders the page.
@@ -18,8 +18,9 @@ pub fn render(manifest: &Manifest) -> String {
             .map(|reason| format!("`{reason}`: {}. Next: {}.", reason.meaning(), reason.next_step())),
     );
     page.section("Facts", facts(manifest));
-    let paths =
-        |paths: &[paths::RepoPath]| paths.iter().map(|path| code(path.as_bytes())).collect::<Vec<_>>();
+    let paths = |paths: &[probity_paths::RepoPath]| {
+        paths.iter().map(|path| code(path.as_bytes())).collect::<Vec<_>>()
+    };
     page.section("Outside the scope", paths(&manifest.untracked().unwrap_or_default()));
     page.section("Protected", manifest.details.protected.iter().map(finding));
     page.section("Unsafe", manifest.details.unsafe_entries.iter().map(finding));

@@ -1,7 +1,7 @@
 //! What the caller demands of a bundle. It comes from the caller, never from the bundle.
 
 use crate::PublicKey;
-use canon::{Digest, json};
+use probity_core::{Digest, json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;

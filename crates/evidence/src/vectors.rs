@@ -1,7 +1,7 @@
 //! The JSON form of the verifier: kind `evidence`.
 
 use crate::{Trust, verify};
-use canon::bytes;
+use probity_core::bytes;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

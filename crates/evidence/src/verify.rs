@@ -6,7 +6,7 @@
 use crate::Trust;
 use crate::checks::{Fault, Subject};
 use crate::wire::{MANIFEST, ManifestV1};
-use canon::{Reason, json};
+use probity_core::{Reason, json};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

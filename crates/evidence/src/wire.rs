@@ -4,7 +4,7 @@
 //! verifier can say what is bad about it.
 
 use crate::{Amendment, ByteString, GateStatus, Globs, Plan};
-use canon::{Digest, json};
+use probity_core::{Digest, json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -41,7 +41,7 @@ pub(crate) struct ManifestV1 {
     pub(crate) signature: Option<String>,
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// Whether a run passed.
     pub enum Status {
         /// It kept to its scope, and its required gates passed.
@@ -51,7 +51,7 @@ canon::word_enum! {
     }
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// How a path changed.
     pub enum ChangeKind {
         /// It is new.

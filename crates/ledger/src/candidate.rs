@@ -5,8 +5,8 @@
 //! position and its code too.
 
 use crate::words::{Confidence, DeltaKind, ItemKind, Mode};
-use canon::Digest;
-use canon::digest::Hasher;
+use probity_core::Digest;
+use probity_core::digest::Hasher;
 
 /// The longest text a candidate may carry.
 pub const MAX_TEXT_BYTES: usize = 1 << 20;

@@ -4,8 +4,8 @@
 //! stand in memory as JSON at once.
 
 use crate::ledger::Ledger;
-use canon::digest::Hasher;
-use canon::{Digest, json};
+use probity_core::digest::Hasher;
+use probity_core::{Digest, json};
 use serde_json::{Value, json};
 
 impl Ledger {

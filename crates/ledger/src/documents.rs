@@ -11,7 +11,7 @@ use crate::ledger::Ledger;
 use crate::record::{ItemId, Seq};
 use crate::view::Item;
 use crate::words::{Confidence, ItemKind, Status};
-use commit::{Commit, CommitId, Schema, Stamp, State, diff};
+use probity_documents::{Commit, CommitId, Schema, Stamp, State, diff};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -182,7 +182,7 @@ impl Ledger {
 mod tests {
     use super::*;
     use crate::{BatchMode, Proposal};
-    use commit::{Engine, MemoryCommits};
+    use probity_documents::{Engine, MemoryCommits};
     use proptest::prelude::*;
 
     fn delta() -> impl Strategy<Value = Value> {

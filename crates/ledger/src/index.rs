@@ -2,8 +2,8 @@
 //! has other ones is made again.
 
 use crate::texts::count;
-use canon::Index;
 use foldhash::fast::FixedState;
+use probity_core::Index;
 use std::hash::{BuildHasher, Hasher};
 
 /// Hashes bytes, to find by; what was found is always compared.

@@ -15,7 +15,7 @@ use crate::sources::{Known, Sources, SourcesMark};
 use crate::statements::Statements;
 use crate::texts::{Texts, count};
 use crate::words::{Confidence, Mode, Status};
-use canon::Digest;
+use probity_core::Digest;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 

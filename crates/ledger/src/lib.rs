@@ -1,7 +1,7 @@
 //! The ledger: what agents know and decided, reconciled under invariants. Pure: no file, no clock.
 //!
 //! Owns: candidates, items, transitions, identity of statements, extraction from transcripts.
-//! May use: canon, commit, paths.
+//! May use: core, documents, paths.
 //! Must not know: a file, a clock, a network, how batches are stored.
 //!
 //! Agents propose [`Candidate`]s; the reconciler decides; nothing false or untraceable becomes state, and nothing is

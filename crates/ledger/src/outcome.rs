@@ -2,7 +2,7 @@
 
 use crate::record::{ItemId, Seq};
 
-canon::code_enum! {
+probity_core::code_enum! {
     /// Why a candidate was merged into what is there already.
     pub enum MergeCode {
         Duplicate = "duplicate",
@@ -14,7 +14,7 @@ canon::code_enum! {
     }
 }
 
-canon::code_enum! {
+probity_core::code_enum! {
     /// Why a candidate was rejected.
     pub enum RejectCode {
         KeyConflict = "key_conflict",

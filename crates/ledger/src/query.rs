@@ -31,7 +31,7 @@ pub enum PositionError {
     },
 }
 
-canon::code_enum! {
+probity_core::code_enum! {
     /// The codes of positions that the ledger does not have.
     pub enum PositionCode {
         Ahead = "position_ahead",

@@ -7,7 +7,7 @@
 use crate::index::{Names, hash_of};
 use crate::record::{ItemId, Record, Seq};
 use crate::texts::count;
-use canon::Index;
+use probity_core::Index;
 
 /// A source whose turn is known.
 pub(crate) type Known = (u32, Option<(u64, u64)>);

@@ -6,7 +6,7 @@
 use crate::identity::{Meaning, Polarity};
 use crate::record::{ItemId, Record};
 use crate::texts::count;
-use canon::Index;
+use probity_core::Index;
 use std::collections::BTreeSet;
 
 /// How many different statements with one neutral form are looked through for an opposite.

@@ -5,7 +5,7 @@ use crate::record::ItemId;
 use crate::words::{Confidence, ItemKind, Status};
 use std::collections::BTreeSet;
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What is suggested.
     pub enum Advice {
         /// Two items contradict each other: supersede one of them.

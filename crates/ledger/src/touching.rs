@@ -7,7 +7,7 @@
 use crate::ledger::Ledger;
 use crate::record::ItemId;
 use crate::words::{ItemKind, Status};
-use paths::{Claim, RepoPath, Scope};
+use probity_paths::{Claim, RepoPath, Scope};
 
 /// A constraint that touches a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,7 +122,7 @@ fn meets(word: &str, claim: &Claim) -> bool {
         return true;
     };
     let literals = RepoPath::parse(folder.as_bytes()).into_iter().collect();
-    paths::overlap(&Claim { scope, literals }, claim).map_or(true, |witness| witness.is_some())
+    probity_paths::overlap(&Claim { scope, literals }, claim).map_or(true, |witness| witness.is_some())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! A word that is not in its list is refused by the reader; nothing is guessed or coerced.
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What an item is. It never changes.
     pub enum ItemKind {
         /// What the project is after.
@@ -22,7 +22,7 @@ canon::word_enum! {
     }
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// Where an item is in its life. `superseded` and `resolved` are final.
     pub enum Status {
         /// Proposed, not believed yet.
@@ -52,7 +52,7 @@ impl Status {
     }
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// How sure one is. Ordered from the weakest.
     pub enum Confidence {
         /// A guess.
@@ -66,7 +66,7 @@ canon::word_enum! {
     }
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// In which direction a constraint was revised, as its author sees it.
     pub enum Mode {
         /// It now allows more.
@@ -78,7 +78,7 @@ canon::word_enum! {
     }
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What a candidate delta proposes.
     pub enum DeltaKind {
         /// A new goal.

@@ -1,10 +1,10 @@
 //! One call of a tool: what it was given, and how it tells its caller how far it is.
 
-use api::Answer as _;
-use control::progress::Progress;
-use control::registry::KeptHandle;
-use control::{Fault, Workspace};
-use intent::IntentId;
+use probity_api::Answer as _;
+use probity_control::progress::Progress;
+use probity_control::registry::KeptHandle;
+use probity_control::{Fault, Workspace};
+use probity_intents::IntentId;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;

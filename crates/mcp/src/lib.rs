@@ -2,7 +2,7 @@
 //! calls, and answers with the documents of `control`.
 //!
 //! Owns: the tools and resources that agents see, and the two transports.
-//! May use: api, canon, commit, contract, control, intent, ledger, paths, plan.
+//! May use: api, contract, control, core, documents, intents, ledger, paths, policy.
 //! Must not know: any rule: an answer is a function of `control`.
 //!
 //! * [`serve_stdio`]: one agent starts the server and speaks to it through its pipes.

@@ -1,10 +1,10 @@
 //! Resources: runs, receipts and evidence that an agent, or the person behind it, may want to read in full.
 
-use api::Answer as _;
-use control::analyze::{self, FindingLimits};
-use control::contract::receipts::Receipts;
-use control::runs::Runs;
-use control::{Fault, Workspace, bundles};
+use probity_api::Answer as _;
+use probity_control::analyze::{self, FindingLimits};
+use probity_control::contract::receipts::Receipts;
+use probity_control::runs::Runs;
+use probity_control::{Fault, Workspace, bundles};
 use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 //! `{"text", "usage": {"prompt_tokens", "completion_tokens"}}`, to standard output.
 
 use crate::{MAX_ANSWER_BYTES, Provider, Question, Reply, Trouble, Usage, beginning};
-use exec::{CaptureError, Environment, Limits, Outcome};
+use probity_process::{CaptureError, Environment, Limits, Outcome};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::{Seek, Write};
@@ -30,8 +30,9 @@ impl Provider for Command {
         let mut stdin = tempfile::tempfile().map_err(broken)?;
         stdin.write_all(asked.to_string().as_bytes()).and_then(|()| stdin.rewind()).map_err(broken)?;
         let limits = Limits { time: self.timeout, output_bytes: MAX_ANSWER_BYTES };
-        let captured = exec::capture_from(&self.argv, &self.environment, &self.cwd, limits, Some(stdin))
-            .map_err(|error| trouble(&error))?;
+        let captured =
+            probity_process::capture_from(&self.argv, &self.environment, &self.cwd, limits, Some(stdin))
+                .map_err(|error| trouble(&error))?;
         if captured.outcome != Outcome::Exited(0) {
             let words = beginning(&captured.stderr);
             let words = if words.is_empty() { "it wrote nothing to stderr" } else { &words };
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
 
     fn ask(script: &str) -> Result<Reply, Trouble> {
-        ask_within(script, testkit::STUCK_TIMEOUT)
+        ask_within(script, probity_testkit::STUCK_TIMEOUT)
     }
 
     fn ask_within(script: &str, timeout: Duration) -> Result<Reply, Trouble> {

@@ -1,7 +1,7 @@
 //! Asks a language model for a structured answer, and never waits, spends or believes without bounds.
 //!
 //! Owns: asking a language model within bounds of time, calls and tokens.
-//! May use: exec.
+//! May use: process.
 //! Must not know: what the question or the answer is about.
 //!
 //! * [`Provider`]: something that answers a [`Question`]. [`Http`] is an OpenAI-compatible or Ollama endpoint,

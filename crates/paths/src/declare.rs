@@ -8,7 +8,7 @@ use crate::overlap::are_apart;
 use crate::repo_path::{self, RepoPath};
 use crate::scope::Pattern;
 use crate::tree_names::TreeNames;
-use canon::Reason;
+use probity_core::Reason;
 use std::collections::BTreeSet;
 
 /// The list that an entry stands in.

@@ -7,7 +7,7 @@ use crate::RepoPath;
 use crate::class::{self, Class};
 use crate::program::{self, Set, Step};
 use crate::units::{self, Unit};
-use canon::Reason;
+use probity_core::Reason;
 
 /// A compiled fnmatch pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -193,7 +193,12 @@ mod tests {
                 matched.iter().map(|path| (path, true)).chain(unmatched.iter().map(|path| (path, false)));
             for (path, expected) in all {
                 let path = RepoPath::parse(path).expect("a path");
-                assert_eq!(matches(pattern, &path), expected, "{} {path}", canon::bytes::escape(pattern));
+                assert_eq!(
+                    matches(pattern, &path),
+                    expected,
+                    "{} {path}",
+                    probity_core::bytes::escape(pattern)
+                );
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::class::{self, Class};
 use crate::program::{self, Set, Step};
 use crate::repo_path::{self, RepoPath};
 use crate::units::{self, Unit};
-use canon::Reason;
+use probity_core::Reason;
 
 /// A compiled glob, without the `!` of an exclusion.
 #[derive(Debug, Clone, PartialEq, Eq)]

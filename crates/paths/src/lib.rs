@@ -1,7 +1,7 @@
 //! Paths of a tree and what a scope says about them. Pure: no file is ever touched here.
 //!
 //! Owns: paths of a tree, patterns and their matching, scopes and their overlap.
-//! May use: canon.
+//! May use: core.
 //! Must not know: a file system, a policy, an intent.
 //!
 //! * [`RepoPath`]: a path relative to the sealed root, as bytes.

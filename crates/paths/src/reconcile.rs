@@ -3,7 +3,7 @@
 //! Pure: the same scope and the same delta give the same answer (law 7).
 
 use crate::{RepoPath, Scope};
-use canon::Reason;
+use probity_core::Reason;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the check D ⊆ R found. It passed exactly when no path is untracked.

@@ -2,7 +2,7 @@
 //!
 //! Any file name works. Nothing is trimmed, folded or rewritten: two paths are equal exactly when their bytes are.
 
-use canon::{Reason, bytes};
+use probity_core::{Reason, bytes};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
@@ -108,7 +108,7 @@ impl fmt::Debug for RepoPath {
     }
 }
 
-canon::json_schema_of!(RepoPath, canon::schema::bytes());
+probity_core::json_schema_of!(RepoPath, probity_core::schema::bytes());
 
 impl Serialize for RepoPath {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -4,7 +4,7 @@ use crate::RepoPath;
 use crate::glob::Glob;
 use crate::stems::Stems;
 use crate::suggest::escape;
-use canon::{Reason, bytes};
+use probity_core::{Reason, bytes};
 
 /// What a change may touch: compiled glob patterns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

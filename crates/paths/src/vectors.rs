@@ -6,7 +6,7 @@ use crate::{
     Claim, IntentScope, PatternError, Remark, RepoPath, Rule, Scope, TooComplex, TreeNames, declare_intent,
     declare_plan, delta, overlap, reconcile,
 };
-use canon::{Reason, bytes};
+use probity_core::{Reason, bytes};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;

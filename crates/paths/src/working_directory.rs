@@ -3,7 +3,7 @@
 //! other.
 
 use crate::suggest::escape;
-use canon::{Reason, bytes};
+use probity_core::{Reason, bytes};
 use std::fmt;
 
 /// The directories whose names in a grant always mean the one at the root: git's own, and Probity's state.

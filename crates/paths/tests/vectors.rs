@@ -1,6 +1,6 @@
 //! The vectors of this crate's kinds.
 
-use conformance::{Kind, check};
+use probity_conformance::{Kind, check};
 use probity_paths::vectors;
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a command ends with: one JSON document, and an exit code.
 
-use api::ExitCode;
-use control::Fault;
+use probity_api::ExitCode;
+use probity_control::Fault;
 use serde_json::Value;
 
 /// A command's answer for programs. What people are told has been written on the way.
@@ -21,7 +21,7 @@ impl Answer {
     }
 
     /// An answer that is a type.
-    pub(crate) fn of<A: api::Answer>(exit_code: ExitCode, answer: &A) -> Self {
+    pub(crate) fn of<A: probity_api::Answer>(exit_code: ExitCode, answer: &A) -> Self {
         Self { exit_code, document: answer.to_document() }
     }
 

@@ -17,7 +17,7 @@ use std::path::PathBuf;
     name = "probity",
     version,
     help_template = crate::help::template(),
-    after_help = api::ExitCode::summary(),
+    after_help = probity_api::ExitCode::summary(),
     propagate_version = true
 )]
 pub(crate) struct Cli {
@@ -375,7 +375,7 @@ pub(crate) enum EvidenceCommand {
 }
 
 fn age(text: &str) -> Result<std::time::Duration, String> {
-    let ms = plan::duration_ms(text).ok_or("write a whole number and `d`, `h` or `m`, as `90d`")?;
+    let ms = probity_policy::duration_ms(text).ok_or("write a whole number and `d`, `h` or `m`, as `90d`")?;
     Ok(std::time::Duration::from_millis(ms))
 }
 

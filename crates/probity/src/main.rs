@@ -10,11 +10,11 @@ mod review;
 mod ui;
 
 use answer::Answer;
-use api::ExitCode;
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use cli::{Cli, Command};
-use control::{Fault, Workspace};
+use probity_api::ExitCode;
+use probity_control::{Fault, Workspace};
 use std::path::{Path, PathBuf};
 
 #[global_allocator]
@@ -54,7 +54,7 @@ fn usage(error: &clap::Error) -> std::process::ExitCode {
     if !error.use_stderr() || !words.into_iter().any(|word| word == "--json") {
         return if error.use_stderr() { ExitCode::Refused } else { ExitCode::Ok }.into();
     }
-    let answer = Answer::of_fault(&Fault::refused(canon::Reason::UsageInvalid, first_words(error)));
+    let answer = Answer::of_fault(&Fault::refused(probity_core::Reason::UsageInvalid, first_words(error)));
     ui::print_json(&answer.document);
     process_exit_code(&answer)
 }

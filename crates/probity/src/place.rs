@@ -2,9 +2,9 @@
 
 use crate::cli::Selection;
 use crate::ui;
-use canon::bytes::shell_word;
-use control::{Fault, Workspace};
-use paths::{TypedPathError, WorkingDirectory};
+use probity_control::{Fault, Workspace};
+use probity_core::bytes::shell_word;
+use probity_paths::{TypedPathError, WorkingDirectory};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -91,8 +91,8 @@ pub(crate) fn path(workspace: &Workspace, typed: &OsStr) -> Result<Vec<u8>, Faul
 pub(crate) fn selection(
     workspace: &Workspace,
     typed: Selection,
-) -> Result<control::planning::Selection, Fault> {
-    Ok(control::planning::Selection {
+) -> Result<probity_control::planning::Selection, Fault> {
+    Ok(probity_control::planning::Selection {
         scope: patterns(workspace, &typed.scope)?,
         changed: paths(workspace, &typed.changed)?,
         packs: typed.pack,
@@ -141,11 +141,11 @@ fn refuse_system_path(workspace: &Workspace, typed: &[u8]) -> Result<(), Fault> 
         return Ok(());
     }
     let hint = below.map_or_else(String::new, |below| {
-        format!("; write `/{}`", canon::bytes::escape(below.as_os_str().as_bytes()))
+        format!("; write `/{}`", probity_core::bytes::escape(below.as_os_str().as_bytes()))
     });
     let detail = format!(
         "`{}` is a path of the file system, and a leading `/` begins at the root of the tree{hint}",
-        canon::bytes::escape(typed)
+        probity_core::bytes::escape(typed)
     );
-    Err(Fault::refused(canon::Reason::ScopeAbsolute, detail))
+    Err(Fault::refused(probity_core::Reason::ScopeAbsolute, detail))
 }

@@ -157,7 +157,7 @@ pub(crate) fn number(number: usize) -> String {
 
 /// A number of things, in words: `1 change`, `2 changes`.
 pub(crate) fn count(number: usize, thing: &str) -> String {
-    canon::words::count(number, thing)
+    probity_core::words::count(number, thing)
 }
 
 /// The form of a verb that fits a number of things: `1 file needs`, `2 files need`.

@@ -45,7 +45,7 @@ pub fn wait_for<T>(what: &str, mut value: impl FnMut() -> Option<T>) -> T {
 /// ```no_run
 /// # fn a_socket_is_found() {
 /// if std::process::Command::new("python3").arg("--version").output().is_err() {
-///     return testkit::skip!("python3 is not installed");
+///     return probity_testkit::skip!("python3 is not installed");
 /// }
 /// # }
 /// # use probity_testkit as testkit;

@@ -9,50 +9,65 @@ use std::process::Command;
 
 /// Every crate with the crates of the project that it may use. Tests and benchmarks may use more.
 pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
-    ("analysis", &["canon", "paths"]),
-    ("api", &["analysis", "canon", "commit", "contract", "evidence", "intent", "ledger", "paths", "plan"]),
-    ("canon", &[]),
-    ("commit", &["canon"]),
+    ("analysis", &["core", "paths"]),
+    (
+        "api",
+        &["analysis", "core", "documents", "contract", "evidence", "intents", "ledger", "paths", "policy"],
+    ),
+    ("core", &[]),
+    ("documents", &["core"]),
     ("conformance", &[]),
-    ("contract", &["canon", "evidence", "intent", "paths", "plan"]),
+    ("contract", &["core", "evidence", "intents", "paths", "policy"]),
     (
         "control",
         &[
-            "analysis", "api", "canon", "commit", "contract", "evidence", "exec", "intent", "ledger",
-            "model", "paths", "plan", "store", "tree",
+            "analysis",
+            "api",
+            "core",
+            "documents",
+            "contract",
+            "evidence",
+            "process",
+            "intents",
+            "ledger",
+            "model",
+            "paths",
+            "policy",
+            "storage",
+            "snapshot",
         ],
     ),
     // The verifier: an audit reads these three crates and nothing else of ours.
-    ("evidence", &["canon", "paths"]),
-    ("exec", &["canon"]),
-    ("intent", &["canon", "paths"]),
-    ("ledger", &["canon", "commit", "paths"]),
-    ("mcp", &["api", "canon", "commit", "contract", "control", "intent", "ledger", "paths", "plan"]),
-    ("model", &["exec"]),
-    ("paths", &["canon"]),
-    ("plan", &["canon", "evidence", "paths"]),
+    ("evidence", &["core", "paths"]),
+    ("process", &["core"]),
+    ("intents", &["core", "paths"]),
+    ("ledger", &["core", "documents", "paths"]),
+    ("mcp", &["api", "core", "documents", "contract", "control", "intents", "ledger", "paths", "policy"]),
+    ("model", &["process"]),
+    ("paths", &["core"]),
+    ("policy", &["core", "evidence", "paths"]),
     (
         "probity",
         &[
             "analysis",
             "api",
-            "canon",
-            "commit",
+            "core",
+            "documents",
             "conformance",
             "contract",
             "control",
             "evidence",
-            "intent",
+            "intents",
             "ledger",
             "mcp",
             "paths",
-            "plan",
-            "tree",
+            "policy",
+            "snapshot",
         ],
     ),
-    ("store", &["canon", "commit"]),
+    ("storage", &["core", "documents"]),
     ("testkit", &[]),
-    ("tree", &["canon", "paths"]),
+    ("snapshot", &["core", "paths"]),
     ("xtask", &["api"]),
 ];
 
@@ -154,7 +169,7 @@ mod tests {
     fn the_verifier_stands_on_canon_and_paths_alone() {
         let graph = Graph::read().expect("a graph");
         let closure: Vec<String> = graph.closure("evidence").into_iter().collect();
-        assert_eq!(closure, ["canon", "evidence", "paths"]);
+        assert_eq!(closure, ["core", "evidence", "paths"]);
     }
 
     #[test]

@@ -76,13 +76,13 @@ mod tests {
 
     #[test]
     fn a_page_with_another_graph_is_out_of_date() {
-        let graph = Graph::new(&[("evidence", &["canon"]), ("canon", &[])]);
+        let graph = Graph::new(&[("evidence", &["core"]), ("core", &[])]);
         let stale = format!("# A\n{BEGIN}old\n{END}\nmore\n");
-        let files = [file(PAGE, &stale), file("crates/canon/src/lib.rs", &"x\n".repeat(1_010))];
+        let files = [file(PAGE, &stale), file("crates/core/src/lib.rs", &"x\n".repeat(1_010))];
         assert!(complaint(&graph, &files).expect("a page").is_some());
         let fresh = with_graph(&stale, &text(&graph, &files)).expect("a place");
-        assert!(fresh.contains("| `evidence` | `canon` |") && fresh.contains("about 1,000 lines"), "{fresh}");
-        let files = [file(PAGE, &fresh), file("crates/canon/src/lib.rs", &"x\n".repeat(1_010))];
+        assert!(fresh.contains("| `evidence` | `core` |") && fresh.contains("about 1,000 lines"), "{fresh}");
+        let files = [file(PAGE, &fresh), file("crates/core/src/lib.rs", &"x\n".repeat(1_010))];
         assert_eq!(complaint(&graph, &files), Ok(None));
     }
 }

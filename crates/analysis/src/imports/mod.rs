@@ -15,7 +15,7 @@ mod rust;
 use crate::corpus::File;
 use crate::facts::{Import, ImportKind, count};
 use crate::language::Language;
-use paths::RepoPath;
+use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an import means.

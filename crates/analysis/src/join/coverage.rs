@@ -4,7 +4,7 @@ use super::xml::{Event, Tags};
 use super::{JoinError, Joined, LeftOut, Reader, ReportFormat, line};
 use crate::facts::count;
 use crate::run::Run;
-use paths::RepoPath;
+use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
 const MAX_BYTES: usize = 256 << 20;

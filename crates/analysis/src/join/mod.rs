@@ -13,9 +13,9 @@ mod xml;
 use crate::facts::count;
 use crate::finding;
 use crate::run::{Run, RunId};
-use canon::Digest;
-use paths::RepoPath;
 use place::Locator;
+use probity_core::Digest;
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -44,7 +44,7 @@ pub enum ReportKind {
     Coverage,
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// The format of a report.
     pub enum ReportFormat {
         /// SARIF 2.1.0.
@@ -56,7 +56,7 @@ canon::word_enum! {
     }
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// Why an entry of a report is left out.
     pub enum LeftOut {
         /// The report itself says that it is no failure, gone, or accepted by a person.

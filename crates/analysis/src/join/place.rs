@@ -2,7 +2,7 @@
 //! outside, even if a file of that name is in the tree.
 
 use super::LeftOut;
-use paths::RepoPath;
+use probity_paths::RepoPath;
 
 /// Knows where the tree lay.
 #[derive(Debug, Clone, Copy)]

@@ -339,7 +339,7 @@ impl ToolResult {
 /// The lines of files that results speak of, each file read once.
 struct Texts<'a> {
     reader: &'a Reader<'a>,
-    lines: BTreeMap<paths::RepoPath, Vec<String>>,
+    lines: BTreeMap<probity_paths::RepoPath, Vec<String>>,
 }
 
 impl Texts<'_> {

@@ -21,7 +21,7 @@ mod typescript;
 pub(crate) use table::{ATOMS, Kind, Kinds, Role, Roles, Word};
 
 use crate::facts::Import;
-pub use canon::Language;
+pub use probity_core::Language;
 
 /// What the engine must know of `language`.
 pub(crate) fn spec(language: Language) -> &'static Spec {

@@ -8,7 +8,7 @@ use crate::compare::Comparison;
 use crate::facts::{Note, count};
 use crate::finding::{Confidence, Family, Finding, FindingId, Location, Severity};
 use crate::run::{Run, RunFile};
-use paths::RepoPath;
+use probity_paths::RepoPath;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,8 +3,8 @@
 use probity_analysis::{Analysis, Family, Finding, Input, Run, Settings, Source, analyse};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) fn path(text: &str) -> paths::RepoPath {
-    paths::RepoPath::parse(text.as_bytes()).expect("a path")
+pub(crate) fn path(text: &str) -> probity_paths::RepoPath {
+    probity_paths::RepoPath::parse(text.as_bytes()).expect("a path")
 }
 
 /// A tree of files: configuration files are governance, everything else is a source.

@@ -189,7 +189,7 @@ fn deleting_a_module_that_is_still_imported_is_a_regression() {
 #[test]
 fn a_run_knows_the_content_of_each_file() {
     let run = run(&[("a.py", "x = 1\n")]);
-    assert_eq!(run.files[0].content, canon::Digest::of(b"x = 1\n"));
+    assert_eq!(run.files[0].content, probity_core::Digest::of(b"x = 1\n"));
 }
 
 #[test]

@@ -30,7 +30,8 @@ fn report(kind: ReportKind, bytes: &[u8]) -> Report<'_> {
 }
 
 fn joined(source: &str, kind: ReportKind, bytes: &[u8]) -> Result<Run, JoinError> {
-    let sources = |wanted: &paths::RepoPath| (*wanted == path("a.py")).then(|| source.as_bytes().to_vec());
+    let sources =
+        |wanted: &probity_paths::RepoPath| (*wanted == path("a.py")).then(|| source.as_bytes().to_vec());
     join(run(&[("a.py", source)]), &[report(kind, bytes)], ROOT, &sources)
 }
 

@@ -54,7 +54,7 @@ fn damaged_facts_are_told_and_never_used() {
     let mut facts = read(Language::Python, b"def f(a):\n    return a\n", 1 << 20);
     facts.units[1].parent = Some(7);
     assert!(!facts.is_sound());
-    let known = Source::Known { content: canon::Digest::of(b"x"), facts: facts.into() };
+    let known = Source::Known { content: probity_core::Digest::of(b"x"), facts: facts.into() };
     let input = Input { sources: BTreeMap::from([(path("a.py"), known)]), ..Input::default() };
     let run = analyse(&input, &Settings::default()).run;
     assert_eq!(run.file_counts(), (0, 0, 1));

@@ -1,8 +1,8 @@
 //! The answer of `probity amend --intent`.
 
 use crate::document::Answer;
-use intent::registry::Notice;
-use intent::{Entries, IntentId, IntentScope};
+use probity_intents::registry::Notice;
+use probity_intents::{Entries, IntentId, IntentScope};
 use schemars::JsonSchema;
 use serde::Serialize;
 

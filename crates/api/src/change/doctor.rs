@@ -4,7 +4,7 @@ use crate::document::Answer;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// How a check ended. The later, the worse.
     pub enum CheckupStatus {
         /// All is well.

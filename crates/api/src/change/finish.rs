@@ -4,14 +4,14 @@ use super::hygiene::FinishHygieneAnswer;
 use super::trail::PatchTrail;
 use crate::document::Answer;
 use crate::exit::ExitCode;
-use canon::Digest;
-use contract::claims::ClaimVerdict;
-use contract::finish::{FinishNextStep, FinishStep, ReceiptOutcome};
-use contract::{ContractReason, ContractStatus, DeltaVerdict, Profile};
-use intent::hygiene::DirtyStatus;
-use intent::registry::Notice;
-use intent::{IntentId, ScopeCheck, ScopeCheckStatus};
-use paths::RepoPath;
+use probity_contract::claims::ClaimVerdict;
+use probity_contract::finish::{FinishNextStep, FinishStep, ReceiptOutcome};
+use probity_contract::{ContractReason, ContractStatus, DeltaVerdict, Profile};
+use probity_core::Digest;
+use probity_intents::hygiene::DirtyStatus;
+use probity_intents::registry::Notice;
+use probity_intents::{IntentId, ScopeCheck, ScopeCheckStatus};
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -169,7 +169,7 @@ pub struct HealthAdvisory {
     pub health_delta: i64,
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What became of the claims of the author.
     pub enum ClaimsSummary {
         /// There were none.
@@ -251,7 +251,7 @@ pub struct ExternalChange {
     pub agent: Option<String>,
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// Whose an uncommitted change is, as far as that is known (law 5).
     pub enum ChangeAttribution {
         /// A live intent of other agents holds the path.

@@ -1,9 +1,9 @@
 //! Whose the uncommitted changes of the tree are, at a start and at a finish.
 
-use canon::Digest;
-use intent::hygiene::{DirtyAttribution, DirtyEntry, FinishBlockReason, SnapshotStatus};
-use intent::{Entries, ForeignDirtyOverlap};
-use paths::RepoPath;
+use probity_core::Digest;
+use probity_intents::hygiene::{DirtyAttribution, DirtyEntry, FinishBlockReason, SnapshotStatus};
+use probity_intents::{Entries, ForeignDirtyOverlap};
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,9 @@
 //! The registry as one reader sees it: answers of `probity intent` and `probity log`.
 
 use crate::document::Answer;
-use canon::Digest;
-use intent::registry::{Base, Event, Head, Notice, RefusalCode, Seq};
-use intent::{Entries, IntentId, IntentScope, Owner, Ownership, Status};
+use probity_core::Digest;
+use probity_intents::registry::{Base, Event, Head, Notice, RefusalCode, Seq};
+use probity_intents::{Entries, IntentId, IntentScope, Owner, Ownership, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -111,7 +111,7 @@ impl Answer for IntentAnswer {
     const SCHEMA: &'static str = "probity/intent/v1";
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// Whether a command changed the registry.
     pub enum IntentChangeStatus {
         /// It did.
@@ -155,7 +155,7 @@ pub struct LoggedEvent {
     pub at_utc: String,
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// Whether each event names the one before it.
     pub enum ChainStatus {
         /// It does, from the first event to the last. A log of which this is not true is refused.
@@ -178,7 +178,7 @@ impl Answer for IntentLogAnswer {
     const SCHEMA: &'static str = "probity/log/v1";
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What a reset did with an intent.
     pub enum ResetAction {
         /// One's own: it lives on with a new lease.

@@ -1,12 +1,12 @@
 //! The other intents and governed runs that a start meets.
 
 use crate::SystemPath;
-use evidence::Globs;
-use intent::{Entries, IntentId, OverlapType, Ownership, RelationKind};
+use probity_evidence::Globs;
+use probity_intents::{Entries, IntentId, OverlapType, Ownership, RelationKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What to do about another intent or run. Never: end its process.
     pub enum NeighbourAction {
         /// It is one's own.

@@ -3,14 +3,14 @@
 //! Each is one type with one set of defaults: the arguments of a tool are read into it, its schema is the tool's, and
 //! the options of the command line fill it in.
 
-use contract::claims::Claim;
-use intent::Entry;
-use intent::start::{DirtyScopePolicy, OnConflict};
-use plan::StrictnessProfile;
+use probity_contract::claims::Claim;
+use probity_intents::Entry;
+use probity_intents::start::{DirtyScopePolicy, OnConflict};
+use probity_policy::StrictnessProfile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// How much an answer says
     #[derive(Default)]
     pub enum DetailLevel {

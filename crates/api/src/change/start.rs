@@ -4,12 +4,12 @@ use super::hygiene::StartHygieneAnswer;
 use super::neighbors::Neighbours;
 use crate::ExitCode;
 use crate::document::Answer;
-use contract::Budget;
-use intent::registry::{Notice, RefusalCode, Seq};
-use intent::start::{ClaimState, DirtyScopePolicy, StartNextStep, StartReason, StartStatus};
-use intent::{Entry, IntentId, IntentScope};
-use paths::RepoPath;
-use plan::Strictness;
+use probity_contract::Budget;
+use probity_intents::registry::{Notice, RefusalCode, Seq};
+use probity_intents::start::{ClaimState, DirtyScopePolicy, StartNextStep, StartReason, StartStatus};
+use probity_intents::{Entry, IntentId, IntentScope};
+use probity_paths::RepoPath;
+use probity_policy::Strictness;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -137,7 +137,7 @@ pub struct MissingPath {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ScopeWarning {
     /// What it is.
-    pub code: canon::Reason,
+    pub code: probity_core::Reason,
     /// The list that it concerns.
     pub field: &'static str,
     /// The entry that it concerns.
@@ -146,7 +146,7 @@ pub struct ScopeWarning {
     pub message: &'static str,
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// How many would notice a change, by the number of files that need the changed ones.
     pub enum BlastLevel {
         /// Fewer than 5.

@@ -3,10 +3,10 @@
 use super::intents::OwnerView;
 use crate::SystemPath;
 use crate::document::Answer;
-use evidence::Globs;
-use intent::registry::Notice;
-use intent::{Entries, IntentId, Ownership, Status};
-use paths::RepoPath;
+use probity_evidence::Globs;
+use probity_intents::registry::Notice;
+use probity_intents::{Entries, IntentId, Ownership, Status};
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,9 +1,9 @@
 //! The trail of a patch: what was declared, what the evidence says, and what really changed.
 
-use canon::Digest;
-use intent::hygiene::DirtyStatus;
-use intent::{Entries, Entry, ScopeRelation};
-use paths::RepoPath;
+use probity_core::Digest;
+use probity_intents::hygiene::DirtyStatus;
+use probity_intents::{Entries, Entry, ScopeRelation};
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

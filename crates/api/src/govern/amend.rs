@@ -3,9 +3,9 @@
 use crate::document::Answer;
 use crate::exit::ExitCode;
 use crate::system_path::SystemPath;
-use canon::{Digest, Reason};
-use evidence::Amendment;
-use paths::RepoPath;
+use probity_core::{Digest, Reason};
+use probity_evidence::Amendment;
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -41,7 +41,7 @@ impl AmendAnswer {
     }
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What an amendment did.
     pub enum AmendStatus {
         /// A run that goes on has a wider scope.

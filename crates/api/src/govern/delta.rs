@@ -1,9 +1,9 @@
 //! Files of a bundle that say more than its manifest: what changed on both sides, and which bundles were removed.
 
 use crate::document::Answer;
-use canon::Digest;
-use evidence::ChangeKind;
-use paths::RepoPath;
+use probity_core::Digest;
+use probity_evidence::ChangeKind;
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ pub struct RecordedSide {
     pub git_id: Option<String>,
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What an entry of a tree is.
     pub enum EntryKind {
         /// A regular file.

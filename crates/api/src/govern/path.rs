@@ -1,8 +1,8 @@
 //! The answer of `probity explain PATH`.
 
 use crate::document::Answer;
-use evidence::ChangeKind;
-use paths::RepoPath;
+use probity_evidence::ChangeKind;
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -50,7 +50,7 @@ pub struct PathStanding {
     pub packs: Vec<String>,
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What is at a path.
     pub enum PathKind {
         /// A file.
@@ -95,7 +95,7 @@ pub enum OutputRule {
     },
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// Why a path is judged although a rule counts it as what builds write.
     pub enum JudgedBecause {
         /// Git tracks it, or something in it.

@@ -2,8 +2,8 @@
 
 use crate::document::Answer;
 use crate::system_path::SystemPath;
-use canon::{Digest, Reason};
-use evidence::{Globs, Plan};
+use probity_core::{Digest, Reason};
+use probity_evidence::{Globs, Plan};
 use schemars::JsonSchema;
 use serde::Serialize;
 

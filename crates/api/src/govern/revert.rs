@@ -4,8 +4,8 @@ use super::run::RefMovement;
 use crate::document::Answer;
 use crate::exit::ExitCode;
 use crate::system_path::SystemPath;
-use canon::Reason;
-use paths::RepoPath;
+use probity_core::Reason;
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -59,7 +59,7 @@ pub struct PathRevert {
     pub detail: String,
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What was done to a path.
     pub enum RevertAction {
         /// The content, type and permission bits of before are back.

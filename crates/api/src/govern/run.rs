@@ -4,9 +4,9 @@ use super::plan::{PlanWarning, ScopeCoverage};
 use crate::document::Answer;
 use crate::path_claim::PathClaim;
 use crate::system_path::SystemPath;
-use canon::{Digest, Reason};
-use evidence::{Amendment, Enforcement, GateResult, Globs, RecognizedOutput, Status};
-use paths::RepoPath;
+use probity_core::{Digest, Reason};
+use probity_evidence::{Amendment, Enforcement, GateResult, Globs, RecognizedOutput, Status};
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -75,7 +75,7 @@ impl Answer for RunAnswer {
     const SCHEMA: &'static str = "probity/run/v1";
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// Whether a finding fails the run.
     pub enum FindingSeverity {
         /// It does.
@@ -108,7 +108,7 @@ pub struct FileRename {
     pub to: RepoPath,
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What happened to a git reference.
     pub enum RefChangeKind {
         /// It was not there before.
@@ -152,7 +152,7 @@ impl RefMovement {
     }
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// A way on after a violation.
     pub enum WayForward {
         /// Widen the scope on the record.

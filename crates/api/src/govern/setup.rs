@@ -2,7 +2,7 @@
 
 use crate::document::Answer;
 use crate::system_path::SystemPath;
-use evidence::PublicKey;
+use probity_evidence::PublicKey;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -55,7 +55,7 @@ impl Answer for AgentRegistration {
     const SCHEMA: &'static str = "probity/init-agent/v1";
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// A coding agent whose configuration is known.
     pub enum CodingAgent {
         /// Claude Code.
@@ -80,7 +80,7 @@ pub struct AgentFileChange {
     pub text: String,
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// How a file of an agent changes.
     pub enum AgentFileChangeKind {
         /// It was not there.

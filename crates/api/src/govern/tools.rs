@@ -79,7 +79,7 @@ impl Answer for McpServerEnd {
     const SCHEMA: &'static str = "probity/mcp/v1";
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// How a server ended.
     pub enum McpServerStatus {
         /// The client closed the connection.

@@ -2,9 +2,9 @@
 
 use super::ListedFinding;
 use crate::document::Answer;
-use analysis::{Dimension, Family, Joined, Note, RunId};
-use canon::Digest;
-use paths::RepoPath;
+use probity_analysis::{Dimension, Family, Joined, Note, RunId};
+use probity_core::Digest;
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;

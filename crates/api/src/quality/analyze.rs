@@ -3,8 +3,8 @@
 use super::{BaselineSummary, FileSummary, RunComparison, RunSummary};
 use crate::SystemPath;
 use crate::document::Answer;
-use analysis::{Finding, GateReport};
-use paths::RepoPath;
+use probity_analysis::{Finding, GateReport};
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;

@@ -1,12 +1,12 @@
 //! The baseline of a tree.
 
 use crate::document::Answer;
-use analysis::{Capture, FindingId};
-use canon::{Digest, Reason};
+use probity_analysis::{Capture, FindingId};
+use probity_core::{Digest, Reason};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// Whether a run could be held against the baseline of its tree.
     pub enum BaselineStatus {
         /// There is no baseline.

@@ -1,7 +1,7 @@
 //! Who would notice a change.
 
 use crate::document::Answer;
-use paths::RepoPath;
+use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

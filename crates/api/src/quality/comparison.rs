@@ -1,7 +1,7 @@
 //! Two runs compared.
 
 use crate::document::Answer;
-use analysis::{
+use probity_analysis::{
     ApiBreak, Comparison, Finding, FindingId, Incomparable, Regression, Run, RunId, Verdict, Worsened,
 };
 use schemars::JsonSchema;

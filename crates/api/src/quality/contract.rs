@@ -2,22 +2,22 @@
 
 use crate::SystemPath;
 use crate::document::Answer;
-use analysis::GateReport;
-use canon::{Digest, Language, Severity};
-use contract::claims::{ApiDelta, ClaimReport, ClaimVerdict, GateFact, Objection};
-use contract::outputs::NewFinding;
-use contract::{
+use probity_analysis::GateReport;
+use probity_contract::claims::{ApiDelta, ClaimReport, ClaimVerdict, GateFact, Objection};
+use probity_contract::outputs::NewFinding;
+use probity_contract::{
     BaselineAbuse, Budget, Check, CheckResult, ContractReason, ContractStatus, DeltaSummary, HealthLoss,
     Profile,
 };
-use intent::ScopeCheck;
-use paths::RepoPath;
-use plan::Strictness;
+use probity_core::{Digest, Language, Severity};
+use probity_intents::ScopeCheck;
+use probity_paths::RepoPath;
+use probity_policy::Strictness;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What a contract was asked.
     pub enum ContractMode {
         /// What a change may cost.

@@ -2,9 +2,9 @@
 
 use super::ReceiptReference;
 use crate::document::Answer;
-use canon::{Digest, Reason};
-use contract::ContractStatus;
-use intent::Timestamp;
+use probity_contract::ContractStatus;
+use probity_core::{Digest, Reason};
+use probity_intents::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -57,7 +57,7 @@ impl Answer for ReceiptShowAnswer {
     const SCHEMA: &'static str = "probity/receipt-show/v1";
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What an offline check of a receipt says.
     pub enum ReceiptOutcome {
         /// Nothing speaks against it.
@@ -67,7 +67,7 @@ canon::word_enum! {
     }
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// How one check of a receipt ended.
     pub enum ReceiptCheckStatus {
         /// It was made and found nothing.

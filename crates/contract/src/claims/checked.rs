@@ -1,12 +1,12 @@
 //! Each claim with its verdict, the sentence that makes it, and what the facts say to it in words.
 
 use super::{AssertedClaim, Claim, Facts, Judgement, Objection, ObjectionCode, judge};
-use intent::Entry;
+use probity_intents::Entry;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What the facts say to a claim.
     pub enum ClaimVerdict {
         /// The facts support it.
@@ -213,8 +213,8 @@ mod tests {
     use super::*;
     use crate::claims::{GateFact, GateOutcome, recognise};
     use crate::words::ContractStatus;
-    use paths::RepoPath;
-    use plan::GateKind;
+    use probity_paths::RepoPath;
+    use probity_policy::GateKind;
 
     fn facts(gates: Vec<GateFact>) -> Facts {
         Facts {

@@ -3,13 +3,13 @@
 use super::{Claim, Facts, GateFact, GateOutcome};
 use crate::profile::{Check, FileClass, classify};
 use crate::words::ContractStatus;
-use intent::{Entries, Entry, covered};
-use plan::GateKind;
+use probity_intents::{Entries, Entry, covered};
+use probity_policy::GateKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-canon::code_enum! {
+probity_core::code_enum! {
     /// Why a claim does not hold, or is weaker than it sounds. In the order of their spelling.
     pub enum ObjectionCode {
         ApiBroken = "api_broken",
@@ -236,14 +236,16 @@ impl Judge<'_> {
     }
 
     fn docs_only(&mut self) {
-        let is_other = |path: &&paths::RepoPath| classify(path.as_bytes()) != FileClass::Documentation;
+        let is_other =
+            |path: &&probity_paths::RepoPath| classify(path.as_bytes()) != FileClass::Documentation;
         let others = self.facts.delta.iter().filter(is_other).map(Entry::from).collect();
         self.violation_if_any(ObjectionCode::NonDocumentationTouched, others);
     }
 
     /// Where no source was touched there is no interface that could have changed, compared or not.
     fn no_api_change(&mut self) {
-        let is_source = |path: &paths::RepoPath| matches!(classify(path.as_bytes()), FileClass::Source(_));
+        let is_source =
+            |path: &probity_paths::RepoPath| matches!(classify(path.as_bytes()), FileClass::Source(_));
         match &self.facts.api {
             Some(api) => {
                 self.violation_if_any(ObjectionCode::ApiBroken, texts(&api.breaks));
@@ -289,7 +291,7 @@ mod tests {
             intent_regressions: BTreeSet::new(),
             external_regressions: BTreeSet::new(),
             gates: Vec::new(),
-            delta: [paths::RepoPath::parse(delta.as_bytes()).expect("a path")].into(),
+            delta: [probity_paths::RepoPath::parse(delta.as_bytes()).expect("a path")].into(),
             before_findings: BTreeSet::new(),
             after_findings: BTreeSet::new(),
             checks_not_applicable: BTreeSet::new(),

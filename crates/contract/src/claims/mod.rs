@@ -13,9 +13,9 @@ pub use text::{AssertedClaim, KnownNames, Recognition, recognise};
 
 use crate::profile::Check;
 use crate::words::ContractStatus;
-use intent::Entry;
-use paths::RepoPath;
-use plan::GateKind;
+use probity_intents::Entry;
+use probity_paths::RepoPath;
+use probity_policy::GateKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

@@ -5,7 +5,7 @@ use crate::claims::{GateFact, GateOutcome};
 use crate::markdown::{code, health_change, plain};
 use crate::profile::CheckResult;
 use crate::words::ContractStatus;
-use plan::Severity;
+use probity_policy::Severity;
 use std::fmt::Write;
 
 /// The most items that one list shows.

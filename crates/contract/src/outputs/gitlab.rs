@@ -1,8 +1,8 @@
 //! GitLab: the new findings as a code quality report.
 
 use super::{NewFinding, Review};
-use canon::Digest;
-use plan::Severity;
+use probity_core::Digest;
+use probity_policy::Severity;
 use serde_json::{Value, json};
 
 /// The report: a JSON list. Findings without a file are left out, because GitLab refuses them; the other forms have them.

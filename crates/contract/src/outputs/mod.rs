@@ -16,8 +16,8 @@ pub use junit::junit;
 use crate::claims::{CheckedClaim, GateFact};
 use crate::profile::CheckResult;
 use crate::words::{ContractReason, ContractStatus};
-use paths::RepoPath;
-use plan::Severity;
+use probity_paths::RepoPath;
+use probity_policy::Severity;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 

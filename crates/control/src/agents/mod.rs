@@ -8,8 +8,8 @@ mod block;
 mod servers;
 
 use crate::{Fault, Workspace};
-use api::govern::setup::{AgentFileChange, AgentFileChangeKind, AgentRegistration, CodingAgent};
-use canon::Reason;
+use probity_api::govern::setup::{AgentFileChange, AgentFileChangeKind, AgentRegistration, CodingAgent};
+use probity_core::Reason;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,13 +2,13 @@
 
 use super::{Analyzed, BaselineState, ChangedSince};
 use crate::runs::Listed;
-use analysis::{Dimension, Family, Finding, Health, Note, Run, RunFile};
-use api::quality::{
+use probity_analysis::{Dimension, Family, Finding, Health, Note, Run, RunFile};
+use probity_api::quality::{
     AnalysisRunAnswer, BaselineStatus, BaselineSummary, FileSummary, HealthSummary, HotSpot, ListedFinding,
     NotedFile, RevisionComparison, RunComparison, RunSummary, StoredRunSummary, TreeFileSummary,
 };
-use canon::Digest;
-use paths::RepoPath;
+use probity_core::Digest;
+use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many files a list of hot spots has.
@@ -158,7 +158,7 @@ pub fn hot_spots(run: &Run) -> Vec<(&RunFile, usize)> {
         .map(|file| (file, n_findings.get(&file.path).copied().unwrap_or(0)))
         .collect();
     files.sort_by_key(|(file, n_findings)| {
-        (analysis::is_test_path(&file.path), file.health_milli, std::cmp::Reverse(*n_findings))
+        (probity_analysis::is_test_path(&file.path), file.health_milli, std::cmp::Reverse(*n_findings))
     });
     files.truncate(MAX_HOT_SPOTS);
     files
@@ -195,7 +195,7 @@ pub fn baseline_summary(state: &BaselineState) -> BaselineSummary {
         new: novelty.map(|novelty| novelty.new.clone()),
         n_known: novelty.map(|novelty| novelty.n_known),
         n_gone: novelty.map(|novelty| novelty.n_gone),
-        digest: state.baseline().map(analysis::Baseline::digest),
+        digest: state.baseline().map(probity_analysis::Baseline::digest),
         history: state.baseline().map(|baseline| baseline.history.clone()),
     }
 }

@@ -1,8 +1,8 @@
 //! The baseline of a tree: a file beside the code, so that reviewers see every change of it.
 
 use crate::{Fault, Workspace, clock};
-use analysis::{Baseline, Novelty, Run};
-pub use contract::BASELINE_FILE;
+use probity_analysis::{Baseline, Novelty, Run};
+pub use probity_contract::BASELINE_FILE;
 
 /// What the baseline of a tree says about a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl BaselineState {
 
 /// Reads the baseline of the tree and holds it against a run.
 pub fn read_baseline(workspace: &Workspace, run: &Run) -> Result<BaselineState, Fault> {
-    let bytes = store::durable::read(&workspace.root.join(BASELINE_FILE))?;
+    let bytes = probity_storage::durable::read(&workspace.root.join(BASELINE_FILE))?;
     Ok(hold_baseline(bytes.as_deref(), run))
 }
 

@@ -8,9 +8,9 @@
 //! magic (8 bytes), then records: payload length (u32), checksum (16 bytes), key (32 bytes), payload
 //! ```
 
-use analysis::{FactsKey, FileFacts};
-use canon::Digest;
-use canon::digest::Hasher;
+use probity_analysis::{FactsKey, FileFacts};
+use probity_core::Digest;
+use probity_core::digest::Hasher;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -45,7 +45,7 @@ impl Facts {
     /// Opens the cache at `path`. Whatever is wrong with it, the answer is a cache, perhaps an empty one.
     pub(super) fn open(path: PathBuf) -> Self {
         let is_small = std::fs::metadata(&path).is_ok_and(|facts| facts.len() <= MAX_BYTES);
-        let bytes = if is_small { store::durable::read(&path).ok().flatten() } else { None };
+        let bytes = if is_small { probity_storage::durable::read(&path).ok().flatten() } else { None };
         let bytes = bytes.unwrap_or_default();
         let (records, is_damaged) = index(&bytes);
         Self { path, bytes, records, is_damaged }
@@ -87,7 +87,8 @@ impl Facts {
         let _ = if self.is_damaged || is_bloated {
             let kept = live.map(|&(start, end)| &self.bytes[start..end]);
             let parts = std::iter::once(&MAGIC[..]).chain(kept).chain(added.iter().map(Vec::as_slice));
-            store::durable::write_unsynced(&self.path, &parts.collect::<Vec<_>>().concat()).map_err(drop)
+            probity_storage::durable::write_unsynced(&self.path, &parts.collect::<Vec<_>>().concat())
+                .map_err(drop)
         } else {
             append(&self.path, &added.concat()).map_err(drop)
         };

@@ -9,13 +9,13 @@ use crate::change::Look;
 use crate::progress::Progress;
 use crate::runs::Runs;
 use crate::{Fault, Workspace, git};
-use analysis::Selection;
-use canon::Digest;
-use paths::RepoPath;
-use plan::Policy;
+use probity_analysis::Selection;
+use probity_core::Digest;
+use probity_paths::RepoPath;
+use probity_policy::Policy;
+use probity_snapshot::Kind;
+use probity_snapshot::git::HeadTree;
 use std::collections::BTreeMap;
-use tree::Kind;
-use tree::git::HeadTree;
 
 /// The modes of plain files in a commit.
 const PLAIN: [u32; 2] = [0o100_644, 0o100_755];

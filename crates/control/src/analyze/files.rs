@@ -4,12 +4,12 @@
 //! (`CACHEDIR.TAG`), virtual environments (`pyvenv.cfg`), `node_modules`, `__pycache__` and nested repositories'
 //! `.git`. This depends on the tree alone, so two checkouts of one tree are analysed alike.
 
-use analysis::{Identity, Note, Part, RunId, Selection, Settings};
-use canon::Digest;
-use contract::FileClass;
-use paths::{RepoPath, Scope};
+use probity_analysis::{Identity, Note, Part, RunId, Selection, Settings};
+use probity_contract::FileClass;
+use probity_core::Digest;
+use probity_paths::{RepoPath, Scope};
+use probity_snapshot::{Kind, Snapshot};
 use std::collections::BTreeSet;
-use tree::{Kind, Snapshot};
 
 /// Names of folders that tools fill and nobody keeps.
 const TOOL_FOLDERS: [&[u8]; 3] = [b"node_modules", b"__pycache__", b".git"];
@@ -82,7 +82,7 @@ impl Files {
     }
 
     fn add(&mut self, file: &Seen, selection: &Selection<'_>) {
-        let class = contract::classify(file.path.as_bytes());
+        let class = probity_contract::classify(file.path.as_bytes());
         let part = selection.part(&file.path);
         match (class, part, file.content) {
             (FileClass::State, ..) => {}

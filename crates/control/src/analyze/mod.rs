@@ -26,15 +26,16 @@ use crate::observe::Observer;
 use crate::progress::Progress;
 use crate::runs::{Runs, Stored};
 use crate::{Fault, Workspace};
-use analysis::{
+use cache::Facts;
+use files::{Files, SourceFile};
+use probity_analysis::{
     Analysis, FactsKey, FileFacts, GateReport, GateRules, Input, Known, Note, Report, ReportKind, Run, RunId,
     Selection, Settings, Source,
 };
-use cache::Facts;
-use canon::{Digest, Reason};
-use files::{Files, SourceFile};
-use paths::RepoPath;
-use plan::Policy;
+use probity_core::{Digest, Reason};
+use probity_paths::RepoPath;
+use probity_policy::Policy;
+use probity_snapshot::Snapshot;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -42,7 +43,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tree::Snapshot;
 
 /// How often a tree that changes while it is read is looked at again.
 const ATTEMPTS: u32 = 3;
@@ -115,7 +115,7 @@ pub fn join(workspace: &Workspace, analyzed: Analyzed, reports: &[OtherReport]) 
     let plain = analyzed.run.clone();
     let bytes = |path: &RepoPath| source(workspace, &plain, path);
     let root = workspace.root.as_os_str().as_bytes();
-    let run = analysis::join(analyzed.run, &reports, root, &bytes)
+    let run = probity_analysis::join(analyzed.run, &reports, root, &bytes)
         .map_err(|error| Fault::BadInput(error.to_string()))?;
     let Stored { run, report_digest, .. } = Runs::open(workspace).save(run)?;
     Ok(Analyzed { run, report_digest, ..analyzed })
@@ -140,7 +140,7 @@ pub(crate) fn check_gates(run: &Run, rules: &GateRules, baseline: &BaselineState
         BaselineState::Held { novelty, .. } => Known::Baseline(novelty),
         BaselineState::Untrusted { why, .. } => Known::Untrusted(why),
     };
-    analysis::check_gates(run, rules, known)
+    probity_analysis::check_gates(run, rules, known)
 }
 
 /// The bytes of a file of `run`, for reports that show code; `None` if the tree does not have them any more.
@@ -166,7 +166,7 @@ pub(crate) fn run_id_under(policy: &Policy, snapshot: &Snapshot) -> Result<RunId
 }
 
 /// The settings of an analysis: those of the policy, and the analyser's own where the policy is silent.
-pub fn settings(rules: &plan::AnalysisRules) -> Result<Settings, Fault> {
+pub fn settings(rules: &probity_policy::AnalysisRules) -> Result<Settings, Fault> {
     let mut said = serde_json::to_value(rules).expect("rules have text keys and whole numbers only");
     said.as_object_mut().and_then(|said| said.remove("gates"));
     let settings: Settings = serde_json::from_value(said).map_err(|error| invalid("[analysis]", &error))?;
@@ -178,7 +178,7 @@ struct Work<'a> {
     workspace: &'a Workspace,
     options: &'a AnalyzeOptions,
     settings: Settings,
-    outputs: paths::Scope,
+    outputs: probity_paths::Scope,
     progress: &'a (dyn Fn(Progress) + Sync),
 }
 
@@ -304,7 +304,7 @@ impl<'a> Work<'a> {
             others: files.others.clone(),
         };
         let (Analysis { run, .. }, ()) =
-            rayon::join(|| analysis::analyse(&input, &self.settings), || cache.add(&new, &needed));
+            rayon::join(|| probity_analysis::analyse(&input, &self.settings), || cache.add(&new, &needed));
         // Giving back a million small pieces takes as long as storing the run, which can begin meanwhile.
         drop(input);
         rayon::spawn(move || drop((read, new, cache)));
@@ -349,7 +349,7 @@ impl<'a> Work<'a> {
             return Ok(Read { key, facts, is_new: false });
         }
         let bytes = contents(&file.path, file.content).ok_or_else(|| Failed::Changed(file.path.clone()))?;
-        let facts = analysis::read(facts_key.language, &bytes, self.settings.max_file_bytes);
+        let facts = probity_analysis::read(facts_key.language, &bytes, self.settings.max_file_bytes);
         Ok(Read { key, facts: Arc::new(facts), is_new: true })
     }
 }

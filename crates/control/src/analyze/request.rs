@@ -8,14 +8,14 @@ use super::{
 use crate::progress::Progress;
 use crate::runs::Runs;
 use crate::{Fault, Workspace};
-use analysis::{Comparison, ReportKind, Run, RunId, report};
-use api::SystemPath;
-use api::quality::{
+use probity_analysis::{Comparison, ReportKind, Run, RunId, report};
+use probity_api::SystemPath;
+use probity_api::quality::{
     AnalysisRunAnswer, AnalyzeAnswer, BaselineAnswer, BaselineStatus, BlastRadiusAnswer, RunComparison,
     RunsGcAnswer, RunsListAnswer,
 };
-use canon::Reason;
-use paths::RepoPath;
+use probity_core::Reason;
+use probity_paths::RepoPath;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -133,7 +133,7 @@ pub fn blast_radius(
         .collect::<Result<_, _>>()
         .map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
     let run = analyze(workspace, &AnalyzeOptions::default(), progress)?.run;
-    let blast = analysis::blast_radius(&run, &paths);
+    let blast = probity_analysis::blast_radius(&run, &paths);
     if !blast.unknown.is_empty() {
         let names: Vec<String> = blast.unknown.iter().map(|path| format!("`{path}`")).collect();
         let detail = match names.as_slice() {

@@ -4,9 +4,9 @@ use super::{AnalyzeOptions, Analyzed, analyze_commit};
 use crate::progress::Progress;
 use crate::runs::{Runs, Stored};
 use crate::{Fault, Workspace};
-use analysis::Comparison;
-use canon::Digest;
-use paths::RepoPath;
+use probity_analysis::Comparison;
+use probity_core::Digest;
+use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What changed since a revision.
@@ -35,13 +35,13 @@ pub fn changed_since(
     let before = Stored::whole(run, report_digest);
     // What is in the tree now stays the newest run.
     Runs::open(workspace).touch(after.run.id);
-    let comparison = analysis::compare(&before.run, &after.run);
+    let comparison = probity_analysis::compare(&before.run, &after.run);
     let changed = changed(&before, &after.run);
     Ok(ChangedSince { revision: revision.to_owned(), before, comparison, changed })
 }
 
-fn changed(before: &Stored, after: &analysis::Run) -> BTreeSet<RepoPath> {
-    let contents = |run: &analysis::Run| -> BTreeMap<RepoPath, Digest> {
+fn changed(before: &Stored, after: &probity_analysis::Run) -> BTreeSet<RepoPath> {
+    let contents = |run: &probity_analysis::Run| -> BTreeMap<RepoPath, Digest> {
         run.files.iter().map(|file| (file.path.clone(), file.content)).collect()
     };
     let (old, new) = (contents(&before.run), contents(after));

@@ -2,12 +2,12 @@
 
 use crate::Workspace;
 use crate::change::Look;
-use analysis::report::ReportSubject;
+use probity_analysis::report::ReportSubject;
 
 /// The subject of a report on the tree of a workspace. What cannot be told is left out: a report without a commit is
 /// still a report.
 pub fn report_subject(workspace: &Workspace) -> ReportSubject {
-    let project = workspace.root.file_name().map(|name| canon::bytes::escape(name.as_encoded_bytes()));
+    let project = workspace.root.file_name().map(|name| probity_core::bytes::escape(name.as_encoded_bytes()));
     let look = workspace.policy().ok().and_then(|policy| Look::take(workspace, &policy).ok());
     let commit = look.as_ref().and_then(|look| look.state.head.clone());
     let has_uncommitted_changes = look.is_some_and(|look| !look.state.dirty.is_empty());

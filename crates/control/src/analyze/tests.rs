@@ -109,5 +109,5 @@ fn a_setting_that_makes_no_sense_is_refused() {
     let workspace = tree(dir.path(), "tree");
     write(&workspace.root, "probity.toml", "[analysis]\nexclude = [\"a/[\"]\n");
     let fault = analyze(&workspace, &AnalyzeOptions::default(), &|_| ()).expect_err("is refused");
-    assert_eq!(fault.exit_code(), api::ExitCode::Refused);
+    assert_eq!(fault.exit_code(), probity_api::ExitCode::Refused);
 }

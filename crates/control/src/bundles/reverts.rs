@@ -2,10 +2,10 @@
 
 use super::manifest;
 use crate::{Fault, Workspace};
-use api::govern::evidence::RunRevert;
-use canon::Digest;
-use evidence::{Manifest, StoredManifest};
-use paths::RepoPath;
+use probity_api::govern::evidence::RunRevert;
+use probity_core::Digest;
+use probity_evidence::{Manifest, StoredManifest};
+use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The reverts of a repository by the hash of the run that they undid, oldest first.

@@ -3,11 +3,11 @@
 use super::frame::Frame;
 use crate::registry::{Caller, Shell, TreeFacts};
 use crate::{Fault, Workspace};
-use api::change::AmendAnswer;
-use canon::Reason;
-use intent::registry::{Action, Refusal};
-use intent::{Entries, Entry};
-use paths::{Field, IntentScope as Declared, TreeNames};
+use probity_api::change::AmendAnswer;
+use probity_core::Reason;
+use probity_intents::registry::{Action, Refusal};
+use probity_intents::{Entries, Entry};
+use probity_paths::{Field, IntentScope as Declared, TreeNames};
 
 /// Adds literal paths to the scope of an active intent of the caller.
 pub fn amend(
@@ -25,10 +25,11 @@ pub fn amend(
         return Err(Refusal::EmptyScope.into());
     }
     let declared = Declared { allowed_files, allowed_related, forbidden: &[] };
-    if let Some(error) = paths::declare_intent(declared, &TreeNames::default()).errors.first() {
+    if let Some(error) = probity_paths::declare_intent(declared, &TreeNames::default()).errors.first() {
         let list = if error.field == Field::AllowedRelated { allowed_related } else { allowed_files };
         let entry = error.index.and_then(|index| list.get(index));
-        let shown = entry.map_or_else(String::new, |entry| format!(" `{}`", canon::bytes::escape(entry)));
+        let shown =
+            entry.map_or_else(String::new, |entry| format!(" `{}`", probity_core::bytes::escape(entry)));
         let detail = format!("{}{shown}: {}", error.field.name(), error.code.meaning());
         return Err(Fault::refused(error.code, detail));
     }

@@ -1,11 +1,11 @@
 //! What a start declares, checked before anything is written.
 
 use crate::{Fault, planning};
-use api::change::{ScopeWarning, StartRequest};
-use canon::Reason;
-use intent::{Entry, IntentScope};
-use paths::{Declaration, Field, Remark, TreeNames};
-use tree::Snapshot;
+use probity_api::change::{ScopeWarning, StartRequest};
+use probity_core::Reason;
+use probity_intents::{Entry, IntentScope};
+use probity_paths::{Declaration, Field, Remark, TreeNames};
+use probity_snapshot::Snapshot;
 
 const MAX_TEXT_BYTES: usize = 10_000;
 const MAX_EFFECTS: usize = 100;
@@ -35,10 +35,13 @@ pub(crate) fn scope(
     let bytes = |list: &[Entry]| list.iter().map(|entry| entry.as_bytes().to_vec()).collect::<Vec<_>>();
     let (allowed, related) = (bytes(&request.allowed_files), bytes(&request.allowed_related));
     let forbidden = bytes(&request.forbidden);
-    let declared =
-        paths::IntentScope { allowed_files: &allowed, allowed_related: &related, forbidden: &forbidden };
+    let declared = probity_paths::IntentScope {
+        allowed_files: &allowed,
+        allowed_related: &related,
+        forbidden: &forbidden,
+    };
     let Declaration { errors, warnings } =
-        paths::declare_intent(declared, &TreeNames::new(files.iter(), dirs.iter()));
+        probity_paths::declare_intent(declared, &TreeNames::new(files.iter(), dirs.iter()));
     let entry = |remark: &Remark| {
         let list = match remark.field {
             Field::AllowedRelated => &request.allowed_related,
@@ -53,7 +56,7 @@ pub(crate) fn scope(
         return Err(Fault::refused(error.code, detail));
     }
     if request.allowed_files.is_empty() {
-        return Err(intent::registry::Refusal::EmptyScope.into());
+        return Err(probity_intents::registry::Refusal::EmptyScope.into());
     }
     let warn = |warning: &Remark| ScopeWarning {
         code: warning.code,

@@ -13,13 +13,13 @@ use super::filters::{self, FilteredFile};
 use crate::exempt::Exemptions;
 use crate::observe::Observer;
 use crate::{Fault, Workspace, git};
-use canon::Digest;
-use intent::hygiene::{DirtyEntry, DirtyStatus, StartSnapshot};
-use paths::RepoPath;
-use plan::Policy;
+use probity_core::Digest;
+use probity_intents::hygiene::{DirtyEntry, DirtyStatus, StartSnapshot};
+use probity_paths::RepoPath;
+use probity_policy::Policy;
+use probity_snapshot::git::{GITLINK_MODE, HeadTree, IgnoreRules, IndexEntries, WorktreeSettings};
+use probity_snapshot::{Entry, GitId, Kind, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
-use tree::git::{GITLINK_MODE, HeadTree, IgnoreRules, IndexEntries, WorktreeSettings};
-use tree::{Entry, GitId, Kind, Snapshot};
 
 /// The modes of plain files in a commit.
 const PLAIN_MODES: [u32; 3] = [0o100_644, 0o100_664, 0o100_755];
@@ -423,8 +423,8 @@ fn is_committed(entry: &Entry<'_>, (mode, id): &(u32, GitId)) -> bool {
         (0o100_755, Kind::File) => entry.mode() & 0o100 != 0 && entry.git_id().as_ref() == Some(id),
         (0o120_000, Kind::Symlink) => {
             let format = match id.as_bytes().len() {
-                20 => tree::ObjectFormat::Sha1,
-                _ => tree::ObjectFormat::Sha256,
+                20 => probity_snapshot::ObjectFormat::Sha1,
+                _ => probity_snapshot::ObjectFormat::Sha256,
             };
             entry.link_target().is_some_and(|target| GitId::of_blob(format, target) == *id)
         }

@@ -3,9 +3,9 @@
 use crate::agents::is_registered;
 use crate::registry::{Shell, audit};
 use crate::{Fault, Workspace};
-use api::change::{CheckupStatus, DoctorAnswer, DoctorCheckup};
-use api::govern::setup::CodingAgent;
-use canon::words::count;
+use probity_api::change::{CheckupStatus, DoctorAnswer, DoctorCheckup};
+use probity_api::govern::setup::CodingAgent;
+use probity_core::words::count;
 
 /// A clock before this second (2024-01-01) was never set.
 const EARLIEST_SECONDS: u64 = 1_704_067_200;

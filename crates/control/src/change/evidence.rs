@@ -4,10 +4,10 @@ use super::dirt::{Look, Since};
 use super::frame::Frame;
 use super::request::Evidence;
 use crate::{Fault, Workspace};
-use canon::Reason;
-use intent::hygiene::{DirtyEntry, StartSnapshot};
-use intent::{Claims, Entries, Entry, IntentScope, ScopeRelation};
-use paths::RepoPath;
+use probity_core::Reason;
+use probity_intents::hygiene::{DirtyEntry, StartSnapshot};
+use probity_intents::{Claims, Entries, Entry, IntentScope, ScopeRelation};
+use probity_paths::RepoPath;
 use std::collections::BTreeSet;
 
 /// What is needed to turn evidence into paths.

@@ -6,15 +6,15 @@
 //! same file, and the blob is the committed one.
 
 use crate::{Fault, Workspace, git};
-use canon::Digest;
-use paths::RepoPath;
+use probity_core::Digest;
+use probity_paths::RepoPath;
+use probity_snapshot::git::{
+    Attributes, AutoCrlf, FileAttributes, GitLayout, IndexEntries, LfsPointer, WorktreeSettings, stored_id,
+};
+use probity_snapshot::{Entry, GitId, ObjectFormat};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use tree::git::{
-    Attributes, AutoCrlf, FileAttributes, GitLayout, IndexEntries, LfsPointer, WorktreeSettings, stored_id,
-};
-use tree::{Entry, GitId, ObjectFormat};
 
 /// The filter of large-file storage, whose pointers say what the file holds.
 const LFS_FILTER: &str = "lfs";

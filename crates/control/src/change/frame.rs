@@ -4,9 +4,9 @@
 //! working tree. A caller names paths from its own root. Where the two are the same, nothing is translated.
 
 use crate::Workspace;
-use canon::bytes::escape;
-use intent::{Entries, Entry, IntentScope};
-use paths::RepoPath;
+use probity_core::bytes::escape;
+use probity_intents::{Entries, Entry, IntentScope};
+use probity_paths::RepoPath;
 use std::os::unix::ffi::OsStrExt;
 
 /// How one workspace names paths.
@@ -19,7 +19,7 @@ pub(crate) struct Frame {
 impl Frame {
     pub(crate) fn of(workspace: &Workspace) -> Self {
         let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
-        let tree = canon::Digest::of(top.as_os_str().as_bytes()).to_hex()[..16].to_owned();
+        let tree = probity_core::Digest::of(top.as_os_str().as_bytes()).to_hex()[..16].to_owned();
         Self { prefix: workspace.below_top(), tree }
     }
 

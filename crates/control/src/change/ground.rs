@@ -8,10 +8,10 @@ use crate::contract::{self as judge, BaselineFile, Side};
 use crate::progress::Progress;
 use crate::runs::Runs;
 use crate::{Fault, Workspace};
-use canon::Reason;
-use intent::IntentScope;
-use intent::registry::Base;
-use paths::RepoPath;
+use probity_core::Reason;
+use probity_intents::IntentScope;
+use probity_intents::registry::Base;
+use probity_paths::RepoPath;
 use std::collections::BTreeSet;
 
 /// How often a tree that moves between look and analysis is looked at again.
@@ -59,7 +59,7 @@ impl Ground {
     /// Where a change of `scope` starts from, with what is kept for its finish.
     pub(crate) fn base(&self, workspace: &Workspace, scope: &IntentScope) -> Result<Base, Fault> {
         let objects = workspace.state.objects();
-        let content = |entry: &intent::Entry| {
+        let content = |entry: &probity_intents::Entry| {
             let path = RepoPath::parse(entry.as_bytes()).ok()?;
             let digest = self.look.snapshot.get(&path)?.digest()?;
             Some((path, digest))

@@ -1,9 +1,9 @@
 //! Declared paths that do not exist: usually files that will be created, sometimes slips of the pen.
 
 use super::dirt::Look;
-use api::change::MissingPath;
-use intent::{Entry, IntentScope};
-use paths::RepoPath;
+use probity_api::change::MissingPath;
+use probity_intents::{Entry, IntentScope};
+use probity_paths::RepoPath;
 
 /// The declared paths that are neither in the tree nor in its commit. What is proposed instead is never a build output or an
 /// ignored file.
@@ -24,11 +24,11 @@ pub(super) fn missing_paths(look: &Look, scope: &IntentScope) -> Vec<MissingPath
     let one = |entry: &Entry| {
         let text = std::str::from_utf8(entry.as_bytes()).ok();
         let known = sources.iter().filter_map(|path| std::str::from_utf8(path.as_bytes()).ok());
-        let nearest = text.and_then(|text| plan::nearest_path(text, known));
+        let nearest = text.and_then(|text| probity_policy::nearest_path(text, known));
         MissingPath {
             path: entry.clone(),
             suggestion: nearest.and_then(|path| RepoPath::parse(path.as_bytes()).ok()),
-            hint: text.and_then(plan::brace_hint),
+            hint: text.and_then(probity_policy::brace_hint),
         }
     };
     missing.into_iter().map(one).collect()

@@ -6,7 +6,7 @@
 //! * [`status`]: who holds what, and whose the dirt is. [`doctor`]: whether everything is there that this needs.
 //! * [`Look`], [`StartRecord`]: the dirty state, from our own snapshots.
 //!
-//! Each is a function from a request to an answer of `api::change`; every surface prints the same.
+//! Each is a function from a request to an answer of `probity_api::change`; every surface prints the same.
 
 mod amend;
 mod declare;
@@ -36,7 +36,7 @@ pub use record::StartRecord;
 pub use start::{promote, promote_when_free, start};
 pub use status::{Watch, status};
 
-use plan::{ContractRules, StrictnessProfile};
+use probity_policy::{ContractRules, StrictnessProfile};
 
 /// The rules of a policy, taken as strictly as somebody asks. Nobody can ask for less than the policy does.
 fn stricter(rules: ContractRules, asked: Option<StrictnessProfile>) -> ContractRules {

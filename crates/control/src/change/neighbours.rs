@@ -3,9 +3,11 @@
 use super::frame::Frame;
 use super::view::LISTED;
 use crate::registry::view::time;
-use api::change::{DetailLevel, Neighbour, NeighbourAction, Neighbours};
-use intent::registry::{Circumstances, Intent, Registry};
-use intent::{IntentId, IntentScope, Owner, Ownership, Peer, Relation, RelationKind, Status, relations};
+use probity_api::change::{DetailLevel, Neighbour, NeighbourAction, Neighbours};
+use probity_intents::registry::{Circumstances, Intent, Registry};
+use probity_intents::{
+    IntentId, IntentScope, Owner, Ownership, Peer, Relation, RelationKind, Status, relations,
+};
 use std::collections::BTreeSet;
 
 /// The registry as one owner sees it at one moment.

@@ -8,9 +8,9 @@
 //! <what> <digest or -> <path> NUL          what: added, modified, deleted, type_changed, aside, scope
 //! ```
 
-use canon::Digest;
-use intent::hygiene::{DirtyEntry, DirtyStatus};
-use paths::RepoPath;
+use probity_core::Digest;
+use probity_intents::hygiene::{DirtyEntry, DirtyStatus};
+use probity_paths::RepoPath;
 use std::collections::BTreeMap;
 
 const SCHEMA: &str = "probity/dirty-snapshot/v1";

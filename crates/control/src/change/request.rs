@@ -1,9 +1,9 @@
 //! What a finisher shows as its work.
 
 use crate::Fault;
-use api::change::FinishRequest;
-use canon::Reason;
-use intent::Entry;
+use probity_api::change::FinishRequest;
+use probity_core::Reason;
+use probity_intents::Entry;
 
 /// What a finisher shows as its work.
 #[derive(Debug, Clone, PartialEq, Eq)]

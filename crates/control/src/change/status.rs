@@ -10,11 +10,11 @@ use crate::registry::view::time;
 use crate::registry::{Caller, Handles, Shell};
 use crate::runs::Runs;
 use crate::{Fault, Workspace, analyze};
-use api::SystemPath;
-use api::change::{DirtyGroup, DirtySummary, FinishedGroup, IntentLine, RunLine, StatusAnswer};
-use intent::registry::{Intent, Registry};
-use intent::{Claims, IntentId, Ownership, Peer, Status};
-use paths::RepoPath;
+use probity_api::SystemPath;
+use probity_api::change::{DirtyGroup, DirtySummary, FinishedGroup, IntentLine, RunLine, StatusAnswer};
+use probity_intents::registry::{Intent, Registry};
+use probity_intents::{Claims, IntentId, Ownership, Peer, Status};
+use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 

@@ -2,9 +2,9 @@
 
 use super::dirt::Since;
 use super::frame::Frame;
-use api::change::{DetailLevel, PatchTrail, PatchTrailCounts, PatchTrailDetail, TrailEntry};
-use canon::Digest;
-use intent::{Entries, Entry, IntentScope, ScopeCheck, ScopeRelation};
+use probity_api::change::{DetailLevel, PatchTrail, PatchTrailCounts, PatchTrailDetail, TrailEntry};
+use probity_core::Digest;
+use probity_intents::{Entries, Entry, IntentScope, ScopeCheck, ScopeRelation};
 
 /// What a trail is made from.
 pub(super) struct Trail<'a> {

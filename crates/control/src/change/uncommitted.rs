@@ -3,15 +3,15 @@
 use super::record::StartRecord;
 use super::{Frame, Look};
 use crate::{Fault, Workspace};
-use canon::bytes::shell_word;
-use intent::hygiene::{DirtyEntry, DirtyStatus};
-use intent::registry::{Intent, Registry};
-use intent::{Entries, IntentId, Status};
-use paths::RepoPath;
+use probity_core::bytes::shell_word;
+use probity_intents::hygiene::{DirtyEntry, DirtyStatus};
+use probity_intents::registry::{Intent, Registry};
+use probity_intents::{Entries, IntentId, Status};
+use probity_paths::RepoPath;
+use probity_storage::ports::{Refs, Store, Swapped};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use store::ports::{Refs, Store, Swapped};
 
 /// The space of pointers from an intent to the content that its finish saw.
 const SPACE: &str = "finished-content";
@@ -101,7 +101,7 @@ fn refs(workspace: &Workspace) -> Result<Box<dyn Refs>, Fault> {
 
 /// The first line of a description as the subject of a commit, without characters that could deceive.
 fn subject(description: &str) -> String {
-    let line = canon::bytes::escape(description.lines().next().unwrap_or_default().trim().as_bytes());
+    let line = probity_core::bytes::escape(description.lines().next().unwrap_or_default().trim().as_bytes());
     match line.char_indices().nth(MAX_SUBJECT_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,

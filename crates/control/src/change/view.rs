@@ -2,13 +2,13 @@
 
 use super::dirt::Look;
 use super::frame::Frame;
-use api::change::{
+use probity_api::change::{
     DetailLevel, FinishDirtyCounts, FinishHygieneAnswer, FinishHygieneDetail, StartDirtyCounts,
     StartHygieneAnswer, WorktreeSnapshotAnswer,
 };
-use intent::hygiene::{DirtyAttribution, DirtyClass, SnapshotStatus};
-use intent::{FinishHygiene, ForeignDirtyOverlap, ScopeRelation, StartDecision};
-use paths::RepoPath;
+use probity_intents::hygiene::{DirtyAttribution, DirtyClass, SnapshotStatus};
+use probity_intents::{FinishHygiene, ForeignDirtyOverlap, ScopeRelation, StartDecision};
+use probity_paths::RepoPath;
 
 /// How many paths a list shows unless everything is asked for.
 pub(crate) const LISTED: usize = 20;

@@ -2,15 +2,15 @@
 
 use super::{By, open, resolve};
 use crate::Fault;
-use api::documents::{
+use probity_api::documents::{
     BundleTransferAnswer, StoreCheckAnswer, StoreDamage, StoreFlattenAnswer, StoreSyncAnswer, TransferCounts,
 };
-use canon::Reason;
-use commit::{Commit, Engine};
+use probity_core::Reason;
+use probity_documents::{Commit, Engine};
+use probity_storage::commits::{CommitStore, Direction, Moved};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, ErrorKind, Write};
 use std::path::Path;
-use store::commits::{CommitStore, Direction, Moved};
 
 /// Makes two stores have the same commits.
 pub fn sync(store: &CommitStore, other: &Path, direction: Direction) -> Result<StoreSyncAnswer, Fault> {

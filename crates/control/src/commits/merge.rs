@@ -5,19 +5,19 @@
 
 use super::{By, commit_of, resolve};
 use crate::{Fault, clock};
-use api::merges::{
+use probity_api::merges::{
     ConflictDecision, ConflictReport, DecisionEntry, DecisionSummary, GroupReport, MergeAnalysisAnswer,
     MergeDecisionsAnswer, MergePolicyAnswer, MergeReconcileAnswer, PolicyRuling, ReconcileResult,
     RulingStatus,
 };
-use canon::Reason;
-use commit::{
+use probity_core::Reason;
+use probity_documents::{
     Chosen, Commit, CommitId, DecisionRecord, Decisions, Engine, GroupDecision, MergeAnalysis, MergeAnalyzer,
     MergeConflict, MergeResolution, Overlay, Policy, ReconcileCode, ReconcileError, Reconciliation, Rulings,
     Stamp, Verdict, Violation, check_invariants, path_text, reduce_heads,
 };
+use probity_storage::commits::{CommitStore, View};
 use serde_json::Value as Json;
-use store::commits::{CommitStore, View};
 
 /// Which merge is meant.
 #[derive(Debug, Clone)]
@@ -66,7 +66,7 @@ pub struct History {
 impl Analyzed {
     /// How many questions are left for a person: neither the policy nor an earlier decision answers them.
     pub fn n_open(&self) -> usize {
-        let open = |(ruling, history): (&commit::Ruling, &History)| {
+        let open = |(ruling, history): (&probity_documents::Ruling, &History)| {
             ruling.group.is_none() && ruling.verdict == Verdict::Review && history.resolved_by.is_none()
         };
         let conflicts = self.rulings.conflicts.iter().zip(&self.histories).filter(|pair| open(*pair)).count();
@@ -145,7 +145,7 @@ pub fn analyze(store: &CommitStore, which: &Which) -> Result<Analyzed, Fault> {
             let (ours, theirs) = (resolve(view, ours)?, resolve(view, theirs)?);
             let merge = Commit::merge(ours, theirs, By::default().stamp("merge")?);
             let mut overlay = Overlay::new(view);
-            let id = overlay.append(merge).map_err(commit::AnalyzeError::from)?;
+            let id = overlay.append(merge).map_err(probity_documents::AnalyzeError::from)?;
             let analysis = MergeAnalyzer::new(view.schema(), &overlay).analyze_merge(&id)?;
             examine(view, &overlay, analysis, false)
         }
@@ -162,7 +162,7 @@ pub fn analyze_heads(store: &CommitStore) -> Result<Vec<Analyzed>, Fault> {
         let mut overlay = Overlay::new(view);
         let merges = reduce_heads(&heads);
         for merge in &merges {
-            overlay.append(merge.clone()).map_err(commit::AnalyzeError::from)?;
+            overlay.append(merge.clone()).map_err(probity_documents::AnalyzeError::from)?;
         }
         let analyzer = MergeAnalyzer::new(view.schema(), &overlay);
         let examined = |merge: &Commit| examine(view, &overlay, analyzer.analyze_merge(&merge.id())?, false);
@@ -175,7 +175,7 @@ pub fn analyze_all(store: &CommitStore, merges: &[CommitId]) -> Result<Vec<Analy
     merges.iter().map(|id| analyze(store, &Which::Written(id.to_string()))).collect()
 }
 
-fn examine<C: commit::Commits>(
+fn examine<C: probity_documents::Commits>(
     view: &View<'_>,
     commits: &C,
     analysis: MergeAnalysis,
@@ -211,7 +211,7 @@ fn authors_of(view: &View<'_>, conflict: &MergeConflict) -> Result<Vec<String>, 
 }
 
 /// What breaks an invariant in the state of a commit. Invariants are about all documents, so without any none is read.
-fn violations<C: commit::Commits>(
+fn violations<C: probity_documents::Commits>(
     view: &View<'_>,
     commits: &C,
     policy: &Policy,
@@ -234,7 +234,7 @@ fn violations_after(
 ) -> Result<Vec<Violation>, Fault> {
     let mut overlay = Overlay::new(view);
     let at = match survival {
-        Some(survival) => overlay.append(survival.clone()).map_err(commit::AnalyzeError::from)?,
+        Some(survival) => overlay.append(survival.clone()).map_err(probity_documents::AnalyzeError::from)?,
         None => merge,
     };
     violations(view, &overlay, policy, at)
@@ -277,7 +277,7 @@ pub struct Reconciled {
     /// The documents that break an invariant afterwards.
     pub violations: Vec<Violation>,
     /// Names the record of the decisions.
-    pub record: Option<canon::Digest>,
+    pub record: Option<probity_core::Digest>,
     /// Whether anything was written.
     pub written: bool,
 }
@@ -347,7 +347,7 @@ fn make(
     let analyzer = MergeAnalyzer::new(view.schema(), view);
     let outcome =
         analyzer.reconcile_groups(&merge, &plan.resolutions(), &plan.groups, stamp).map_err(refused)?;
-    let ops = outcome.survival.iter().flat_map(commit::Commit::ops);
+    let ops = outcome.survival.iter().flat_map(probity_documents::Commit::ops);
     let reconciled = Reconciled {
         merge,
         survival: outcome.survival.as_ref().map(Commit::id),
@@ -481,7 +481,7 @@ pub fn policy(store: &CommitStore) -> Result<MergePolicyAnswer, Fault> {
 /// Sets the policy for merges, if it fits the schema.
 pub fn set_policy(store: &CommitStore, json: &[u8]) -> Result<MergePolicyAnswer, Fault> {
     let invalid = |why: String| Fault::refused(Reason::MergePolicyInvalid, why);
-    let json = canon::json::parse(json).map_err(|error| invalid(error.to_string()))?;
+    let json = probity_core::json::parse(json).map_err(|error| invalid(error.to_string()))?;
     // A list would be read as the members of an object, in order.
     if !json.is_object() {
         return Err(invalid("a policy is an object".into()));

@@ -13,16 +13,16 @@ pub mod read;
 pub mod write;
 
 use crate::{Fault, Workspace, clock};
-use api::documents::CommitSummary;
-use canon::Reason;
-use commit::{
+use probity_api::documents::CommitSummary;
+use probity_core::Reason;
+use probity_documents::{
     AnalyzeError, BadTime, Commit, CommitId, Commits, HistoryError, RefName, SchemaError, Stamp, path_text,
 };
+use probity_storage::StoreError;
+pub use probity_storage::commits::{CommitStore, Direction};
+use probity_storage::commits::{CommitsError, View};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
-use store::StoreError;
-pub use store::commits::{CommitStore, Direction};
-use store::commits::{CommitsError, View};
 
 /// How many digits of an id name a commit at least.
 const LEAST_DIGITS: usize = 4;
@@ -193,8 +193,8 @@ impl From<SchemaError> for Fault {
     }
 }
 
-impl From<commit::Misfit> for Fault {
-    fn from(error: commit::Misfit) -> Self {
+impl From<probity_documents::Misfit> for Fault {
+    fn from(error: probity_documents::Misfit) -> Self {
         Self::refused(Reason::CommitMisfit, error.to_string())
     }
 }

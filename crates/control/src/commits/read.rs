@@ -2,15 +2,15 @@
 
 use super::{commit_of, only_head, resolve, summary};
 use crate::Fault;
-use api::documents::{
+use probity_api::documents::{
     CommitDiffAnswer, CommitHeadsAnswer, CommitLogAnswer, CommitLogEntry, CommitShowAnswer,
     DocumentStateAnswer, DocumentTraceAnswer, OpcodeTrace,
 };
-use canon::Reason;
-use commit::{CommitId, Commits, DocumentId, Engine, Seq, State, diff};
+use probity_core::Reason;
+use probity_documents::{CommitId, Commits, DocumentId, Engine, Seq, State, diff};
+use probity_storage::commits::{CommitStore, View};
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
-use store::commits::{CommitStore, View};
 
 /// What a log shows.
 #[derive(Debug, Clone, Default)]

@@ -3,7 +3,7 @@
 use super::merge::{ReconcileRequest, Which};
 use super::write::Write;
 use super::*;
-use commit::Chosen;
+use probity_documents::Chosen;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -76,7 +76,10 @@ fn a_lost_intent_is_found_decided_and_found_decided_again() {
     let record = again.histories[0].resolved_by.as_ref().expect("is resolved");
     assert_eq!((record.by.as_str(), record.why.as_str(), again.n_open()), ("dee", "ann was first", 0));
     let shown = merge::decisions(&store, Some(&id)).expect("reads");
-    assert_eq!(shown.decisions[0].record.decisions[0].conflict.theirs, commit::Reading(Some(json!(2))));
+    assert_eq!(
+        shown.decisions[0].record.decisions[0].conflict.theirs,
+        probity_documents::Reading(Some(json!(2)))
+    );
 }
 
 #[test]
@@ -170,7 +173,7 @@ fn says_why_an_opcode_had_no_effect() {
     let update = json!({"op": "document_update", "attachment": "ticket", "key": "t1", "path": [{"field": "rank"}], "value": 1});
     write::write(&store, None, &Write::Ops(vec![update]), &by("ann")).expect("writes");
     let traced = read::trace(&store, "@", "ticket/t1").expect("traces");
-    assert_eq!(traced.trace[0].skipped, Some(commit::Skip::DocumentAbsent));
+    assert_eq!(traced.trace[0].skipped, Some(probity_documents::Skip::DocumentAbsent));
     let wrong =
         Write::Put { attachment: "ticket".into(), key: "t1".into(), value: json!({"title": 1, "rank": 0}) };
     let fault = write::write(&store, None, &wrong, &by("ann")).expect_err("is refused");

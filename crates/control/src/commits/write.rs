@@ -2,12 +2,12 @@
 
 use super::{By, parent, resolve, summary};
 use crate::Fault;
-use api::documents::{BlobAnswer, CommitRef, CommitRefsAnswer, CommitWriteAnswer, StoreSchemaAnswer};
-use canon::{Digest, Reason};
-use commit::{Commit, CommitId, Mutations, RefName, Schema};
+use probity_api::documents::{BlobAnswer, CommitRef, CommitRefsAnswer, CommitWriteAnswer, StoreSchemaAnswer};
+use probity_core::{Digest, Reason};
+use probity_documents::{Commit, CommitId, Mutations, RefName, Schema};
+use probity_storage::commits::CommitStore;
 use serde_json::{Value as Json, json};
 use std::path::Path;
-use store::commits::CommitStore;
 
 /// Makes a store with a schema in its readable or its JSON form.
 pub fn init(path: &Path, schema: &[u8]) -> Result<StoreSchemaAnswer, Fault> {
@@ -40,7 +40,7 @@ fn parse_schema(bytes: &[u8]) -> Result<Schema, Fault> {
     let wrong = |why: String| Fault::refused(Reason::CommitSchema, why);
     let text = std::str::from_utf8(bytes).map_err(|error| wrong(error.to_string()))?;
     if text.trim_start().starts_with('{') {
-        let json = canon::json::parse(bytes).map_err(|error| wrong(error.to_string()))?;
+        let json = probity_core::json::parse(bytes).map_err(|error| wrong(error.to_string()))?;
         return Ok(Schema::from_json(&json)?);
     }
     Ok(Schema::parse(text)?)
@@ -157,9 +157,9 @@ pub fn refs(store: &CommitStore) -> Result<CommitRefsAnswer, Fault> {
 
 /// Lets a ref name a commit, or nothing.
 pub fn set_ref(store: &CommitStore, name: &str, to: Option<&str>) -> Result<CommitRefsAnswer, Fault> {
-    let name: RefName = name
-        .parse()
-        .map_err(|error: commit::BadRefName| Fault::refused(Reason::CommitMisfit, error.to_string()))?;
+    let name: RefName = name.parse().map_err(|error: probity_documents::BadRefName| {
+        Fault::refused(Reason::CommitMisfit, error.to_string())
+    })?;
     store.write(|writing| {
         let expected = writing.view().resolve(&name)?;
         if expected.is_none() && to.is_none() {

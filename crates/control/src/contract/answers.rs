@@ -5,14 +5,14 @@ use super::receipts::Kept;
 use super::{Answer, keep};
 use crate::progress::Progress;
 use crate::{Fault, Workspace};
-use api::SystemPath;
-use api::quality::{
+use probity_api::SystemPath;
+use probity_api::quality::{
     ClaimsCheckAnswer, ClaimsSummary, ContractBudgetAnswer, ContractMode, ContractRun, ContractVerifyAnswer,
     PatchVerdict, VerdictWord,
 };
-use contract::claims::{CheckedClaim, Claim};
-use contract::outputs::Review;
-use contract::receipt::{MAX_SHOWN_FINDINGS, RunRef, check_results, shown_findings};
+use probity_contract::claims::{CheckedClaim, Claim};
+use probity_contract::outputs::Review;
+use probity_contract::receipt::{MAX_SHOWN_FINDINGS, RunRef, check_results, shown_findings};
 use serde_json::Value;
 
 /// The most unchecked sentences that a document lists; their number is always whole.
@@ -89,7 +89,7 @@ impl Answer {
             mode: ContractMode::Verify,
             status: self.outcome.status,
             reason: self.outcome.reason,
-            next_step: self.outcome.reason.map(contract::ContractReason::next_step),
+            next_step: self.outcome.reason.map(probity_contract::ContractReason::next_step),
             verdict: VerdictWord { status: self.verdict.status, reason: self.verdict.reason },
             before: self.before.as_ref().map(contract_run),
             after: self.after.as_ref().map(contract_run),

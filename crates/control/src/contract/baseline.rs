@@ -3,8 +3,8 @@
 use super::Side;
 use crate::analyze::{BASELINE_FILE, BaselineState, check_gates, hold_baseline};
 use crate::{Fault, Workspace};
-use analysis::{Baseline, GateReport, GateRules};
-use canon::Digest;
+use probity_analysis::{Baseline, GateReport, GateRules};
+use probity_core::Digest;
 
 /// The baseline of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl BaselineFile {
 
     /// The baseline that the tree has now, if it has one.
     pub fn of_tree(workspace: &Workspace) -> Result<Option<Self>, Fault> {
-        Ok(store::durable::read(&workspace.root.join(BASELINE_FILE))?.map(Self::new))
+        Ok(probity_storage::durable::read(&workspace.root.join(BASELINE_FILE))?.map(Self::new))
     }
 }
 
@@ -47,7 +47,7 @@ impl Side {
 
     /// The health that the baseline of this side was captured with. One that was changed by hand, or captured under other
     /// settings than `run` has, is not trusted.
-    pub fn baseline_health(&self, run: &analysis::Run) -> Option<i64> {
+    pub fn baseline_health(&self, run: &probity_analysis::Run) -> Option<i64> {
         let bytes = self.baseline.as_ref()?.bytes.as_ref()?;
         let baseline = Baseline::parse(bytes).ok().filter(|baseline| baseline.fits(run))?;
         baseline.health().map(i64::from)

@@ -4,11 +4,11 @@
 //! that was renamed or moved keeps its findings), so only what it could not match is told.
 
 use super::Side;
-use analysis::{ApiItem, Comparison, Finding, Run};
-use canon::Digest;
-use contract::claims::ApiDelta;
-use contract::receipt::RunRef;
-use paths::RepoPath;
+use probity_analysis::{ApiItem, Comparison, Finding, Run};
+use probity_contract::claims::ApiDelta;
+use probity_contract::receipt::RunRef;
+use probity_core::Digest;
+use probity_paths::RepoPath;
 use std::collections::BTreeSet;
 
 /// Both runs. What they have in common cancels out and is left out; a finding of the later run is where it was caused.
@@ -16,7 +16,7 @@ pub(super) fn runs(
     before: Option<&Side>,
     after: Option<&Side>,
     comparison: Option<&Comparison>,
-) -> (Option<contract::Run>, Option<contract::Run>) {
+) -> (Option<probity_contract::Run>, Option<probity_contract::Run>) {
     let gone = comparison.iter().flat_map(|it| &it.improvements);
     let gone = gone.map(|finding| self::finding(finding, BTreeSet::new())).collect();
     let new = comparison.iter().flat_map(|it| &it.regressions);
@@ -24,13 +24,13 @@ pub(super) fn runs(
     (before.map(|side| run(side, gone)), after.map(|side| run(side, new)))
 }
 
-fn finding(finding: &Finding, paths: BTreeSet<RepoPath>) -> contract::Finding {
-    contract::Finding { id: finding.id.to_string(), severity: finding.severity, paths }
+fn finding(finding: &Finding, paths: BTreeSet<RepoPath>) -> probity_contract::Finding {
+    probity_contract::Finding { id: finding.id.to_string(), severity: finding.severity, paths }
 }
 
-fn run(side: &Side, findings: Vec<contract::Finding>) -> contract::Run {
+fn run(side: &Side, findings: Vec<probity_contract::Finding>) -> probity_contract::Run {
     let settings = serde_json::to_value(&side.run.settings).expect("settings are text and whole numbers");
-    contract::Run {
+    probity_contract::Run {
         run_id: side.run.id.0.to_string(),
         report_digest: Some(side.report_digest.to_string()),
         settings: Digest::of_json(&settings).to_string(),

@@ -19,18 +19,18 @@ pub use present::Verified;
 pub use receipt::{Circumstances, keep};
 
 use crate::runs::{FindingCounts, Stored};
-use analysis::{Comparison, GateReport, GateRules, Run, RunId};
-use canon::Digest;
-use contract::claims::{
+use probity_analysis::{Comparison, GateReport, GateRules, Run, RunId};
+use probity_contract::claims::{
     ApiDelta, CheckedClaim, Claim, ClaimVerdict, Facts, GateFact, Judgement, check_each, judge, recognise,
 };
-use contract::receipt::RunRef;
-use contract::{
+use probity_contract::receipt::RunRef;
+use probity_contract::{
     Budget, CurrentState, GatePreview, Outcome, Patch, PatchIntent, Verdict, WorsenedSymbol, weigh,
 };
-use intent::{Entries, Entry, ScopeCheck};
-use paths::RepoPath;
-use plan::{ContractRules, Strictness};
+use probity_core::Digest;
+use probity_intents::{Entries, Entry, ScopeCheck};
+use probity_paths::RepoPath;
+use probity_policy::{ContractRules, Strictness};
 use std::collections::BTreeSet;
 
 /// A run of one side of a change.
@@ -127,13 +127,14 @@ pub struct Answer {
 /// Judges a change.
 pub fn verify(request: &Request<'_>) -> Answer {
     let (before, after) = (request.before, request.after);
-    let comparison = before.zip(after).map(|(before, after)| analysis::compare(&before.run, &after.run));
+    let comparison =
+        before.zip(after).map(|(before, after)| probity_analysis::compare(&before.run, &after.run));
     let structural_gates = (
         before.and_then(|side| side.structural_gates(&request.limits)),
         after.and_then(|side| side.structural_gates(&request.limits)),
     );
     let patch = patch(request, comparison.as_ref(), &structural_gates);
-    let verdict = contract::verify(&patch);
+    let verdict = probity_contract::verify(&patch);
     let compared = verdict.evaluation().is_some();
     let strictness = request.rules.strictness();
     let outcome =
@@ -173,7 +174,7 @@ pub fn budget(side: &Side, rules: &ContractRules, limits: &GateRules) -> Budget 
     let gate = side.structural_gates(limits);
     let counts = side.n_findings.iter().map(|(severity, n)| (*severity, *n));
     let current = CurrentState::new(side.run.health.score().map(Into::into), counts);
-    contract::budget(side.run.id.0.to_string(), current, rules.strictness(), preview(gate.as_ref()))
+    probity_contract::budget(side.run.id.0.to_string(), current, rules.strictness(), preview(gate.as_ref()))
 }
 
 fn preview(report: Option<&GateReport>) -> Option<GatePreview> {
@@ -200,7 +201,7 @@ fn patch(
 }
 
 fn worsened(comparison: &Comparison) -> Vec<WorsenedSymbol> {
-    let convert = |worsened: &analysis::Worsened| WorsenedSymbol {
+    let convert = |worsened: &probity_analysis::Worsened| WorsenedSymbol {
         symbol: format!("{}::{}", worsened.path, worsened.symbol),
         metric: worsened.metric.as_str().to_owned(),
         path: Some(worsened.path.clone()),

@@ -11,12 +11,12 @@ use crate::observe::Observer;
 use crate::planning::{Selection, plan_of};
 use crate::progress::Progress;
 use crate::{Fault, Workspace, clock};
-use analysis::RunId;
-use contract::claims::{GateFact, GateOutcome};
-use evidence::{GateStatus, Plan, Seal};
-use exec::Supervisor;
-use paths::{RepoPath, Scope};
-use plan::Policy;
+use probity_analysis::RunId;
+use probity_contract::claims::{GateFact, GateOutcome};
+use probity_evidence::{GateStatus, Plan, Seal};
+use probity_paths::{RepoPath, Scope};
+use probity_policy::Policy;
+use probity_process::Supervisor;
 use std::collections::BTreeSet;
 
 /// The most bytes of a gate's last words.
@@ -83,11 +83,11 @@ pub fn run(
         let after = Observer::new(workspace).content(Some(&look.snapshot))?;
         answers.tree_run = Some(analyze::run_id_under(policy, &after)?);
         let declared = declared_outputs(policy, plan)?;
-        let is_expected = |change: &tree::Change| {
+        let is_expected = |change: &probity_snapshot::Change| {
             declared.iter().any(|scope| scope.lets_in(&change.path))
                 || look.exemptions().exempts(change, false)
         };
-        let delta = tree::delta(&look.snapshot, &after).into_iter();
+        let delta = probity_snapshot::delta(&look.snapshot, &after).into_iter();
         answers.written = delta.filter(|change| !is_expected(change)).map(|change| change.path).collect();
     }
     Ok(answers)
@@ -118,8 +118,8 @@ fn run_sealed(
 }
 
 fn facts(policy: &Policy, plan: &Plan, results: &[GateResult], left_out: bool) -> Vec<GateFact> {
-    let kind = |id: &str| policy.gate(id).map_or(plan::GateKind::Lint, plan::Gate::kind);
-    let of_result = |(gate, result): (&evidence::PlannedGate, &GateResult)| GateFact {
+    let kind = |id: &str| policy.gate(id).map_or(probity_policy::GateKind::Lint, probity_policy::Gate::kind);
+    let of_result = |(gate, result): (&probity_evidence::PlannedGate, &GateResult)| GateFact {
         id: gate.id.clone(),
         kind: kind(&gate.id),
         result: match result.status {
@@ -155,5 +155,5 @@ fn last_words(result: &GateResult) -> Option<(String, String)> {
 /// What the gates of a plan declare that they write.
 fn declared_outputs(policy: &Policy, plan: &Plan) -> Result<Vec<Scope>, Fault> {
     let declared = plan.gates.iter().filter_map(|gate| policy.gate(&gate.id)).map(|gate| &gate.outputs);
-    Ok(declared.map(evidence::Globs::to_scope).collect::<Result<_, _>>()?)
+    Ok(declared.map(probity_evidence::Globs::to_scope).collect::<Result<_, _>>()?)
 }

@@ -10,16 +10,16 @@ use crate::change::Look;
 use crate::progress::Progress;
 use crate::runs::{Differing, Runs, Stored};
 use crate::{Fault, Workspace, git, own_files, workspace};
-use canon::{Digest, Reason};
-use contract::claims::Claim;
-use contract::receipt::DeltaEntry;
-use contract::{IntentState, PatchIntent};
-use intent::{Entries, Entry, IntentId, IntentScope};
-use paths::RepoPath;
-use plan::{ContractRules, Policy, Severity, StrictnessProfile};
+use probity_contract::claims::Claim;
+use probity_contract::receipt::DeltaEntry;
+use probity_contract::{IntentState, PatchIntent};
+use probity_core::{Digest, Reason};
+use probity_intents::{Entries, Entry, IntentId, IntentScope};
+use probity_paths::RepoPath;
+use probity_policy::{ContractRules, Policy, Severity, StrictnessProfile};
+use probity_snapshot::git::{GITLINK_MODE, HeadTree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use tree::git::{GITLINK_MODE, HeadTree};
 
 /// What the tree is held against.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,7 +97,7 @@ pub fn verify_tree(workspace: &Workspace, options: &Options, progress: Watch<'_>
     let entries: Entries = changed.iter().map(Entry::from).collect();
     let answer = verify(&Request {
         intent: options.scope.as_ref().map(|scope| declared(scope, options, before.as_ref())),
-        scope_check: options.scope.as_ref().map(|scope| intent::scope_check(scope, &entries)),
+        scope_check: options.scope.as_ref().map(|scope| probity_intents::scope_check(scope, &entries)),
         changed: changed.clone(),
         before: before.as_ref(),
         after: after.as_ref(),
@@ -124,7 +124,9 @@ impl Verified {
     /// All findings as SARIF, each saying whether it is new. Without a run after there are none.
     pub fn sarif(&self) -> String {
         let after = self.after.as_ref().map(|side| &side.run);
-        after.map(|run| analysis::report::sarif(run, self.answer.comparison.as_ref())).unwrap_or_default()
+        after
+            .map(|run| probity_analysis::report::sarif(run, self.answer.comparison.as_ref()))
+            .unwrap_or_default()
     }
 
     /// The health that the trusted baseline was captured with: the one that the change started from.
@@ -138,7 +140,7 @@ pub fn budget_of(
     workspace: &Workspace,
     run: Option<&str>,
     progress: Watch<'_>,
-) -> Result<(contract::Budget, Vec<String>), Fault> {
+) -> Result<(probity_contract::Budget, Vec<String>), Fault> {
     let ground = Ground::find(workspace, &Options::default())?;
     let stored = match run {
         Some(name) => Runs::open(workspace).load(name)?,

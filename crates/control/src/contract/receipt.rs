@@ -2,10 +2,10 @@
 
 use super::{Answer, Verified, receipts::Kept, receipts::Receipts};
 use crate::{Fault, Workspace, clock};
-use canon::Digest;
-use contract::receipt::{DeltaEntry, ReceiptInput, ReceiptIntent, receipt};
-use evidence::Enforcement;
-use intent::{FinishHygiene, IntentId, Timestamp};
+use probity_contract::receipt::{DeltaEntry, ReceiptInput, ReceiptIntent, receipt};
+use probity_core::Digest;
+use probity_evidence::Enforcement;
+use probity_intents::{FinishHygiene, IntentId, Timestamp};
 use serde_json::Value;
 
 /// What a receipt says beside the verdict.

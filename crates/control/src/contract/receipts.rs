@@ -10,23 +10,23 @@
 //! writes the next one.
 
 use crate::{Fault, Workspace, attest};
-use api::SystemPath;
-use api::quality::{
+use probity_api::SystemPath;
+use probity_api::quality::{
     ReceiptCheckReport, ReceiptCheckStatus, ReceiptListAnswer, ReceiptOutcome, ReceiptReference,
     ReceiptShowAnswer, ReceiptSummary, ReceiptVerifyAnswer,
 };
-use canon::{Digest, Reason, json};
-use contract::ContractStatus;
-use evidence::receipt::{self, Checked, ReceiptCheck, ReceiptError};
-use evidence::{CheckStatus, Trust};
-use intent::Timestamp;
-use paths::RepoPath;
+use probity_contract::ContractStatus;
+use probity_core::{Digest, Reason, json};
+use probity_evidence::receipt::{self, Checked, ReceiptCheck, ReceiptError};
+use probity_evidence::{CheckStatus, Trust};
+use probity_intents::Timestamp;
+use probity_paths::RepoPath;
+use probity_storage::{Chain, Link, State, durable};
 use serde::Deserialize;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use store::{Chain, Link, State, durable};
 
 /// The receipts of a repository.
 #[derive(Debug, Clone)]
@@ -161,7 +161,10 @@ impl Receipts {
         let number = last.unwrap_or(0) + 1;
         if let Some(key) = &key {
             let statement = receipt::statement(&document).map_err(|error| unfit(&error))?;
-            durable::write(&self.envelope_path(number), &evidence::attest::seal_statement(&statement, key))?;
+            durable::write(
+                &self.envelope_path(number),
+                &probity_evidence::attest::seal_statement(&statement, key),
+            )?;
         }
         let path = self.path(number);
         durable::write(&path, &[json::canonical(&document), b"\n".to_vec()].concat())?;

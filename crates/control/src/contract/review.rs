@@ -1,23 +1,24 @@
 //! An answer as a reviewer sees it, for the forms of CI services.
 
 use super::Answer;
-use analysis::Regression;
-use contract::ContractReason;
-use contract::Evaluation;
-use contract::claims::ClaimVerdict;
-use contract::outputs::{NewFinding, Review};
-use contract::receipt::check_results;
-use paths::RepoPath;
+use probity_analysis::Regression;
+use probity_contract::ContractReason;
+use probity_contract::Evaluation;
+use probity_contract::claims::ClaimVerdict;
+use probity_contract::outputs::{NewFinding, Review};
+use probity_contract::receipt::check_results;
+use probity_paths::RepoPath;
 
 impl Answer {
     /// What a reviewer is told.
     pub fn review(&self) -> Review {
-        let short = |run: &contract::receipt::RunRef| short_id(&run.run_id);
-        let health = |run: &Option<contract::receipt::RunRef>| run.as_ref().and_then(|run| run.health);
+        let short = |run: &probity_contract::receipt::RunRef| short_id(&run.run_id);
+        let health =
+            |run: &Option<probity_contract::receipt::RunRef>| run.as_ref().and_then(|run| run.health);
         Review {
             status: self.outcome.status,
             reason: self.outcome.reason,
-            next_step: self.outcome.reason.map(contract::ContractReason::next_step),
+            next_step: self.outcome.reason.map(probity_contract::ContractReason::next_step),
             blocking: words(&self.outcome.blocking_violations),
             let_through: words(&self.outcome.let_through),
             profile: self.verdict.profile.profile.words(),
@@ -82,7 +83,7 @@ fn words(reasons: &[ContractReason]) -> Vec<String> {
 }
 
 /// Where a finding is and what is wrong, in one line.
-pub(super) fn describe(finding: &analysis::Finding) -> String {
+pub(super) fn describe(finding: &probity_analysis::Finding) -> String {
     match finding.locations.first() {
         Some(place) => format!("{}:{} {}", place.path, place.range.start_line.max(1), finding.message),
         None => finding.message.clone(),
@@ -90,7 +91,7 @@ pub(super) fn describe(finding: &analysis::Finding) -> String {
 }
 
 /// The lines of a range. One that ends at the beginning of a line does not reach into it.
-fn lines(range: &analysis::Range) -> (u32, u32) {
+fn lines(range: &probity_analysis::Range) -> (u32, u32) {
     let first = range.start_line.max(1);
     let last = if range.end_column <= 1 { range.end_line.saturating_sub(1) } else { range.end_line };
     (first, last.max(first))

@@ -3,10 +3,10 @@
 
 use super::*;
 use crate::runs::Runs;
-use analysis::{Input, Settings, Source, analyse};
-use contract::{BaselineTrigger, ContractReason, ContractStatus, IntentState};
-use intent::{IntentId, IntentScope};
-use plan::StrictnessProfile;
+use probity_analysis::{Input, Settings, Source, analyse};
+use probity_contract::{BaselineTrigger, ContractReason, ContractStatus, IntentState};
+use probity_intents::{IntentId, IntentScope};
+use probity_policy::StrictnessProfile;
 use std::collections::BTreeMap;
 
 /// A function with more parameters than anybody wants: one finding.
@@ -47,7 +47,7 @@ fn declared<'a>(before: &'a Side, after: &'a Side, changed: &[&str], allowed: &[
     let request = request(before, after, changed);
     let entries: Entries = request.changed.iter().map(Entry::from).collect();
     Request {
-        scope_check: Some(intent::scope_check(&scope, &entries)),
+        scope_check: Some(probity_intents::scope_check(&scope, &entries)),
         intent: Some(PatchIntent {
             intent_id: IntentId::parse("mine").expect("an id"),
             status: IntentState::Active,

@@ -1,8 +1,8 @@
 //! Whether a violation is mostly the work of build tools: then a policy helps more than a wider scope.
 
-use evidence::Seal;
-use paths::{RepoPath, Scope};
-use plan::{OutputLook, Policy};
+use probity_evidence::Seal;
+use probity_paths::{RepoPath, Scope};
+use probity_policy::{OutputLook, Policy};
 use std::collections::BTreeMap;
 
 /// So many outputs are named.
@@ -47,7 +47,7 @@ pub fn output_hint(seal: &Seal, untracked: &[RepoPath]) -> Option<OutputHint> {
     }
     let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
     for (root, count) in counts {
-        *by_name.entry(canon::bytes::escape(root.file_name())).or_default() += count;
+        *by_name.entry(probity_core::bytes::escape(root.file_name())).or_default() += count;
     }
     let mut names: Vec<(String, usize)> = by_name.into_iter().collect();
     names.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));

@@ -1,8 +1,9 @@
 //! What a gate executes: its program, found as the system will find it, with every link and interpreter on the way, and the
 //! files that its command names. Looked up once, when the run is sealed.
 
-use evidence::{Globs, PlannedGate};
-use paths::RepoPath;
+use probity_evidence::{Globs, PlannedGate};
+use probity_paths::RepoPath;
+use probity_snapshot::Snapshot;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -10,7 +11,6 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
-use tree::Snapshot;
 
 /// More links than this lead nowhere.
 const MAX_LINKS: usize = 40;
@@ -51,7 +51,7 @@ pub(crate) fn look_up(
         imports: BTreeSet::new(),
         imports_anything: false,
     };
-    let started = plan::started_commands(&gate.run);
+    let started = probity_policy::started_commands(&gate.run);
     for command in started.commands {
         lookup.command(OsStr::new(&command[0]));
     }
@@ -64,7 +64,7 @@ pub(crate) fn look_up(
     gate.run.iter().skip(1).for_each(|word| lookup.argument(OsStr::new(word)));
     let mut imports = lookup.virtual_environments();
     if lookup.imports_anything {
-        imports.extend(plan::any_imports());
+        imports.extend(probity_policy::any_imports());
         imports.extend(environments.iter().map(|directory| pattern_of(directory.as_bytes())));
     }
     imports.append(&mut lookup.imports);
@@ -86,8 +86,10 @@ impl LookUp<'_> {
     /// known.
     fn command(&mut self, program: &OsStr) {
         let names = self.program(program, 0);
-        let known: Vec<_> = names.iter().filter_map(|name| plan::program_imports(name.as_bytes())).collect();
-        self.imports_anything |= known.is_empty() || names.iter().any(|name| plan::is_shell(name.as_bytes()));
+        let known: Vec<_> =
+            names.iter().filter_map(|name| probity_policy::program_imports(name.as_bytes())).collect();
+        self.imports_anything |=
+            known.is_empty() || names.iter().any(|name| probity_policy::is_shell(name.as_bytes()));
         self.imports.extend(known.into_iter().flatten());
     }
 
@@ -301,7 +303,8 @@ mod tests {
 
     /// What a gate imports of which nothing is known.
     fn anything() -> Vec<String> {
-        let patterns = plan::any_imports().into_iter().map(|it| String::from_utf8(it).expect("text"));
+        let patterns =
+            probity_policy::any_imports().into_iter().map(|it| String::from_utf8(it).expect("text"));
         patterns.chain(["odd".to_owned()]).collect::<BTreeSet<_>>().into_iter().collect()
     }
 

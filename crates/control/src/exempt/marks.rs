@@ -2,16 +2,16 @@
 
 use super::Exemptions;
 use crate::Workspace;
-use canon::Digest;
-use evidence::{Mark, RecognizedOutput};
-use paths::RepoPath;
-use plan::MarkedDirectory;
+use probity_core::Digest;
+use probity_evidence::{Mark, RecognizedOutput};
+use probity_paths::RepoPath;
+use probity_policy::MarkedDirectory;
+use probity_snapshot::git::IgnoreRules;
+use probity_snapshot::{Entry, Kind, Snapshot};
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use tree::git::IgnoreRules;
-use tree::{Entry, Kind, Snapshot};
 
 /// No mark is larger than this.
 const MAX_MARK_BYTES: u64 = 64 * 1024;
@@ -36,7 +36,13 @@ impl Recognition {
     /// The directories of the start that are build outputs.
     pub(crate) fn of_start(&self, exemptions: &Exemptions) -> Vec<RecognizedOutput> {
         let is_kept = |directory: &RepoPath| exemptions.tracked.may_contain(directory);
-        plan::recognize(&uncovered(&self.at_start, exemptions), &[], &is_kept, &|_| false, &mut |_| false)
+        probity_policy::recognize(
+            &uncovered(&self.at_start, exemptions),
+            &[],
+            &is_kept,
+            &|_| false,
+            &mut |_| false,
+        )
     }
 
     /// The directories of the start and of the end that are build outputs.
@@ -53,7 +59,7 @@ impl Recognition {
         let mut is_ignored =
             |directory: &RepoPath| rules.as_mut().is_some_and(|rules| rules.ignores_directory(directory));
         let is_project = |directory: &RepoPath| may_be_made_by_tool(exemptions, start, directory);
-        plan::recognize(&at_start, &at_end, &is_kept, &is_project, &mut is_ignored)
+        probity_policy::recognize(&at_start, &at_end, &is_kept, &is_project, &mut is_ignored)
     }
 }
 
@@ -95,7 +101,7 @@ fn marked(root: &Path, snapshot: &Snapshot) -> Vec<MarkedDirectory> {
     let of_entry = |entry: Entry<'_>| {
         let mark = Mark::of_file_name(entry.path().file_name())?;
         let path = entry.path().parent()?;
-        plan::is_valid_mark(mark, &content(root, &entry)?).then_some(MarkedDirectory { path, mark })
+        probity_policy::is_valid_mark(mark, &content(root, &entry)?).then_some(MarkedDirectory { path, mark })
     };
     snapshot.entries().filter_map(of_entry).collect()
 }

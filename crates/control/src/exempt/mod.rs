@@ -15,14 +15,14 @@ pub use hint::{OutputHint, judged_outputs, output_hint, sources_among};
 pub use tracked::TrackedPaths;
 
 use crate::Workspace;
-use api::govern::path::{JudgedBecause, OutputRule};
-use evidence::{Mark, RecognizedOutput, Seal};
 use marks::Recognition;
-use paths::{RepoPath, Scope};
-use plan::Policy;
+use probity_api::govern::path::{JudgedBecause, OutputRule};
+use probity_evidence::{Mark, RecognizedOutput, Seal};
+use probity_paths::{RepoPath, Scope};
+use probity_policy::Policy;
+use probity_snapshot::git::HeadTree;
+use probity_snapshot::{Change, Kind, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
-use tree::git::HeadTree;
-use tree::{Change, Kind, Snapshot};
 
 /// What is no part of D.
 #[derive(Debug, Clone, Default)]
@@ -50,7 +50,7 @@ impl Exemptions {
         policy: &Policy,
         committed: Option<&HeadTree>,
         tree: &Snapshot,
-    ) -> Result<Self, paths::PatternError> {
+    ) -> Result<Self, probity_paths::PatternError> {
         let settings = &policy.workspace;
         // Where nothing can be exempt, nobody needs to ask git.
         let tracked = if settings.recognize_outputs || !settings.build_outputs.is_empty() {
@@ -68,7 +68,7 @@ impl Exemptions {
         policy: &Policy,
         committed: Option<&HeadTree>,
         start: &Snapshot,
-    ) -> Result<(Self, Option<Recognition>), paths::PatternError> {
+    ) -> Result<(Self, Option<Recognition>), probity_paths::PatternError> {
         let mut exemptions = Self::of_patterns(workspace, policy, committed, start)?;
         let recognition = policy.workspace.recognize_outputs.then(|| Recognition::at_start(workspace, start));
         if let Some(recognition) = &recognition {
@@ -84,7 +84,11 @@ impl Exemptions {
     }
 
     /// The same with what the gates of a seal rely on.
-    pub(crate) fn with_gates(mut self, seal: &Seal, start: &Snapshot) -> Result<Self, paths::PatternError> {
+    pub(crate) fn with_gates(
+        mut self,
+        seal: &Seal,
+        start: &Snapshot,
+    ) -> Result<Self, probity_paths::PatternError> {
         for (id, settings) in &seal.contents().gate_settings {
             if !settings.inputs.is_empty() {
                 self.gate_inputs.insert(id.clone(), settings.inputs.iter().cloned().collect());
@@ -110,19 +114,19 @@ impl Exemptions {
         self.covers(path)
             && !self.tracked.may_contain(path)
             && !self.is_gate_input(path)
-            && !plan::is_entry_points_file(path)
+            && !probity_policy::is_entry_points_file(path)
     }
 
     /// Whether what is at a path is no part of D, as far as that can be told without a change.
     pub fn exempts_path(&self, path: &RepoPath) -> bool {
-        self.spares(path) && plan::code_in_output(path).is_none()
+        self.spares(path) && probity_policy::code_in_output(path).is_none()
     }
 
     /// The rule by which a path lies where builds write.
     pub fn rule_for(&self, path: &RepoPath) -> Option<OutputRule> {
         if self.build_outputs.lets_in(path) {
             let pattern = self.build_outputs.decision(path)?.pattern.as_bytes().to_vec();
-            return Some(OutputRule::BuildOutputs { pattern: canon::bytes::escape(&pattern) });
+            return Some(OutputRule::BuildOutputs { pattern: probity_core::bytes::escape(&pattern) });
         }
         let output = self.recognized.iter().find(|output| path.is_covered_by(output.path.as_bytes()))?;
         let mark = output.mark.file_name().to_owned();
@@ -138,7 +142,7 @@ impl Exemptions {
             Some(JudgedBecause::Tracked)
         } else if self.is_gate_input(path) {
             Some(JudgedBecause::GateInput)
-        } else if plan::code_in_output(path).is_some() {
+        } else if probity_policy::code_in_output(path).is_some() {
             Some(JudgedBecause::CodeInOutput)
         } else {
             None
@@ -155,7 +159,7 @@ impl Exemptions {
             && !self.is_altered_import(change, by_command)
             && !self.plugin_lists.contains(path)
             && !self.is_module_of_environment(path)
-            && plan::code_in_output(path).is_none()
+            && probity_policy::code_in_output(path).is_none()
     }
 
     /// Why a change that lies where builds write is judged all the same.
@@ -167,7 +171,7 @@ impl Exemptions {
             "a build output that git tracks"
         } else if self.is_gate_input(&change.path) {
             "a build output that a gate executes"
-        } else if let Some(why) = plan::code_in_output(&change.path) {
+        } else if let Some(why) = probity_policy::code_in_output(&change.path) {
             why
         } else if self.is_module_of_environment(&change.path) {
             "source code in a virtual environment, where no tool writes any"
@@ -182,7 +186,8 @@ impl Exemptions {
         let mut environments =
             self.recognized.iter().filter(|output| output.mark == Mark::VirtualEnvironment);
         environments.any(|output| {
-            path.is_covered_by(output.path.as_bytes()) && plan::is_module_of_environment(&output.path, path)
+            path.is_covered_by(output.path.as_bytes())
+                && probity_policy::is_module_of_environment(&output.path, path)
         })
     }
 
@@ -228,7 +233,7 @@ impl Exemptions {
     /// Whether a change in an imported directory is none that a package manager makes when it adds a package.
     fn alters_import(&self, imports: &Scope, change: &Change) -> bool {
         let Some(root) = self.root_among(imports, &change.path) else { return false };
-        if plan::is_never_imported(&root, &change.path) {
+        if probity_policy::is_never_imported(&root, &change.path) {
             return false;
         }
         if change.before.is_some() {
@@ -237,7 +242,7 @@ impl Exemptions {
         let mut above = change.path.parent();
         while let Some(directory) = above.filter(|directory| directory.is_covered_by(root.as_bytes())) {
             if self.imported_directories.contains(&directory) {
-                return !plan::takes_packages(&root, &directory);
+                return !probity_policy::takes_packages(&root, &directory);
             }
             above = directory.parent();
         }

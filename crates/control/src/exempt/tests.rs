@@ -1,7 +1,7 @@
 //! Which changes are exempt, over tables of changes.
 
 use super::*;
-use tree::{ChangeKind, Side};
+use probity_snapshot::{ChangeKind, Side};
 
 fn path(name: &str) -> RepoPath {
     RepoPath::parse(name.as_bytes()).expect("a path")
@@ -111,8 +111,8 @@ fn in_an_imported_directory_only_new_packages_are_exempt() {
 fn a_recognized_directory_is_exempt_whole() {
     let recognized = vec![RecognizedOutput {
         path: path("env"),
-        mark: evidence::Mark::VirtualEnvironment,
-        because: evidence::RecognizedBecause::ToolName,
+        mark: probity_evidence::Mark::VirtualEnvironment,
+        because: probity_evidence::RecognizedBecause::ToolName,
     }];
     let exemptions = Exemptions { recognized, ..Exemptions::default() };
     assert!(exemptions.exempts(&change(ChangeKind::Added, "env/bin/python"), true));

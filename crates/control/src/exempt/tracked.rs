@@ -2,10 +2,10 @@
 
 use crate::refs::NestedRepository;
 use crate::{Workspace, git};
-use paths::RepoPath;
+use probity_paths::RepoPath;
+use probity_snapshot::Snapshot;
+use probity_snapshot::git::HeadTree;
 use std::collections::BTreeSet;
-use tree::Snapshot;
-use tree::git::HeadTree;
 
 /// The paths that git tracks, with the directories above them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use crate::exempt::{Exemptions, TrackedPaths};
 use crate::observe::Observer;
 use crate::planning::{Selection, plan_of};
 use crate::{Fault, Workspace, clock, git, run};
-use api::govern::path::{PathKind, PathStanding, ProtectionRule};
-use canon::bytes::escape;
-use evidence::{Plan, Seal};
-use paths::RepoPath;
-use plan::Policy;
+use probity_api::govern::path::{PathKind, PathStanding, ProtectionRule};
+use probity_core::bytes::escape;
+use probity_evidence::{Plan, Seal};
+use probity_paths::RepoPath;
+use probity_policy::Policy;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 

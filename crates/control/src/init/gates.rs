@@ -1,7 +1,7 @@
 //! Gates that a tree can run by itself: a test target, a test script, a test tool that is configured.
 
-use paths::RepoPath;
-use plan::ReadText;
+use probity_paths::RepoPath;
+use probity_policy::ReadText;
 use serde_json::Value;
 
 /// A gate that the tree can run.

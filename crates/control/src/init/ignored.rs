@@ -2,7 +2,7 @@
 //! are written against clutter in commits, not for exemptions: secrets and settings are ignored too, and a run that
 //! changes those should be seen.
 
-use paths::{RepoPath, Scope};
+use probity_paths::{RepoPath, Scope};
 
 /// Parts of names that hold secrets or settings, in lower case.
 const PERSONAL: &[&str] = &[
@@ -57,13 +57,13 @@ pub(super) struct Suggestions {
 /// The patterns for `build_outputs` that the rules suggest.
 pub(super) fn suggestions(rules: &[u8], exempt: &Scope, kept: &[RepoPath]) -> Suggestions {
     let (mut found, mut n_deceptive): (Vec<String>, usize) = (Vec::new(), 0);
-    for rule in tree::git::ignore_patterns(rules) {
+    for rule in probity_snapshot::git::ignore_patterns(rules) {
         // What an editor would not show must not reach a file that a person is asked to read and uncomment.
         let Ok(pattern) = String::from_utf8(rule.pattern) else {
             n_deceptive += 1;
             continue;
         };
-        if canon::bytes::is_deceptive_text(&pattern) {
+        if probity_core::bytes::is_deceptive_text(&pattern) {
             n_deceptive += 1;
             continue;
         }

@@ -11,12 +11,12 @@ use crate::observe::content_options;
 use crate::own_files::POLICY_FILE;
 use crate::planning::{kept_files, read_text};
 use crate::{Fault, Workspace};
-use api::govern::setup::{EcosystemPatterns, InitAnswer};
-use canon::Reason;
-use paths::{RepoPath, Scope};
-use plan::Proposal;
+use probity_api::govern::setup::{EcosystemPatterns, InitAnswer};
+use probity_core::Reason;
+use probity_paths::{RepoPath, Scope};
+use probity_policy::Proposal;
+use probity_snapshot::Snapshot;
 use std::fmt::Write;
-use tree::Snapshot;
 
 /// Lines of patterns are broken here.
 const MAX_LINE_LETTERS: usize = 100;
@@ -74,7 +74,7 @@ pub fn propose(workspace: &Workspace) -> Result<ProposedPolicy, Fault> {
     let snapshot = Snapshot::take(&workspace.root, &content_options(workspace), None)?;
     let files = kept_files(workspace, &snapshot);
     let read = |file: &RepoPath| read_text(workspace, file);
-    let build_outputs = plan::propose_build_outputs(&files, &read);
+    let build_outputs = probity_policy::propose_build_outputs(&files, &read);
     let patterns: Vec<&str> = build_outputs.iter().map(|proposal| proposal.pattern.as_str()).collect();
     let exempt = Scope::parse(&patterns)?;
     let rules = RepoPath::parse(b".gitignore").ok().and_then(|file| read(&file)).unwrap_or_default();
@@ -176,7 +176,7 @@ fn wrapped<'a>(indent: &str, patterns: impl Iterator<Item = &'a str>) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plan::Policy;
+    use probity_policy::Policy;
     use std::fs;
 
     fn proposed(files: &[(&str, &str)]) -> (tempfile::TempDir, Workspace, ProposedPolicy) {

@@ -1,6 +1,6 @@
 //! Where the sources of a tree are, for an example that works.
 
-use paths::RepoPath;
+use probity_paths::RepoPath;
 use std::collections::BTreeMap;
 
 /// Ends of the names of sources.

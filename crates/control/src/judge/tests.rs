@@ -1,11 +1,11 @@
 //! Properties of the verdict over arbitrary cases, and one test for each rule that is easy to lose.
 
 use super::*;
-use evidence::GateStatus;
-use paths::Scope;
+use probity_evidence::GateStatus;
+use probity_paths::Scope;
+use probity_snapshot::Kind;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use tree::Kind;
 
 /// Everything of a case, owned.
 #[derive(Debug, Clone)]
@@ -92,7 +92,7 @@ impl World {
 }
 
 fn scope(patterns: &[&str]) -> Scope {
-    evidence::Globs::new(patterns.iter().map(|pattern| pattern.as_bytes().to_vec()))
+    probity_evidence::Globs::new(patterns.iter().map(|pattern| pattern.as_bytes().to_vec()))
         .to_scope()
         .expect("patterns")
 }
@@ -235,7 +235,7 @@ fn a_content_that_left_one_path_for_one_other_is_a_rename() {
             kind: Kind::File,
             mode: 0o644,
             size: text.len() as u64,
-            digest: Some(canon::Digest::of(text.as_bytes())),
+            digest: Some(probity_core::Digest::of(text.as_bytes())),
         })
     };
     let gone = |at: &str, text: &str| Change {

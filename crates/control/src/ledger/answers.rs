@@ -1,9 +1,9 @@
 //! The parts that answers share.
 
-use ledger::{Item, Ledger, Outcome, Proposal, RejectCode, Verdict};
+use probity_ledger::{Item, Ledger, Outcome, Proposal, RejectCode, Verdict};
+use probity_storage::Torn;
 use serde::Serialize;
 use serde_json::Value;
-use store::Torn;
 
 /// What happened besides what was asked for.
 #[derive(Debug, Clone, Default)]

@@ -4,17 +4,17 @@
 //! position that the log has. Everything else is ignored, and the log is read from its beginning.
 //!
 //! ```text
-//! position (bytes, frame bytes: u64 LE; chain: 32 bytes), book (see ledger::snapshot), SHA-256 of all before it
+//! position (bytes, frame bytes: u64 LE; chain: 32 bytes), book (see probity_ledger::snapshot), SHA-256 of all before it
 //! ```
 
 use crate::Fault;
-use canon::Digest;
-use canon::digest::Hasher;
-use ledger::{Book, snapshot};
+use probity_core::Digest;
+use probity_core::digest::Hasher;
+use probity_ledger::{Book, snapshot};
+use probity_storage::{Journal, Position, StoreError, durable};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use store::{Journal, Position, StoreError, durable};
 
 /// How much is logged between two snapshots. Reading this much takes about a tenth of a second.
 pub(super) const EVERY_BYTES: u64 = 8 << 20;

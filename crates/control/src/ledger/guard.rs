@@ -2,8 +2,8 @@
 
 use super::shell::Shell;
 use crate::{Fault, Workspace};
-use canon::Reason;
-use ledger::wire::{Event, encode};
+use probity_core::Reason;
+use probity_ledger::wire::{Event, encode};
 use serde::Serialize;
 
 /// Who may change hard constraints now.

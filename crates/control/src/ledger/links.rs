@@ -4,10 +4,10 @@
 use super::questions::find;
 use super::shell::Shell;
 use crate::{Fault, Workspace};
-use canon::Reason;
-use ledger::wire::{Event, encode};
-use ledger::{Book, Citation, ItemId, Ledger};
-use paths::Claim;
+use probity_core::Reason;
+use probity_ledger::wire::{Event, encode};
+use probity_ledger::{Book, Citation, ItemId, Ledger};
+use probity_paths::Claim;
 use serde::Serialize;
 
 /// A constraint that a change must keep to.

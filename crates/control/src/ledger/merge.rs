@@ -2,8 +2,8 @@
 
 use super::shell::Shell;
 use crate::{Fault, Workspace};
-use canon::{Digest, Reason};
-use ledger::merge::{MergeError, MergePlan, Point, plan};
+use probity_core::{Digest, Reason};
+use probity_ledger::merge::{MergeError, MergePlan, Point, plan};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ pub fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<Merged, Fa
             (true, true) => "planned",
             (true, false) => "merged",
         };
-        let bundle = goes_through.then(|| commit::export(&plan.commits));
+        let bundle = goes_through.then(|| probity_documents::export(&plan.commits));
         let object = bundle.map(|bundle| workspace.state.objects().put(&bundle)).transpose()?;
         Ok((payloads, answer(request, plan, status, object, book.main().head().get())))
     })?;
@@ -107,7 +107,7 @@ pub struct StreamView {
 /// The streams, by name.
 pub fn streams(workspace: &Workspace) -> Result<Vec<StreamView>, Fault> {
     let shell = Shell::open(workspace, None)?;
-    let view = |(name, stream): (&String, &ledger::Stream)| StreamView {
+    let view = |(name, stream): (&String, &probity_ledger::Stream)| StreamView {
         name: name.clone(),
         base: stream.base.get(),
         batches: stream.n_batches(),

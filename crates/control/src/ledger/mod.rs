@@ -40,8 +40,8 @@ pub(crate) use shell::{end_of_log, has_grown_from};
 pub use suggest::{Suggested, Suggestions, suggest};
 
 use crate::Fault;
-use canon::Reason;
-use ledger::{BookError, PositionError};
+use probity_core::Reason;
+use probity_ledger::{BookError, PositionError};
 
 impl From<BookError> for Fault {
     fn from(error: BookError) -> Self {

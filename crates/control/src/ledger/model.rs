@@ -1,17 +1,17 @@
 //! Reading pending turns with a language model.
 //!
 //! The model is asked without holding the log's lock, a window of turns at a time; what it proposes goes through the checks
-//! of `ledger::model` and then through the reconciler like everything else. When it fails, the turns of that window and
+//! of `probity_ledger::model` and then through the reconciler like everything else. When it fails, the turns of that window and
 //! all after it stay pending, and the answer says so: nothing is lost, and nothing is guessed in its place.
 
 use super::ingest::{IngestRequest, Ingested, Reader};
 use super::propose::ledger_of;
 use super::shell::Shell;
 use crate::{Fault, Workspace};
-use ::model::{Api, Budget, Client, Command, Http, Patience, Provider, Question, Trouble, Usage};
-use exec::Environment;
-use ledger::model::{Dropped, Read, TurnText, prompt, read, windows};
-use ledger::wire::{Event, encode};
+use probity_ledger::model::{Dropped, Read, TurnText, prompt, read, windows};
+use probity_ledger::wire::{Event, encode};
+use probity_model::{Api, Budget, Client, Command, Http, Patience, Provider, Question, Trouble, Usage};
+use probity_process::Environment;
 use serde::Serialize;
 use std::ffi::OsString;
 use std::time::Duration;

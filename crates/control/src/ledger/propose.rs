@@ -3,10 +3,10 @@
 use super::answers::{OutcomeView, item_json};
 use super::shell::Shell;
 use crate::{Fault, Workspace};
-use canon::Reason;
-use ledger::extract::Role;
-use ledger::wire::{Event, encode};
-use ledger::{BatchMode, Book, Ledger, Outcome, Proposal};
+use probity_core::Reason;
+use probity_ledger::extract::Role;
+use probity_ledger::wire::{Event, encode};
+use probity_ledger::{BatchMode, Book, Ledger, Outcome, Proposal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -37,7 +37,8 @@ fn user() -> Role {
 
 fn role<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
     let word = String::deserialize(deserializer)?;
-    ledger::transcript::role_of(&word).ok_or_else(|| serde::de::Error::custom(format!("`{word}` is no role")))
+    probity_ledger::transcript::role_of(&word)
+        .ok_or_else(|| serde::de::Error::custom(format!("`{word}` is no role")))
 }
 
 /// What is proposed.

@@ -4,15 +4,15 @@ use super::answers::{ItemList, item_json};
 use super::propose::ledger_of;
 use super::shell::Shell;
 use crate::{Fault, Workspace};
-use canon::Reason;
-use ledger::wire::{Event, decode};
-use ledger::{
+use probity_core::Reason;
+use probity_ledger::wire::{Event, decode};
+use probity_ledger::{
     Citation, ExportOptions, Item, ItemId, ItemKind, Ledger, Projection, Score, Seq, Status, estimate_tokens,
 };
+use probity_storage::Position;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use store::Position;
 
 /// How much of a turn is quoted where no range says which part.
 const MAX_QUOTE_CHARS: usize = 240;
@@ -67,7 +67,7 @@ pub fn as_of(workspace: &Workspace, position: i64, filter: &Filter) -> Result<It
     let ledger = ledger_of(shell.book(), filter.stream.as_deref())?;
     let at = ledger.position(position)?;
     let mut answer = list(&shell, ledger, at, ledger.as_of(at).filter(|item| filter.lets_in(item)));
-    let was_open = |conflict: &&ledger::Conflict| {
+    let was_open = |conflict: &&probity_ledger::Conflict| {
         conflict.raised <= at && conflict.settled.is_none_or(|settled| settled > at)
     };
     let open = ledger.conflicts().iter().filter(was_open);
@@ -131,7 +131,7 @@ pub fn explain(workspace: &Workspace, name: &str, stream: Option<&str>) -> Resul
     let item = find(ledger, name)?;
     let explanation = ledger.explain(item).ok_or_else(|| no_such_item(name))?;
     let texts = turn_texts(&shell, &explanation.item)?;
-    let quote = |source: &ledger::SourceView<'_>| {
+    let quote = |source: &probity_ledger::SourceView<'_>| {
         texts.get(source.turn).and_then(|text| quote_of(text, source.range))
     };
     let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
@@ -162,7 +162,7 @@ fn turn_texts(shell: &Shell, item: &Item<'_>) -> Result<BTreeMap<String, String>
         if !wanted.iter().any(|turn| holds(payload, turn.as_bytes())) {
             return Ok(());
         }
-        for event in decode(payload).map_err(ledger::BookError::from)? {
+        for event in decode(payload).map_err(probity_ledger::BookError::from)? {
             if let Event::Turn { id, text, .. } = event
                 && wanted.contains(&id)
             {

@@ -3,11 +3,11 @@
 use super::cache;
 use super::shell::Shell;
 use crate::{Fault, Workspace};
-use canon::Digest;
-use ledger::Book;
+use probity_core::Digest;
+use probity_ledger::Book;
+use probity_storage::Position;
 use serde::Serialize;
 use serde_json::{Value, json};
-use store::Position;
 
 /// The most inputs that are listed.
 const MAX_LISTED: usize = 10_000;

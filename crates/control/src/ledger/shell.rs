@@ -7,9 +7,9 @@
 use super::answers::Notices;
 use super::cache;
 use crate::{Fault, Workspace};
-use ledger::Book;
+use probity_ledger::Book;
+use probity_storage::{Journal, Position, StoreError};
 use std::path::{Path, PathBuf};
-use store::{Journal, Position, StoreError};
 
 /// The name of the log in the ledger's folder.
 const LOG: &str = "log";

@@ -3,7 +3,7 @@
 use super::propose::ledger_of;
 use super::shell::Shell;
 use crate::{Fault, Workspace};
-use ledger::{Advice, Ledger, Suggestion};
+use probity_ledger::{Advice, Ledger, Suggestion};
 use serde::Serialize;
 
 /// One suggestion.

@@ -2,9 +2,9 @@
 
 use super::{Shell, TreeFacts};
 use crate::Fault;
-use api::change::{IntentResetAnswer, ResetAction, ResetEntry};
-use intent::registry::Action;
-use intent::{IntentId, Owner};
+use probity_api::change::{IntentResetAnswer, ResetAction, ResetEntry};
+use probity_intents::registry::Action;
+use probity_intents::{IntentId, Owner};
 
 /// How long an intent lives if nothing else is asked for.
 pub const TTL_SECONDS: u64 = 3_600;

@@ -3,14 +3,14 @@
 use super::view::logged_event;
 use super::{Machine, NAME, PAGE, Shell, cache, damaged, parse};
 use crate::{Fault, Workspace};
-use api::change::{ChainStatus, IntentLogAnswer};
-use canon::Digest;
-use intent::Registry;
-use intent::registry::{Change, Head, Seq};
+use probity_api::change::{ChainStatus, IntentLogAnswer};
+use probity_core::Digest;
+use probity_intents::Registry;
+use probity_intents::registry::{Change, Head, Seq};
+use probity_storage::State;
+use probity_storage::ports::{Log, Store};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use store::State;
-use store::ports::{Log, Store};
 
 /// Reads and checks the whole log; hands out the events behind `after`, at most `limit` of them.
 pub fn read_log(workspace: &Workspace, after: u64, limit: usize) -> Result<IntentLogAnswer, Fault> {

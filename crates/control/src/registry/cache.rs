@@ -6,13 +6,13 @@
 //! was removed, or whose last writes were damaged, is noticed.
 
 use crate::Fault;
-use canon::Digest;
-use intent::Registry;
-use intent::registry::{Head, Snapshot};
+use probity_core::Digest;
+use probity_intents::Registry;
+use probity_intents::registry::{Head, Snapshot};
+use probity_storage::{StoreError, durable};
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use store::{StoreError, durable};
 
 /// Changes whenever the form of the file does.
 const FORM: &str = "probity intents cache 2";

@@ -8,14 +8,14 @@
 use super::Shell;
 use super::identity::{Caller, Credentials, Handle, Label};
 use crate::{Fault, Workspace};
-use canon::{Digest, Reason, json};
-use intent::registry::{Change, Event, Registry};
-use intent::{IntentId, Timestamp};
+use probity_core::{Digest, Reason, json};
+use probity_intents::registry::{Change, Event, Registry};
+use probity_intents::{IntentId, Timestamp};
+use probity_storage::{StoreError, durable};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use store::{StoreError, durable};
 
 const SCHEMA: &str = "probity/handle/v1";
 /// How long a handle stays whose intent the registry does not know: it may belong to a start that is still on its way.

@@ -9,7 +9,7 @@
 //! none is told, and the process counts as alive (law 15).
 
 use crate::clock;
-use intent::{Owner, Probe, Timestamp};
+use probity_intents::{Owner, Probe, Timestamp};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -51,7 +51,7 @@ impl Host for Machine {
     }
 
     fn boot_id(&self) -> Option<&str> {
-        Some(store::boot::id()).filter(|id| !id.is_empty())
+        Some(probity_storage::boot::id()).filter(|id| !id.is_empty())
     }
 
     fn probe(&self, pid: u32) -> Probe {
@@ -193,7 +193,7 @@ mod tests {
             command.args(["--exact", test, "--nocapture"]).env(ASKED_PID, std::process::id().to_string());
             let answer = match command.output() {
                 Ok(output) if output.status.success() => output,
-                _ => return testkit::skip!("no time namespace can be made here"),
+                _ => return probity_testkit::skip!("no time namespace can be made here"),
             };
             let words = String::from_utf8_lossy(&answer.stdout).into_owned();
             assert!(words.contains(&format!("<{own:?}>")), "{offset}: {own:?} is told as {words}");
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn one_that_has_ended_and_was_not_asked_for_is_gone() {
         let mut child = std::process::Command::new("true").spawn().expect("starts");
-        testkit::wait_until("it has ended", || !Machine.probe(child.id()).exists);
+        probity_testkit::wait_until("it has ended", || !Machine.probe(child.id()).exists);
         child.wait().expect("ends");
     }
 

@@ -11,8 +11,8 @@
 use super::handles::{KeptHandle, handle_for_intent};
 use super::host::{self, Host};
 use crate::Fault;
-use canon::{Digest, Reason};
-use intent::Owner;
+use probity_core::{Digest, Reason};
+use probity_intents::Owner;
 use std::fmt;
 
 /// The shortest and the longest handle that is taken.

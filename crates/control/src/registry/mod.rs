@@ -23,18 +23,18 @@ pub use identity::{Caller, Credentials, Handle, Label};
 use crate::claims::{self, OpenRunClaim};
 use crate::{Fault, Workspace, clock};
 use cache::Cache;
-use canon::{Digest, json};
-use intent::registry::{
+use probity_core::{Digest, json};
+use probity_intents::registry::{
     Action, Circumstances, Command, Decision, Event, Intent, Notice, Refusal, Registry, Seq,
 };
-use intent::{CommandId, Entry, IntentId, IntentScope, Owner, Peer, Probe};
-use paths::RepoPath;
+use probity_intents::{CommandId, Entry, IntentId, IntentScope, Owner, Peer, Probe};
+use probity_paths::RepoPath;
+use probity_storage::ports::{Appended, Leases, Log, Record, Store};
+use probity_storage::{Lock, State, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use store::ports::{Appended, Leases, Log, Record, Store};
-use store::{Lock, State, StoreError};
 
 /// The name of the log and of the leases.
 const NAME: &str = "intents";

@@ -6,8 +6,8 @@
 
 use super::tests::{clear, owner, start, tree};
 use super::*;
-use intent::Status;
-use intent::registry::Change;
+use probity_intents::Status;
+use probity_intents::registry::Change;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
@@ -107,7 +107,7 @@ fn check_no_double_grant(events: &[Event]) {
             let holds = |intent: &&Intent| {
                 intent.status == Status::Active
                     && !displaced.contains(&intent.id)
-                    && intent::overlap(&intent.scope, &declaration.scope)
+                    && probity_intents::overlap(&intent.scope, &declaration.scope)
             };
             let holder = registry.intents().find(holds).map(|intent| &intent.id);
             assert_eq!(holder, None, "event {} grants what is held", event.seq);

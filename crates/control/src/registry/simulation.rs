@@ -8,12 +8,12 @@
 
 use super::tests::owner;
 use super::*;
-use intent::registry::{Base, Change, Declaration};
-use intent::start::{DirtyScopePolicy, OnConflict};
-use intent::{Entry, IntentScope, Status, Timestamp, overlap};
+use probity_intents::registry::{Base, Change, Declaration};
+use probity_intents::start::{DirtyScopePolicy, OnConflict};
+use probity_intents::{Entry, IntentScope, Status, Timestamp, overlap};
+use probity_storage::memory::{Fate, Memory};
+use probity_storage::ports::{Objects, Refs};
 use std::sync::{Mutex, PoisonError};
-use store::memory::{Fate, Memory};
-use store::ports::{Objects, Refs};
 
 const STEPS: usize = 60;
 const AGENTS: usize = 5;

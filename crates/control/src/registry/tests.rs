@@ -1,11 +1,11 @@
 //! The loop on a store in memory and on a real one: lost replies, races, caches, damage.
 
 use super::*;
-use intent::registry::{Base, Declaration};
-use intent::start::{DirtyScopePolicy, OnConflict};
-use intent::{Entry, IntentScope, Ownership, Status, Timestamp};
+use probity_intents::registry::{Base, Declaration};
+use probity_intents::start::{DirtyScopePolicy, OnConflict};
+use probity_intents::{Entry, IntentScope, Ownership, Status, Timestamp};
+use probity_storage::memory::{Fate, Memory};
 use std::sync::atomic::{AtomicU64, Ordering};
-use store::memory::{Fate, Memory};
 
 /// A machine whose clock is set by hand, and on which every process with an odd number is dead.
 #[derive(Default)]
@@ -101,7 +101,7 @@ fn a_command_that_the_rules_forgot_is_known_to_the_store() {
     let first = Command { id: id("first"), by: by.clone(), action: start("i-0", "src") };
     let granted = shell.execute_command(&first, &tree()).expect("granted");
     shell.execute(&by, clear("i-0"), &tree()).expect("cleared");
-    for n in 1..=intent::registry::REMEMBERED_COMMANDS / 2 {
+    for n in 1..=probity_intents::registry::REMEMBERED_COMMANDS / 2 {
         shell.execute(&by, start(&format!("i-{n}"), "src"), &tree()).expect("granted");
         shell.execute(&by, clear(&format!("i-{n}")), &tree()).expect("cleared");
     }
@@ -247,7 +247,7 @@ fn a_log_that_lost_events_is_damaged_and_not_just_shorter() {
     on_disk.open().expect("opens");
     let state = &on_disk.workspace.state;
     for name in ["store.sqlite", "store.sqlite-wal", "store.sqlite-shm"] {
-        store::durable::remove(&state.dir().join(name)).expect("removes");
+        probity_storage::durable::remove(&state.dir().join(name)).expect("removes");
     }
     let fault = on_disk.open().expect_err("is damaged");
     assert_eq!(fault.code(), "STATE.DAMAGED", "{fault}");

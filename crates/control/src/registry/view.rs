@@ -2,12 +2,12 @@
 
 use super::{Caller, Done, Handles, Shell};
 use crate::{Fault, Workspace, clock};
-use api::change::{
+use probity_api::change::{
     AmendmentView, IntentAnswer, IntentChangeAnswer, IntentChangeStatus, IntentListAnswer, IntentView,
     LoggedEvent,
 };
-use intent::registry::{Amendment, Circumstances, Event, Intent, Refusal};
-use intent::{IntentId, Owner, Timestamp};
+use probity_intents::registry::{Amendment, Circumstances, Event, Intent, Refusal};
+use probity_intents::{IntentId, Owner, Timestamp};
 use std::collections::BTreeSet;
 
 /// Who looks at the registry, and when.

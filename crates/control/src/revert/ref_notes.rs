@@ -3,11 +3,11 @@
 
 use crate::refs::{HEAD, RefFacts, describe_movement, shell_word, shown_name, shown_value};
 use crate::{Workspace, git};
-use api::govern::revert::RefNote;
-use api::govern::run::{RefChangeKind, RefMovement};
-use evidence::RefChange;
-use paths::RepoPath;
-use tree::git::GitLayout;
+use probity_api::govern::revert::RefNote;
+use probity_api::govern::run::{RefChangeKind, RefMovement};
+use probity_evidence::RefChange;
+use probity_paths::RepoPath;
+use probity_snapshot::git::GitLayout;
 
 /// The movements that a manifest records.
 pub(super) fn recorded(refs: &[RefChange]) -> Vec<RefMovement> {

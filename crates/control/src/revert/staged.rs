@@ -3,11 +3,11 @@
 
 use crate::change::{filters, uncommitted};
 use crate::{Workspace, git};
-use api::govern::delta::RecordedChange;
-use api::govern::revert::{PathRevert, RevertAction, StagedChanges};
-use paths::RepoPath;
+use probity_api::govern::delta::RecordedChange;
+use probity_api::govern::revert::{PathRevert, RevertAction, StagedChanges};
+use probity_paths::RepoPath;
+use probity_snapshot::git::IndexEntries;
 use std::collections::{BTreeMap, BTreeSet};
-use tree::git::IndexEntries;
 
 /// A command with more paths than this is nothing to copy.
 const MAX_COMMAND_PATHS: usize = 20;

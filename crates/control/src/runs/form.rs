@@ -8,12 +8,12 @@
 //! with defaults; the rest is written field by field, and any change of it changes [`MAGIC`].
 
 use super::{FindingCounts, count_findings};
-use analysis::{
+use probity_analysis::{
     Access, ApiItem, CloneType, Confidence, Dependency, Family, Finding, FindingId, Health, Joined, Language,
     Location, Measured, Note, Parameter, Range, Run, RunFile, RunId, Settings, Severity, UnitKind,
 };
-use canon::Digest;
-use paths::RepoPath;
+use probity_core::Digest;
+use probity_paths::RepoPath;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

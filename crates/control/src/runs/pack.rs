@@ -5,8 +5,8 @@
 
 use super::form::{self, Head, Part};
 use super::{About, Stored};
-use analysis::{Run, RunId};
-use canon::Digest;
+use probity_analysis::{Run, RunId};
+use probity_core::Digest;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -198,7 +198,7 @@ pub(super) fn differing(before: &Opened<'_>, after: &Opened<'_>) -> Option<(Stor
     let (mut in_old, mut in_new) = differing_parts(&old, &new);
     let mut new_parts = after.parts(&new, &in_new)?;
     let spoken_of: BTreeSet<&[u8]> =
-        new_parts.iter().flatten().flat_map(Part::paths).map(paths::RepoPath::as_bytes).collect();
+        new_parts.iter().flatten().flat_map(Part::paths).map(probity_paths::RepoPath::as_bytes).collect();
     let more: Vec<bool> =
         in_new.iter().zip(&new.parts).map(|(read, part)| !read && spoken_of.contains(part.path)).collect();
     let also = |wanted: &mut bool, path: &[u8]| *wanted |= spoken_of.contains(path);
@@ -231,8 +231,8 @@ fn differing_parts(old: &Head<'_>, new: &Head<'_>) -> (Vec<bool>, Vec<bool>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::{Input, Settings, Source, analyse, compare};
-    use paths::RepoPath;
+    use probity_analysis::{Input, Settings, Source, analyse, compare};
+    use probity_paths::RepoPath;
     use proptest::prelude::*;
 
     const TEXT: &str = "class A:\n    def f(self, x):\n        return self.x\n\n    def g(self):\n        return 1\n\n\n\

@@ -3,7 +3,7 @@
 use crate::common::{artifacts, key, manifest};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
-use canon::json;
+use probity_core::json;
 use probity_evidence::attest::{self, AttestError};
 use probity_evidence::{PublicKey, SecretKey};
 use serde_json::{Value, json};
@@ -46,7 +46,10 @@ fn the_statement_has_the_form_of_in_toto() {
     let statement = attest::statement(&manifest_bytes()).expect("a statement");
     assert_eq!(statement["_type"], "https://in-toto.io/Statement/v1");
     assert_eq!(statement["subject"][0]["name"], manifest().run_id);
-    assert_eq!(statement["subject"][1]["digest"]["sha256"], canon::Digest::of(&manifest_bytes()).to_hex());
+    assert_eq!(
+        statement["subject"][1]["digest"]["sha256"],
+        probity_core::Digest::of(&manifest_bytes()).to_hex()
+    );
 }
 
 #[test]
@@ -79,7 +82,7 @@ fn both_alphabets_of_base64_are_read() {
 #[test]
 fn a_signed_statement_must_still_be_true_in_itself() {
     let mut statement = attest::statement(&manifest_bytes()).expect("a statement");
-    statement["subject"][0]["digest"]["sha256"] = canon::Digest::of(b"another run").to_hex().into();
+    statement["subject"][0]["digest"]["sha256"] = probity_core::Digest::of(b"another run").to_hex().into();
     let wrong_subject = signed(&json::canonical(&statement), attest::PAYLOAD_TYPE);
     assert!(matches!(attest::open(&wrong_subject, &keys(&key())), Err(AttestError::Statement(_))));
     for payload in [&b"{}"[..], b"not json", b"[]"] {

@@ -74,7 +74,11 @@ fn links_and_special_files_are_refused_and_not_followed() {
     for target in [outside.as_path(), Path::new("logs"), Path::new("nowhere")] {
         symlink(target, path.join("link")).expect("links");
         let refused = read_bundle(&path).expect_err("should be refused");
-        assert_eq!(refused.reason().map(canon::Reason::as_str), Some("EVIDENCE.PATH_TRAVERSAL"), "{refused}");
+        assert_eq!(
+            refused.reason().map(probity_core::Reason::as_str),
+            Some("EVIDENCE.PATH_TRAVERSAL"),
+            "{refused}"
+        );
         fs::remove_file(path.join("link")).expect("removes");
     }
     rustix::fs::mkfifoat(rustix::fs::CWD, path.join("logs/pipe"), rustix::fs::Mode::RUSR).expect("a pipe");
@@ -137,7 +141,7 @@ fn a_killed_writer_leaves_whole_bundles_or_none() {
             .stderr(Stdio::null())
             .spawn()
             .expect("starts");
-        testkit::wait_until("the writer has got that far", || {
+        probity_testkit::wait_until("the writer has got that far", || {
             assert!(writer.try_wait().expect("asks").is_none(), "the writer ended by itself");
             let (partial, whole): (Vec<_>, Vec<_>) =
                 names(dir.path()).into_iter().partition(|name| name.starts_with('.'));

@@ -1,11 +1,11 @@
 //! A run to test with: two changes, one of a name that is no text, two gates, one amendment.
 
-use canon::Digest;
-use paths::RepoPath;
+use probity_core::Digest;
 use probity_evidence::{
     Amendment, Budget, Change, ChangeKind, Command, Details, Finding, GateResult, GateStatus, Globs,
     Manifest, PackCap, Plan, PlannedGate, RefChange, SecretKey, Tool, Trust,
 };
+use probity_paths::RepoPath;
 use std::collections::BTreeMap;
 
 pub(crate) fn path(name: &[u8]) -> RepoPath {

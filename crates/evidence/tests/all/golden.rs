@@ -1,6 +1,6 @@
 //! Evidence of past versions, which must verify forever. Never change these files; add new ones.
 
-use canon::json;
+use probity_core::json;
 use probity_evidence::bundle::read_bundle;
 use probity_evidence::{PublicKey, Seal, StoredManifest, Trust, Verdict, attest, verify};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The laws of evidence: what we build verifies, what was touched does not, and no bytes make the verifier panic.
 
 use crate::common::{artifacts, change, gate, key, manifest, path, trust};
-use canon::{Digest, Reason, json};
+use probity_core::{Digest, Reason, json};
 use probity_evidence::{GateStatus, Manifest, Status, StoredManifest, Trust, Verdict, Verification, verify};
 use proptest::prelude::*;
 use serde_json::{Value, json};

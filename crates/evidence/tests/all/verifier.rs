@@ -1,7 +1,7 @@
 //! The verifier's rules, one fact each, on forged manifests that were hashed again.
 
 use crate::common::{artifacts, key, manifest, trust};
-use canon::{Digest, json};
+use probity_core::{Digest, json};
 use probity_evidence::{Follows, SignatureRule, Trust, log_path, verify};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -14,8 +14,8 @@ use crate::policy::Policy;
 use crate::reconcile::LedgerFull;
 use crate::record::Seq;
 use crate::wire::{self, Event, Malformed};
-use canon::Digest;
-use canon::digest::Hasher;
+use probity_core::Digest;
+use probity_core::digest::Hasher;
 use std::collections::BTreeMap;
 
 /// The state of a project's memory.

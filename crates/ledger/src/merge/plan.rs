@@ -12,7 +12,7 @@ use crate::reconcile::BatchMode;
 use crate::record::{ItemId, Seq};
 use crate::wire::{self, Event};
 use crate::words::ItemKind;
-use commit::{
+use probity_documents::{
     AnalyzeError, AppendError, Commit, CommitId, Engine, HistoryError, MemoryCommits, MergeAnalysis,
     MergeAnalyzer, MergeConflict, Reading, Schema, Side, State, diff,
 };

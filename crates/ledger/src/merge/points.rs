@@ -1,10 +1,10 @@
 //! What needs a choice before a merge is served.
 
-use canon::Digest;
+use probity_core::Digest;
 use serde::Serialize;
 use serde_json::json;
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What kind of point it is.
     pub enum PointKind {
         /// What the ledger said would no longer stand.

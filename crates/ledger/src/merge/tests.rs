@@ -6,7 +6,7 @@ use crate::extract::Role;
 use crate::outcome::Verdict;
 use crate::reconcile::BatchMode;
 use crate::wire::Event;
-use commit::{Engine, MemoryCommits};
+use probity_documents::{Engine, MemoryCommits};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

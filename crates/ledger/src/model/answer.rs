@@ -5,7 +5,7 @@ use crate::extract::{Role, Stance, stance};
 use crate::identity::count_negations;
 use crate::ledger::Ledger;
 use crate::words::DeltaKind;
-use canon::Digest;
+use probity_core::Digest;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;

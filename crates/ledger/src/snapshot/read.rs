@@ -13,7 +13,7 @@ use crate::record::{Entry, ItemId, Record, Seq, Version};
 use crate::scoreboard::Tally;
 use crate::sources::{Given, SourceRecord};
 use crate::words::{Confidence, DeltaKind, ItemKind, Mode, Status};
-use canon::Digest;
+use probity_core::Digest;
 use std::io::Read;
 use std::num::NonZeroU32;
 

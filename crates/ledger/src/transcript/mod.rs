@@ -12,7 +12,7 @@ mod plain;
 mod wrapping;
 
 use crate::extract::Role;
-use canon::Digest;
+use probity_core::Digest;
 use serde_json::Value;
 use std::collections::BTreeMap;
 

@@ -2,9 +2,11 @@
 
 use super::{Effect, Tool};
 use crate::call::Call;
-use api::Answer;
-use control::Fault;
-use control::analyze::{self, AnalyzeOptions, AnalyzeRequest, FindingLimits, ReportFiles, analyze_tree};
+use probity_api::Answer;
+use probity_control::Fault;
+use probity_control::analyze::{
+    self, AnalyzeOptions, AnalyzeRequest, FindingLimits, ReportFiles, analyze_tree,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

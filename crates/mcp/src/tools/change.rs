@@ -3,18 +3,18 @@
 use super::caller_arguments::CallerArguments;
 use super::{Effect, Tool};
 use crate::call::Call;
-use api::Answer;
-use api::change::{DetailLevel, FinishRequest, PromoteRequest, StartRequest};
-use canon::Reason;
-use contract::claims::Claim;
-use control::change;
-use control::registry::{
+use probity_api::Answer;
+use probity_api::change::{DetailLevel, FinishRequest, PromoteRequest, StartRequest};
+use probity_contract::claims::Claim;
+use probity_control::change;
+use probity_control::registry::{
     Caller, Credentials, Handle, Handles, KeptHandle, Label, RETENTION_SECONDS, Shell, TreeFacts, admin,
 };
-use control::{Fault, Workspace};
-use intent::IntentId;
-use intent::registry::{Action, Change};
-use intent::start::DirtyScopePolicy;
+use probity_control::{Fault, Workspace};
+use probity_core::Reason;
+use probity_intents::IntentId;
+use probity_intents::registry::{Action, Change};
+use probity_intents::start::DirtyScopePolicy;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -67,7 +67,7 @@ fn finish(call: &Call, args: CallerArguments<FinishRequest>) -> Result<Value, Fa
     Ok(change::finish(&workspace, &caller, &args.request, &progress)?.to_document())
 }
 
-canon::word_enum! {
+probity_core::word_enum! {
     /// What to do with an intent.
     enum IntentAction {
         List = "list",

@@ -3,11 +3,11 @@
 use super::change::{bytes, claim, usage};
 use super::{Effect, Tool};
 use crate::call::Call;
-use api::Answer;
-use control::contract as patch;
-use control::contract::present::{self, Against, Options};
-use control::{Fault, Workspace};
-use plan::StrictnessProfile;
+use probity_api::Answer;
+use probity_control::contract as patch;
+use probity_control::contract::present::{self, Against, Options};
+use probity_control::{Fault, Workspace};
+use probity_policy::StrictnessProfile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

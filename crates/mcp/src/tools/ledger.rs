@@ -3,9 +3,9 @@
 use super::change::usage;
 use super::{Effect, Tool, shortened};
 use crate::call::Call;
-use ::ledger::{ItemKind, Status};
-use control::Fault;
-use control::ledger::{self, ExportRequest, Filter, ProposeRequest};
+use probity_control::Fault;
+use probity_control::ledger::{self, ExportRequest, Filter, ProposeRequest};
+use probity_ledger::{ItemKind, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

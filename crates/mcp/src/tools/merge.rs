@@ -3,12 +3,12 @@
 use super::change::usage;
 use super::{Effect, Tool, shortened};
 use crate::call::Call;
-use api::Answer;
-use api::merges::MergeHeadsAnswer;
-use commit::Chosen;
-use control::Fault;
-use control::commits::merge::{self, Analyzed, ReconcileRequest, Which};
-use control::commits::{By, CommitStore, locate, open};
+use probity_api::Answer;
+use probity_api::merges::MergeHeadsAnswer;
+use probity_control::Fault;
+use probity_control::commits::merge::{self, Analyzed, ReconcileRequest, Which};
+use probity_control::commits::{By, CommitStore, locate, open};
+use probity_documents::Chosen;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -8,8 +8,8 @@ mod ledger;
 mod merge;
 
 use crate::call::{Answered, Call, Cancelled};
-use canon::Reason;
-use control::Fault;
+use probity_control::Fault;
+use probity_core::Reason;
 use rmcp::model::{JsonObject, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;

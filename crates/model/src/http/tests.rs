@@ -61,7 +61,7 @@ fn ask_of(api: Api, base: &str, timeout: Duration) -> Result<Reply, Trouble> {
 }
 
 fn ask(base: &str) -> Result<Reply, Trouble> {
-    ask_of(Api::OpenAi, base, testkit::STUCK_TIMEOUT)
+    ask_of(Api::OpenAi, base, probity_testkit::STUCK_TIMEOUT)
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn speaks_to_ollama() {
             "prompt_eval_count": 3, "eval_count": 2 });
         respond(stream, "200 OK", &body.to_string());
     });
-    let reply = ask_of(Api::Ollama, &base, testkit::STUCK_TIMEOUT).expect("answers");
+    let reply = ask_of(Api::Ollama, &base, probity_testkit::STUCK_TIMEOUT).expect("answers");
     assert_eq!((reply.text.as_str(), reply.usage.prompt_tokens), ("{}", 3));
     assert!(server.join().expect("served")[0].starts_with("POST /api/chat "));
 }

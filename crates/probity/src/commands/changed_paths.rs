@@ -2,8 +2,8 @@
 //! other out of sight.
 
 use crate::ui;
-use paths::RepoPath;
-use plan::OutputLook;
+use probity_paths::RepoPath;
+use probity_policy::OutputLook;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many changes in scope are listed one by one.
@@ -140,7 +140,7 @@ fn place_words(count: usize, places: &BTreeSet<RepoPath>, exempt: &[RepoPath]) -
         }
         (1, false) => format!("{first}/ {}", ui::number(count)),
         (n, is_file) => {
-            let name = canon::bytes::escape(first.file_name());
+            let name = probity_core::bytes::escape(first.file_name());
             let slash = if is_file { "" } else { "/" };
             format!("{name}{slash} {} in {} places", ui::number(count), ui::number(n))
         }
@@ -176,7 +176,7 @@ impl<'a> Row<'a> {
                 let mark =
                     if inside.iter().all(|(mark, _)| *mark == first) { first } else { ChangeMark::Modified };
                 let count = ui::number(inside.len());
-                format!("{} {}/  {count} paths", mark.letter(), canon::bytes::escape(directory))
+                format!("{} {}/  {count} paths", mark.letter(), probity_core::bytes::escape(directory))
             }
         }
     }

@@ -4,18 +4,18 @@ use crate::answer::Answer;
 use crate::commands::analysis::watched;
 use crate::commands::changed_paths::{ChangeMark, change_lines_until, unscoped_change_lines};
 use crate::{place, ui};
-use api::ExitCode;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
-use contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
-use contract::outputs::{self, Review};
-use contract::receipt::DeltaEntry;
-use contract::{CheckOutcome, CheckResult, ContractReason, ContractStatus};
-use control::contract::present::{self, Against, Options};
-use control::contract::{self as patch, ContractVerification, GateChoice, Verified};
-use control::{Fault, Workspace};
-use paths::RepoPath;
-use plan::{Severity, StrictnessProfile};
+use probity_api::ExitCode;
+use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
+use probity_contract::outputs::{self, Review};
+use probity_contract::receipt::DeltaEntry;
+use probity_contract::{CheckOutcome, CheckResult, ContractReason, ContractStatus};
+use probity_control::contract::present::{self, Against, Options};
+use probity_control::contract::{self as patch, ContractVerification, GateChoice, Verified};
+use probity_control::{Fault, Workspace};
+use probity_paths::RepoPath;
+use probity_policy::{Severity, StrictnessProfile};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -261,7 +261,7 @@ pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<An
     if !unchecked.is_empty() {
         ui::print(format_args!("not checked: {}", ui::count(n_unchecked, "sentence")));
         for sentence in unchecked.iter().take(MAX_SHOWN_SENTENCES) {
-            ui::print(format_args!("  {}", ui::dim(canon::bytes::escape(sentence.as_bytes()))));
+            ui::print(format_args!("  {}", ui::dim(probity_core::bytes::escape(sentence.as_bytes()))));
         }
         if n_unchecked > MAX_SHOWN_SENTENCES {
             ui::print(format_args!("  and {} more (--json lists them)", n_unchecked - MAX_SHOWN_SENTENCES));
@@ -287,7 +287,7 @@ fn show_claim(claim: &CheckedClaim) {
         ClaimVerdict::False => ui::bad(word),
     };
     // The words of the text are those of whoever is judged: nothing in them reaches the terminal as a command.
-    let quote = canon::bytes::escape(claim.quote().as_bytes());
+    let quote = probity_core::bytes::escape(claim.quote().as_bytes());
     let reservations = claim.reservations.iter().map(|it| ui::warn(format_args!("but {it}")));
     let because: Vec<String> = claim.objections.iter().cloned().chain(reservations).collect();
     match because.as_slice() {
@@ -377,7 +377,7 @@ fn show(review: &Review, verified: &Verified) {
         ui::print_row("", line);
     }
     if let (Some(before), Some(after)) = review.health {
-        ui::print_row("health", contract::health_change(before, after));
+        ui::print_row("health", probity_contract::health_change(before, after));
     }
     for CheckResult { check, outcome } in &review.checks {
         let words = outcome.words();
@@ -439,7 +439,7 @@ fn show_gates(gates: &[GateFact], last_words: &[(String, String)]) {
         ui::print(format_args!("  gate {:<19}{word}  {}", gate.id, ui::dim(&gate.detail)));
         for (_, words) in last_words.iter().filter(|(id, _)| *id == gate.id) {
             for line in words.lines().rev().take(SHOWN).collect::<Vec<_>>().into_iter().rev() {
-                ui::print(format_args!("    {}", ui::dim(canon::bytes::escape(line.as_bytes()))));
+                ui::print(format_args!("    {}", ui::dim(probity_core::bytes::escape(line.as_bytes()))));
             }
         }
     }

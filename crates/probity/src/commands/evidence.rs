@@ -4,13 +4,13 @@ use crate::answer::Answer;
 use crate::cli::{EvidenceCommand, ExportFormat};
 use crate::progress::meter;
 use crate::ui;
-use api::ExitCode;
-use api::govern::evidence::{EvidenceChain, RunRevert};
-use canon::Reason;
-use control::bundles::{self, ListedBundle};
-use control::prune::{self, BundleRetention};
-use control::{Fault, Workspace};
-use evidence::{Check, CheckStatus, Details, Status, StoredManifest, Trust, Verdict};
+use probity_api::ExitCode;
+use probity_api::govern::evidence::{EvidenceChain, RunRevert};
+use probity_control::bundles::{self, ListedBundle};
+use probity_control::prune::{self, BundleRetention};
+use probity_control::{Fault, Workspace};
+use probity_core::Reason;
+use probity_evidence::{Check, CheckStatus, Details, Status, StoredManifest, Trust, Verdict};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -52,7 +52,7 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
 }
 
 fn show_listed(listed: &ListedBundle) {
-    let short = canon::words::short_id(&listed.run_id);
+    let short = probity_core::words::short_id(&listed.run_id);
     let (stored, summary) = match (&listed.stored, &listed.entry.manifest) {
         (Ok(stored), Some(summary)) => (stored, summary),
         (Ok(_), None) => return,
@@ -186,7 +186,7 @@ fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<Answer, Fault> {
         Some(file) => bundles::trust(Some(file))?,
         None => bundles::own_trust(workspace)?,
     };
-    let answer = control::chain::check(workspace, &trust)?.answer();
+    let answer = probity_control::chain::check(workspace, &trust)?.answer();
     show_chain(&answer);
     Ok(Answer::of(answer.outcome.into(), &answer))
 }
@@ -212,8 +212,8 @@ fn show_chain(answer: &EvidenceChain) {
 }
 
 fn export(workspace: &Workspace, run: &str, format: ExportFormat) -> Result<Answer, Fault> {
-    let answer = control::export::export(workspace, run, format == ExportFormat::Dsse)?;
-    ui::print(String::from_utf8_lossy(&canon::json::canonical(&answer.attestation)));
+    let answer = probity_control::export::export(workspace, run, format == ExportFormat::Dsse)?;
+    ui::print(String::from_utf8_lossy(&probity_core::json::canonical(&answer.attestation)));
     Ok(Answer::of(ExitCode::Ok, &answer))
 }
 

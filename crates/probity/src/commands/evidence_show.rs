@@ -3,11 +3,11 @@
 use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
 use crate::commands::evidence::reverted_words;
 use crate::ui;
-use api::govern::evidence::RunRevert;
-use canon::Reason;
-use canon::bytes::escape;
-use evidence::{ChangeKind, Finding, Manifest, RecognizedBecause, RecognizedOutput, StoredManifest};
-use paths::RepoPath;
+use probity_api::govern::evidence::RunRevert;
+use probity_core::Reason;
+use probity_core::bytes::escape;
+use probity_evidence::{ChangeKind, Finding, Manifest, RecognizedBecause, RecognizedOutput, StoredManifest};
+use probity_paths::RepoPath;
 use std::collections::BTreeSet;
 
 /// So many lines of one kind are shown; the bundle has them all.
@@ -117,11 +117,11 @@ fn finding(finding: &Finding) -> String {
     format!("{path}{} {}", escape(finding.detail.as_bytes()), ui::dim(&finding.code))
 }
 
-fn gate(result: &evidence::GateResult) -> String {
+fn gate(result: &probity_evidence::GateResult) -> String {
     let status = match result.status {
-        evidence::GateStatus::Pass => ui::good("pass"),
-        evidence::GateStatus::Fail => ui::bad("fail"),
-        evidence::GateStatus::Skip => ui::warn("skip"),
+        probity_evidence::GateStatus::Pass => ui::good("pass"),
+        probity_evidence::GateStatus::Fail => ui::bad("fail"),
+        probity_evidence::GateStatus::Skip => ui::warn("skip"),
     };
     format!("{status} {} {}", result.gate_id, ui::dim(format_args!("{} ms", result.duration_ms)))
 }

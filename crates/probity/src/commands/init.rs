@@ -2,11 +2,11 @@
 
 use crate::answer::Answer;
 use crate::ui;
-use api::ExitCode;
-use api::govern::setup::{AgentFileChange, AgentFileChangeKind, CodingAgent};
-use control::agents::{RegistrationWish, register};
-use control::init::{ProposedPolicy, propose, write};
-use control::{Fault, Workspace};
+use probity_api::ExitCode;
+use probity_api::govern::setup::{AgentFileChange, AgentFileChangeKind, CodingAgent};
+use probity_control::agents::{RegistrationWish, register};
+use probity_control::init::{ProposedPolicy, propose, write};
+use probity_control::{Fault, Workspace};
 
 /// Writes a policy that fits the tree.
 pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<Answer, Fault> {

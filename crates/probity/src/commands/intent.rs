@@ -4,17 +4,17 @@ use crate::answer::Answer;
 use crate::commands::change::{PromoteArgs, new_handle, ownership, promote, seconds, show_notices};
 use crate::commands::identity::Identity;
 use crate::ui;
-use api::ExitCode;
-use api::change::{IntentView, ResetAction};
-use canon::words::short_id;
 use clap::{Args, Subcommand};
-use control::registry::view::time;
-use control::registry::{
+use probity_api::ExitCode;
+use probity_api::change::{IntentView, ResetAction};
+use probity_control::registry::view::time;
+use probity_control::registry::{
     Caller, Done, Handles, KeptHandle, RETENTION_SECONDS, Shell, TreeFacts, admin, audit,
 };
-use control::{Fault, Workspace};
-use intent::registry::{Action, Change, Event};
-use intent::{IntentId, Ownership, Status};
+use probity_control::{Fault, Workspace};
+use probity_core::words::short_id;
+use probity_intents::registry::{Action, Change, Event};
+use probity_intents::{IntentId, Ownership, Status};
 
 /// The most events that one answer holds.
 const MAX_EVENTS: usize = 10_000;

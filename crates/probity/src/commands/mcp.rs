@@ -2,10 +2,10 @@
 
 use crate::answer::Answer;
 use crate::ui;
-use api::ExitCode;
-use api::govern::tools::{McpServerEnd, McpServerStatus, McpToolList};
-use control::{Fault, Workspace};
-use mcp::ServeError;
+use probity_api::ExitCode;
+use probity_api::govern::tools::{McpServerEnd, McpServerStatus, McpToolList};
+use probity_control::{Fault, Workspace};
+use probity_mcp::ServeError;
 use serde_json::Value;
 
 /// The variable that may hold the token, so that it stands in no list of processes.
@@ -29,12 +29,12 @@ pub(crate) struct McpArgs {
 /// Serves until the client is gone.
 pub(crate) fn mcp(workspace: &Workspace, args: &McpArgs) -> Result<Answer, Fault> {
     if args.tools {
-        let answer = McpToolList { tools: mcp::schemas() };
+        let answer = McpToolList { tools: probity_mcp::schemas() };
         ui::print(format_args!("{:#}", Value::from(answer.tools.clone())));
         return Ok(Answer::of(ExitCode::Ok, &answer));
     }
     let served = match args.http {
-        None => mcp::serve_stdio(&workspace.root),
+        None => probity_mcp::serve_stdio(&workspace.root),
         Some(port) => serve_http(workspace, port)?,
     };
     served.map_err(|error| Fault::System {
@@ -49,9 +49,9 @@ fn serve_http(workspace: &Workspace, port: u16) -> Result<Result<(), ServeError>
     let is_new = given.is_none();
     let token = match given {
         Some(token) => token,
-        None => control::keys::random_token()?,
+        None => probity_control::keys::random_token()?,
     };
-    Ok(mcp::serve_http(&workspace.root, port, &token, |at| {
+    Ok(probity_mcp::serve_http(&workspace.root, port, &token, |at| {
         ui::row("serving", format_args!("http://{}/mcp", at.address));
         if is_new {
             ui::row("token", &token);

@@ -3,13 +3,13 @@
 use super::commits::{Place, Signed, chosen_text, input, json_of, list_of, losses, open_at, readings};
 use crate::answer::Answer;
 use crate::{review, ui};
-use api::ExitCode;
-use api::merges::{DecisionEntry, MergeHeadsAnswer};
 use clap::{Args, Subcommand, ValueEnum};
-use commit::{Chosen, Decision};
-use control::commits::merge::{self, Analyzed, ReconcileRequest, Reconciled, Which};
-use control::commits::{CommitStore, op_text, short};
-use control::{Fault, Workspace};
+use probity_api::ExitCode;
+use probity_api::merges::{DecisionEntry, MergeHeadsAnswer};
+use probity_control::commits::merge::{self, Analyzed, ReconcileRequest, Reconciled, Which};
+use probity_control::commits::{CommitStore, op_text, short};
+use probity_control::{Fault, Workspace};
+use probity_documents::{Chosen, Decision};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -205,7 +205,12 @@ fn reconcile(store: &CommitStore, args: ReconcileArgs, json: bool) -> Result<Ans
 
 fn reconciled(done: &Reconciled) -> Answer {
     for (conflict, chosen, by) in &done.decided {
-        let place = format!("{}/{} {}", conflict.attachment, conflict.key, commit::path_text(&conflict.path));
+        let place = format!(
+            "{}/{} {}",
+            conflict.attachment,
+            conflict.key,
+            probity_documents::path_text(&conflict.path)
+        );
         ui::print(format_args!(
             "  {} {} {}",
             ui::bold(place),
@@ -273,7 +278,8 @@ fn decisions(store: &CommitStore, merge: Option<&str>) -> Result<Answer, Fault> 
 
 fn show_decision(decision: &Decision) {
     let conflict = &decision.conflict;
-    let place = format!("{}/{} {}", conflict.attachment, conflict.key, commit::path_text(&conflict.path));
+    let place =
+        format!("{}/{} {}", conflict.attachment, conflict.key, probity_documents::path_text(&conflict.path));
     ui::print(format_args!("    {place}: {}", ui::good(chosen_text(&decision.chosen))));
     for (side, reading) in readings(conflict) {
         let value = reading.0.as_ref().map_or_else(|| "absent".to_owned(), ToString::to_string);

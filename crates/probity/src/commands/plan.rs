@@ -3,10 +3,10 @@
 use crate::answer::Answer;
 use crate::cli::Selection;
 use crate::{place, ui};
-use api::ExitCode;
-use canon::bytes::escape;
-use control::planning::{self, ProposedPlan};
-use control::{Fault, Workspace};
+use probity_api::ExitCode;
+use probity_control::planning::{self, ProposedPlan};
+use probity_control::{Fault, Workspace};
+use probity_core::bytes::escape;
 use std::ffi::OsString;
 
 /// More exempt patterns than this are only counted: they stand in the policy.

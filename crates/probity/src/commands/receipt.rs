@@ -2,12 +2,12 @@
 
 use crate::answer::Answer;
 use crate::ui;
-use api::ExitCode;
-use api::quality::{ReceiptCheckStatus, ReceiptOutcome};
 use clap::Subcommand;
-use control::bundles;
-use control::contract::receipts::{self, Receipts};
-use control::{Fault, Workspace};
+use probity_api::ExitCode;
+use probity_api::quality::{ReceiptCheckStatus, ReceiptOutcome};
+use probity_control::bundles;
+use probity_control::contract::receipts::{self, Receipts};
+use probity_control::{Fault, Workspace};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Subcommand)]
@@ -88,8 +88,8 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
 fn show(workspace: &Workspace, name: &str, attestation: bool) -> Result<Answer, Fault> {
     let answer = receipts::show_receipt(workspace, name, attestation)?;
     match &answer.attestation {
-        Some(attested) => ui::print(String::from_utf8_lossy(&canon::json::canonical(attested))),
-        None => ui::print(contract::markdown(&answer.receipt).trim_end()),
+        Some(attested) => ui::print(String::from_utf8_lossy(&probity_core::json::canonical(attested))),
+        None => ui::print(probity_contract::markdown(&answer.receipt).trim_end()),
     }
     Ok(Answer::of(ExitCode::Ok, &answer))
 }

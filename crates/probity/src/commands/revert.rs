@@ -2,11 +2,11 @@
 
 use crate::answer::Answer;
 use crate::{place, ui};
-use api::govern::revert::{RevertAction, StagedChanges};
-use canon::Reason;
-use control::revert::revert as undo;
-use control::{Fault, Workspace};
-use paths::RepoPath;
+use probity_api::govern::revert::{RevertAction, StagedChanges};
+use probity_control::revert::revert as undo;
+use probity_control::{Fault, Workspace};
+use probity_core::Reason;
+use probity_paths::RepoPath;
 use std::ffi::OsString;
 
 /// So many paths are listed one by one.

@@ -5,15 +5,15 @@ use crate::cli::Selection;
 use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
 use crate::commands::identity::Identity;
 use crate::{place, ui};
-use api::ExitCode;
-use api::govern::run::{FileRename, FindingSeverity, NextCommand, RunAnswer, RunFinding, WayForward};
-use canon::bytes::escape;
-use control::exempt::{OutputHint, judged_outputs, output_hint, sources_among};
-use control::recover::ClosedRun;
-use control::refs::describe_movement;
-use control::run::{Event, RunReport, RunRequest, run as govern};
-use control::{Fault, Workspace};
-use paths::RepoPath;
+use probity_api::ExitCode;
+use probity_api::govern::run::{FileRename, FindingSeverity, NextCommand, RunAnswer, RunFinding, WayForward};
+use probity_control::exempt::{OutputHint, judged_outputs, output_hint, sources_among};
+use probity_control::recover::ClosedRun;
+use probity_control::refs::describe_movement;
+use probity_control::run::{Event, RunReport, RunRequest, run as govern};
+use probity_control::{Fault, Workspace};
+use probity_core::bytes::escape;
+use probity_paths::RepoPath;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -132,9 +132,9 @@ fn show_event(workspace: &Workspace, event: &Event<'_>, typed_remark: &str) {
         Event::CommandEnded => {}
         Event::Gate(result) => {
             let status = match result.status {
-                evidence::GateStatus::Pass => ui::good("pass"),
-                evidence::GateStatus::Fail => ui::bad("fail"),
-                evidence::GateStatus::Skip => ui::warn("skip"),
+                probity_evidence::GateStatus::Pass => ui::good("pass"),
+                probity_evidence::GateStatus::Fail => ui::bad("fail"),
+                probity_evidence::GateStatus::Skip => ui::warn("skip"),
             };
             ui::row(
                 "gate",
@@ -148,11 +148,11 @@ fn show_event(workspace: &Workspace, event: &Event<'_>, typed_remark: &str) {
     }
 }
 
-fn mark(change: tree::ChangeKind) -> ChangeMark {
+fn mark(change: probity_snapshot::ChangeKind) -> ChangeMark {
     match change {
-        tree::ChangeKind::Added => ChangeMark::Added,
-        tree::ChangeKind::Modified => ChangeMark::Modified,
-        tree::ChangeKind::Deleted => ChangeMark::Deleted,
+        probity_snapshot::ChangeKind::Added => ChangeMark::Added,
+        probity_snapshot::ChangeKind::Modified => ChangeMark::Modified,
+        probity_snapshot::ChangeKind::Deleted => ChangeMark::Deleted,
     }
 }
 
@@ -185,10 +185,13 @@ fn show(report: &RunReport, answer: &RunAnswer) {
     for movement in &report.ref_movements {
         ui::row("git ref", describe_movement(movement));
     }
-    let others =
-        report.verdict.findings.iter().filter(|finding| finding.reason != canon::Reason::ReconUntrackedDelta);
+    let others = report
+        .verdict
+        .findings
+        .iter()
+        .filter(|finding| finding.reason != probity_core::Reason::ReconUntrackedDelta);
     let (touched, others): (Vec<_>, Vec<_>) =
-        others.partition(|finding| finding.reason == canon::Reason::TreeTouched);
+        others.partition(|finding| finding.reason == probity_core::Reason::TreeTouched);
     for finding in others {
         show_finding(finding);
     }
@@ -250,7 +253,8 @@ fn hint_words(hint: &OutputHint) -> String {
 
 /// The last lines of failed gates, and where the whole logs are.
 fn show_failed_logs(report: &RunReport) {
-    let failed = report.gate_results.iter().filter(|result| result.status == evidence::GateStatus::Fail);
+    let failed =
+        report.gate_results.iter().filter(|result| result.status == probity_evidence::GateStatus::Fail);
     for log in failed.flat_map(|result| &result.logs).filter(|log| !log.bytes.is_empty()) {
         let path = report.attested.dir.join(&log.path);
         let tail = log.tail(MAX_LOG_LINES);
@@ -297,7 +301,7 @@ fn next(way: WayForward, command: impl Into<String>) -> NextCommand {
 fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     // That gates were skipped follows from something else, and that is what to fix.
     let reasons = || report.verdict.reasons.iter();
-    let cause = reasons().find(|reason| **reason != canon::Reason::GateSkipped);
+    let cause = reasons().find(|reason| **reason != probity_core::Reason::GateSkipped);
     let Some(first) = cause.or_else(|| reasons().next()) else {
         return Vec::new();
     };
@@ -307,7 +311,7 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     let id = &report.seal.contents().run_id;
     let findings = report.verdict.findings.iter();
     let protected: BTreeSet<&RepoPath> = findings
-        .filter(|finding| finding.reason == canon::Reason::ProtectedChanged)
+        .filter(|finding| finding.reason == probity_core::Reason::ProtectedChanged)
         .filter_map(|finding| finding.path.as_ref())
         .collect();
     // No scope lifts the protection of a path, so only the others are worth proposing.
@@ -321,7 +325,7 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     let init = hint.filter(|hint| hint.without_policy).map(|_| next(WayForward::Exempt, "probity init"));
     let is_new = |path: &RepoPath| {
         let mut changes = report.verdict.delta.iter();
-        changes.any(|change| change.path == *path && change.change == tree::ChangeKind::Added)
+        changes.any(|change| change.path == *path && change.change == probity_snapshot::ChangeKind::Added)
     };
     ways_forward(id, &plain, is_new).into_iter().chain(init).collect()
 }
@@ -339,7 +343,7 @@ pub(crate) fn ways_forward(
     if sources.is_empty() {
         return vec![revert];
     }
-    let patterns = paths::suggest(&sources, &[]);
+    let patterns = probity_paths::suggest(&sources, &[]);
     if patterns.len() > MAX_PROPOSED_PATTERNS {
         let suggest = next(WayForward::Suggest, format!("{probity} plan --suggest-from {id}"));
         return vec![suggest, revert];

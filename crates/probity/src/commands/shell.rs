@@ -3,9 +3,9 @@
 use crate::answer::Answer;
 use crate::cli::Cli;
 use crate::ui;
-use api::ExitCode;
-use api::govern::tools::{ManualPage, ShellCompletions};
 use clap::CommandFactory;
+use probity_api::ExitCode;
+use probity_api::govern::tools::{ManualPage, ShellCompletions};
 
 /// Prints completions for a shell.
 pub(crate) fn completions(shell: clap_complete::Shell) -> Answer {

@@ -4,7 +4,7 @@
 use super::screen::{Item, Mode, Screen};
 use crate::commands::commits::chosen_text;
 use crate::ui;
-use commit::{Chosen, Reading};
+use probity_documents::{Chosen, Reading};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};

@@ -6,10 +6,10 @@
 mod draw;
 mod screen;
 
-use commit::{Side, Verdict, path_text};
-use control::Fault;
-use control::commits::merge::{Analyzed, ReconcileRequest, Reconciled, reconcile};
-use control::commits::{CommitStore, op_text};
+use probity_control::Fault;
+use probity_control::commits::merge::{Analyzed, ReconcileRequest, Reconciled, reconcile};
+use probity_control::commits::{CommitStore, op_text};
+use probity_documents::{Side, Verdict, path_text};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use screen::{Effect, Item, Key, Screen};
 use serde_json::json;
@@ -50,7 +50,7 @@ pub(crate) fn review(
 
 fn screen_of(found: &Analyzed) -> Screen {
     let analysis = &found.analysis;
-    let short = |id| control::commits::short(&id);
+    let short = |id| probity_control::commits::short(&id);
     let title = format!(
         "merge {} = {} + {}",
         short(analysis.merge()),

@@ -2,7 +2,7 @@
 //!
 //! Nothing is written before the last step, and leaving at any time leaves everything as it was.
 
-use commit::{Chosen, MergeConflict};
+use probity_documents::{Chosen, MergeConflict};
 
 /// A key, whatever terminal it came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -217,7 +217,7 @@ impl Screen {
     fn type_value(&mut self, key: Key, mut text: String) -> Effect {
         match key {
             Key::Escape => return Effect::None,
-            Key::Enter => match canon::json::parse(text.as_bytes()) {
+            Key::Enter => match probity_core::json::parse(text.as_bytes()) {
                 Ok(value) => {
                     self.set(Some(Chosen::value(&value)));
                     return Effect::None;
@@ -292,11 +292,11 @@ fn edit(text: &mut String, key: Key) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use commit::{Reading, Side};
+    use probity_documents::{Reading, Side};
     use serde_json::json;
 
     pub(crate) fn item(number: usize) -> Item {
-        let id: commit::CommitId = canon::Digest::of(b"merge").into();
+        let id: probity_documents::CommitId = probity_core::Digest::of(b"merge").into();
         let conflict = MergeConflict {
             id: format!("{number:016x}"),
             merge: id,

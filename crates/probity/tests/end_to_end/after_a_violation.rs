@@ -168,7 +168,7 @@ fn a_running_run_takes_amendments_from_outside_and_not_from_inside() {
     );
     let mut command = repo.probity(&["run", "--json", "--scope", "src/a.py", "--", "sh", "-c", &inside]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("starts");
-    testkit::wait_until("the run has tried to amend itself", || repo.outside().join("up").exists());
+    probity_testkit::wait_until("the run has tried to amend itself", || repo.outside().join("up").exists());
     let granted = repo.ask(&["amend", "--add", "docs/**", "--why", "the docs too", "--by", "ann"]);
     assert_eq!(granted.exit_code, Some(0), "{granted:#?}");
     fs::write(repo.outside().join("go"), "").expect("writes");
@@ -249,7 +249,7 @@ open("docs/d.md", "a").write("x")
 #[test]
 fn who_asks_and_is_gone_gets_nothing() {
     if !has("python3") {
-        return testkit::skip!("python3 is not installed");
+        return probity_testkit::skip!("python3 is not installed");
     }
     let repo = Repo::new();
     repo.write("../asks.py", ASKS_AND_ENDS);

@@ -9,7 +9,7 @@ const STATE: &str = ".git/probity";
 #[test]
 fn a_peer_that_is_gone_cannot_widen_the_scope() {
     if !has("python3") {
-        return testkit::skip!("python3 is not installed");
+        return probity_testkit::skip!("python3 is not installed");
     }
     let script = r#"
 import os, socket
@@ -119,14 +119,14 @@ fn a_planted_bundle_does_not_hide_a_killed_run() {
 fn a_write_through_memory_is_seen_where_times_do_not_tell() {
     let shm = std::path::Path::new("/dev/shm");
     if !has("python3") || !shm.is_dir() {
-        return testkit::skip!("python3 is not installed, or there is no /dev/shm");
+        return probity_testkit::skip!("python3 is not installed, or there is no /dev/shm");
     }
     let dir = tempfile::tempdir_in(shm).expect("a directory");
     let repo = Repo::at(dir);
     repo.run("true").passes();
     // What was written in the last two seconds is read again in any case.
     let written = fs::metadata(repo.path().join("docs/d.md")).expect("is there").ctime();
-    testkit::wait_until("the file is old enough to be believed", || {
+    probity_testkit::wait_until("the file is old enough to be believed", || {
         fs::write(repo.outside().join("probe"), "").expect("writes");
         fs::metadata(repo.outside().join("probe")).expect("is there").ctime() > written + 3
     });
@@ -217,7 +217,7 @@ fn signing_repo() -> Option<Repo> {
 
 #[test]
 fn a_bundle_without_signature_is_no_link_where_there_is_a_key() {
-    let Some(repo) = signing_repo() else { return testkit::skip!("python3 is not installed") };
+    let Some(repo) = signing_repo() else { return probity_testkit::skip!("python3 is not installed") };
     let outcome = repo.run("python3 ../forge.py zz-forged head");
     outcome.fails_with("PROTECTED.CHANGED").finds("PROTECTED.CHANGED", ".git/probity/chain.json");
     let chain = repo.ask(&["evidence", "chain"]);
@@ -227,7 +227,7 @@ fn a_bundle_without_signature_is_no_link_where_there_is_a_key() {
 
 #[test]
 fn a_bundle_that_is_forged_between_runs_shows_in_the_chain() {
-    let Some(repo) = signing_repo() else { return testkit::skip!("python3 is not installed") };
+    let Some(repo) = signing_repo() else { return probity_testkit::skip!("python3 is not installed") };
     repo.sh("python3 ../forge.py forged head");
     repo.run("true").passes();
     let chain = repo.ask(&["evidence", "chain"]);
@@ -236,7 +236,7 @@ fn a_bundle_that_is_forged_between_runs_shows_in_the_chain() {
 
 #[test]
 fn a_forged_bundle_does_not_pass_for_that_of_a_killed_run() {
-    let Some(repo) = signing_repo() else { return testkit::skip!("python3 is not installed") };
+    let Some(repo) = signing_repo() else { return probity_testkit::skip!("python3 is not installed") };
     let script = "python3 ../forge.py $PROBITY_RUN_ID; kill -9 $PPID";
     let mut command = repo.probity(&["run", "--scope", "src/a.py", "--", "sh", "-c", script]);
     command.output().expect("starts");

@@ -50,7 +50,7 @@ fn a_waiter_is_served_when_the_holder_has_finished() {
     let mut waiting =
         repo.probity(&["start", "src/a.py", "--intent", "b", "--wait", "600", "--json", "--owner", &b.owner]);
     let waiting = waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
-    testkit::wait_until("the waiter is in the queue", || {
+    probity_testkit::wait_until("the waiter is in the queue", || {
         repo.ask(&["status"]).json["intents"].as_array().is_some_and(|intents| intents.len() == 2)
     });
     let finished = a.finish(&intent, &["--no-receipt", "--observed"]);

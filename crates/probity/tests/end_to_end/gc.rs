@@ -66,7 +66,7 @@ fn age_counts_from_the_old_end() {
     let repo = with_runs();
     assert_eq!(gc(&repo, &["--older-than", "1d"]).json["bundles"], json!([]));
     chain_is_whole(&repo, 5, 0);
-    testkit::wait_until("all are older than that", || {
+    probity_testkit::wait_until("all are older than that", || {
         gc(&repo, &["--older-than", "10ms", "--dry-run"]).json["kept"] == 0
     });
     assert_eq!(gc(&repo, &["--older-than", "10ms"]).json["kept"], 0);

@@ -306,7 +306,7 @@ fn the_next_gates_remove_what_a_killed_run_left_in_the_directory_for_temporary_f
         .stderr(std::process::Stdio::null())
         .spawn()
         .expect("starts");
-    testkit::wait_until("the gate runs", || killed.outside().join("started").exists());
+    probity_testkit::wait_until("the gate runs", || killed.outside().join("started").exists());
     let held = left();
     assert_eq!(held.len(), 1);
     other.outcome(&governed(&other).output().expect("starts")).passes();

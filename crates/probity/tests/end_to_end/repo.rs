@@ -86,7 +86,7 @@ impl Repo {
     /// Waits until no process works in the repository or beside it any more: an agent that outlived its supervisor may
     /// still write for a moment.
     pub(crate) fn wait_for_silence(&self) {
-        testkit::wait_until("no process works in the repository", || self.n_processes() == 0);
+        probity_testkit::wait_until("no process works in the repository", || self.n_processes() == 0);
     }
 
     /// How many processes work in the repository or beside it, apart from the test itself.

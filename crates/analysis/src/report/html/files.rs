@@ -11,7 +11,7 @@ const MAX_MEMBERS: usize = 12;
 
 /// The files with the lowest health.
 pub(super) fn worst(run: &Run) -> Option<Section> {
-    let mut n_findings: BTreeMap<&paths::RepoPath, u64> = BTreeMap::new();
+    let mut n_findings: BTreeMap<&probity_paths::RepoPath, u64> = BTreeMap::new();
     for place in run.findings.iter().filter_map(|finding| finding.locations.first()) {
         *n_findings.entry(&place.path).or_default() += 1;
     }

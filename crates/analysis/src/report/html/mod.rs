@@ -17,7 +17,7 @@ use crate::join::Sources;
 use crate::run::Run;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use canon::Digest;
+use probity_core::Digest;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");

@@ -5,7 +5,7 @@
 
 use super::{Section, esc, grade_class, words};
 use crate::run::{Run, RunFile};
-use paths::RepoPath;
+use probity_paths::RepoPath;
 use std::collections::BTreeMap;
 
 const WIDTH: u64 = 1200;
@@ -82,7 +82,7 @@ fn groups<'a>(files: &[&'a RunFile]) -> Vec<(String, Vec<&'a RunFile>)> {
         }
     }
     let mut groups: Vec<(String, Vec<&RunFile>)> =
-        groups.into_iter().map(|(folder, files)| (canon::bytes::escape(&folder), files)).collect();
+        groups.into_iter().map(|(folder, files)| (probity_core::bytes::escape(&folder), files)).collect();
     groups.sort_by_key(|(name, files)| (u64::MAX - n_tokens(files), name.clone()));
     groups
 }

@@ -5,7 +5,7 @@ use super::lex::{Kind, Token};
 use super::lexicon::{self as lx, Class};
 use super::sentence::Sentence;
 use crate::claims::Claim;
-use intent::Entry;
+use probity_intents::Entry;
 use std::collections::BTreeSet;
 
 /// How far a list may lie from the word that speaks of it.

@@ -3,9 +3,9 @@
 use super::{Finisher, Scene};
 use crate::change::uncommitted::FinishedWork;
 use crate::change::view::LISTED;
-use api::change::{ChangeAttribution, ChangedPath, DetailLevel, ExternalChange, ExternalChanges};
-use intent::hygiene::{DirtyAttribution, DirtyClass};
-use paths::RepoPath;
+use probity_api::change::{ChangeAttribution, ChangedPath, DetailLevel, ExternalChange, ExternalChanges};
+use probity_intents::hygiene::{DirtyAttribution, DirtyClass};
+use probity_paths::RepoPath;
 use std::collections::BTreeMap;
 
 impl Finisher<'_> {

@@ -21,13 +21,13 @@ use crate::progress::Progress;
 use crate::registry::{Caller, Shell};
 use crate::workspace::PolicySource;
 use crate::{Fault, Workspace};
-use api::change::{FinishAnswer, FinishRequest, HealthAdvisory};
-use canon::{Digest, Reason};
-use contract::finish::Pipeline;
-use contract::finish_status;
-use intent::registry::{Intent, Refusal};
-use intent::{Entries, FinishHygiene, Owner, Ownership, ScopeCheckStatus, Status, scope_check};
-use plan::Policy;
+use probity_api::change::{FinishAnswer, FinishRequest, HealthAdvisory};
+use probity_contract::finish::Pipeline;
+use probity_contract::finish_status;
+use probity_core::{Digest, Reason};
+use probity_intents::registry::{Intent, Refusal};
+use probity_intents::{Entries, FinishHygiene, Owner, Ownership, ScopeCheckStatus, Status, scope_check};
+use probity_policy::Policy;
 use words::Parts;
 
 /// Finishes a change.
@@ -115,7 +115,7 @@ struct Scene {
     /// What counts as this change, as the caller names it.
     evidence: Entries,
     hygiene: FinishHygiene,
-    tree_run: analysis::RunId,
+    tree_run: probity_analysis::RunId,
     before: Option<Side>,
     after: Option<Side>,
 }

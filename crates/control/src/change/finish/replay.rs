@@ -6,15 +6,15 @@
 use crate::change::request::Evidence;
 use crate::registry::Shell;
 use crate::{Fault, Workspace};
-use api::change::{DetailLevel, FinishAnswer, FinishRequest, FinishReview};
-use canon::Digest;
-use contract::claims::Claim;
-use intent::registry::Intent;
-use intent::{Entry, Owner, Status};
-use plan::StrictnessProfile;
+use probity_api::change::{DetailLevel, FinishAnswer, FinishRequest, FinishReview};
+use probity_contract::claims::Claim;
+use probity_core::Digest;
+use probity_intents::registry::Intent;
+use probity_intents::{Entry, Owner, Status};
+use probity_policy::StrictnessProfile;
+use probity_storage::ports::{Refs, Store, Swapped};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use store::ports::{Refs, Store, Swapped};
 
 /// The space of pointers from an intent to what its finish answered.
 const SPACE: &str = "finish";

@@ -9,11 +9,11 @@ use crate::change::neighbours::Seen;
 use crate::contract::{self as judge, Side};
 use crate::progress::Progress;
 use crate::runs::{Differing, Runs, Stored};
-use analysis::RunId;
-use canon::Reason;
-use contract::profile;
-use intent::hygiene::StartSnapshot;
-use intent::{Claims, Entry, FinishState, hygiene_finish};
+use probity_analysis::RunId;
+use probity_contract::profile;
+use probity_core::Reason;
+use probity_intents::hygiene::StartSnapshot;
+use probity_intents::{Claims, Entry, FinishState, hygiene_finish};
 use std::collections::BTreeSet;
 
 /// How often a tree that moves between look and analysis is looked at again.

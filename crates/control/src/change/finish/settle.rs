@@ -8,16 +8,16 @@ use crate::contract::receipts::{Kept, Receipts};
 use crate::registry::{Handles, TreeFacts};
 use crate::runs::Runs;
 use crate::{Fault, clock};
-use api::change::{FinishAnswer, FinishReceipt, ReceiptHealth};
-use canon::{Digest, Reason};
-use contract::finish::{FinishNextStep, Pipeline, ReceiptOutcome};
-use contract::finish_status;
-use contract::receipt::{DeltaEntry, ReceiptIntent};
-use evidence::Enforcement;
-use intent::CommandId;
-use intent::hygiene::DirtyEntry;
-use intent::registry::{Action, Command, Notice, Refusal, Seq};
-use paths::RepoPath;
+use probity_api::change::{FinishAnswer, FinishReceipt, ReceiptHealth};
+use probity_contract::finish::{FinishNextStep, Pipeline, ReceiptOutcome};
+use probity_contract::finish_status;
+use probity_contract::receipt::{DeltaEntry, ReceiptIntent};
+use probity_core::{Digest, Reason};
+use probity_evidence::Enforcement;
+use probity_intents::CommandId;
+use probity_intents::hygiene::DirtyEntry;
+use probity_intents::registry::{Action, Command, Notice, Refusal, Seq};
+use probity_paths::RepoPath;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,7 @@ impl Finisher<'_> {
         let outside: BTreeSet<RepoPath> = unfinished.map(|change| change.path.clone()).collect();
         let pipeline = Pipeline::Accepted {
             externally_changed: verified.outcome.status
-                == contract::ContractStatus::AcceptedWithExternalChanges,
+                == probity_contract::ContractStatus::AcceptedWithExternalChanges,
             receipt: outcome,
             dirty_outside_scope: outside,
         };

@@ -9,21 +9,21 @@ use crate::contract::policy_gates::GateAnswers;
 use crate::contract::{self as judge, BaselineFile};
 use crate::progress::Progress;
 use crate::{Fault, git};
-use api::change::{
+use probity_api::change::{
     ClaimsSummary, DetailLevel, FailedGate, FinishRequest, FinishReview, FinishSummary, PatchTrail,
     RefutedClaim, WorseFinding,
 };
-use contract::claims::{ClaimVerdict, GateFact, GateOutcome};
-use contract::outputs::{NewFinding, Review};
-use contract::receipt::MAX_SHOWN_FINDINGS;
-use contract::{DeltaVerdict, Evaluated, IntentState, PatchIntent};
-use intent::{Entries, ScopeCheck};
-use paths::RepoPath;
+use probity_contract::claims::{ClaimVerdict, GateFact, GateOutcome};
+use probity_contract::outputs::{NewFinding, Review};
+use probity_contract::receipt::MAX_SHOWN_FINDINGS;
+use probity_contract::{DeltaVerdict, Evaluated, IntentState, PatchIntent};
+use probity_intents::{Entries, ScopeCheck};
+use probity_paths::RepoPath;
+use probity_snapshot::git::GITLINK_MODE;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
-use tree::git::GITLINK_MODE;
 
 /// The most new findings that a summary shows: the first ones count against the change and are the most severe.
 const MAX_SUMMARY_FINDINGS: usize = 5;

@@ -1,16 +1,16 @@
 //! A finish as an answer says it.
 
 use crate::change::request::Evidence;
-use api::change::{
+use probity_api::change::{
     ChangedPath, ExternalChanges, FailedGate, FinishAnswer, FinishHygieneAnswer, FinishReceipt, FinishReview,
     FinishSummary, HealthAdvisory, PatchTrail,
 };
-use canon::bytes::shell_word;
-use contract::finish::FinishNextStep;
-use contract::{ContractReason, FinishStatus};
-use intent::registry::{Intent, Notice};
-use intent::{Entry, ScopeCheck};
-use paths::RepoPath;
+use probity_contract::finish::FinishNextStep;
+use probity_contract::{ContractReason, FinishStatus};
+use probity_core::bytes::shell_word;
+use probity_intents::registry::{Intent, Notice};
+use probity_intents::{Entry, ScopeCheck};
+use probity_paths::RepoPath;
 use serde_json::Value;
 
 /// What the steps have made so far.

@@ -14,13 +14,13 @@ use crate::progress::Progress;
 use crate::registry::{Caller, Done, Handles, KeptHandle, Shell, TreeFacts, admin};
 use crate::runs::Runs;
 use crate::{Fault, Workspace, clock, ledger};
-use api::change::{DetailLevel, ScopeWarning, StartAnswer, StartObstacle, StartRequest};
-use intent::registry::{Action, Change, Circumstances, Command, Declaration, Intent, Refusal};
-use intent::start::{ClaimState, DirtyScopePolicy, OnConflict, StartNextStep, StartStatus};
-use intent::{
+use probity_api::change::{DetailLevel, ScopeWarning, StartAnswer, StartObstacle, StartRequest};
+use probity_intents::registry::{Action, Change, Circumstances, Command, Declaration, Intent, Refusal};
+use probity_intents::start::{ClaimState, DirtyScopePolicy, OnConflict, StartNextStep, StartStatus};
+use probity_intents::{
     CommandId, IntentId, IntentScope, Owner, Peer, StartDecision, StartState, Status, start_decision,
 };
-use plan::StrictnessProfile;
+use probity_policy::StrictnessProfile;
 use std::collections::BTreeSet;
 
 /// Starts a change.
@@ -288,5 +288,6 @@ fn with_amendments(declared: &IntentScope, intent: &Intent) -> IntentScope {
 
 fn command_id(request: &StartRequest) -> Result<CommandId, Fault> {
     let text = request.command_id.clone().unwrap_or_else(clock::run_id);
-    CommandId::parse(text).map_err(|error| Fault::refused(canon::Reason::IntentInvalid, error.to_string()))
+    CommandId::parse(text)
+        .map_err(|error| Fault::refused(probity_core::Reason::IntentInvalid, error.to_string()))
 }

@@ -6,10 +6,10 @@ use crate::change::ground::Ground;
 use crate::progress::Progress;
 use crate::registry::Caller;
 use crate::{Fault, Workspace, clock};
-use api::change::{DetailLevel, PromoteRequest, StartAnswer, StartObstacle};
-use intent::registry::{Action, Command};
-use intent::start::{ClaimState, OnConflict, StartReason, StartStatus};
-use intent::{CommandId, Status};
+use probity_api::change::{DetailLevel, PromoteRequest, StartAnswer, StartObstacle};
+use probity_intents::registry::{Action, Command};
+use probity_intents::start::{ClaimState, OnConflict, StartReason, StartStatus};
+use probity_intents::{CommandId, Status};
 use std::time::{Duration, Instant};
 
 /// How long a waiter sleeps at most before it says again that it is alive.

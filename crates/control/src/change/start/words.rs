@@ -6,16 +6,16 @@ use crate::change::view::{LISTED, View};
 use crate::contract::Side;
 use crate::registry::view::time;
 use crate::{Fault, analyze, claims, ledger};
-use api::SystemPath;
-use api::change::{
+use probity_api::SystemPath;
+use probity_api::change::{
     BlastLevel, BlastSummary, ConcurrentRun, ConstraintInScope, GateForecast, Neighbour, NeighbourAction,
     Neighbours, StartAnswer, StartBudget, StartObstacle,
 };
-use intent::registry::Notice;
-use intent::start::{ClaimState, StartNextStep, StartStatus};
-use intent::{IntentId, IntentScope, Ownership, RelationKind, StartDecision};
-use paths::RepoPath;
-use plan::StrictnessProfile;
+use probity_intents::registry::Notice;
+use probity_intents::start::{ClaimState, StartNextStep, StartStatus};
+use probity_intents::{IntentId, IntentScope, Ownership, RelationKind, StartDecision};
+use probity_paths::RepoPath;
+use probity_policy::StrictnessProfile;
 
 /// What a start meets: its own intent if there is one, and the others.
 struct Met<'a> {
@@ -171,7 +171,7 @@ impl Desk<'_> {
     /// What the ledger says must be kept to in this scope; the first of it, because agents read it all.
     fn constraints(&self, scope: &IntentScope) -> Result<Vec<ConstraintInScope>, Fault> {
         let literals = scope.entries().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect();
-        let claim = paths::Claim { literals, ..paths::Claim::default() };
+        let claim = probity_paths::Claim { literals, ..probity_paths::Claim::default() };
         let touching = ledger::constraints_touching(self.workspace, &claim)?.into_iter().take(LISTED);
         let in_scope = touching.map(|it| ConstraintInScope {
             handle: it.handle,
@@ -195,9 +195,9 @@ impl Desk<'_> {
     }
 }
 
-fn blast(run: &analysis::Run, scope: &IntentScope, view: &View<'_>) -> BlastSummary {
+fn blast(run: &probity_analysis::Run, scope: &IntentScope, view: &View<'_>) -> BlastSummary {
     let paths = scope.entries().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect();
-    let blast = analysis::blast_radius(run, &paths);
+    let blast = probity_analysis::blast_radius(run, &paths);
     BlastSummary {
         radius_level: BlastLevel::of(blast.transitive.len()),
         direct_dependents_count: blast.direct.len(),

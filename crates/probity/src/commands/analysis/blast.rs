@@ -3,12 +3,12 @@
 use super::watched;
 use crate::answer::Answer;
 use crate::ui;
-use api::ExitCode;
-use control::{Fault, Workspace};
+use probity_api::ExitCode;
+use probity_control::{Fault, Workspace};
 
 /// Shows who would notice a change of `files`.
 pub(crate) fn blast(workspace: &Workspace, files: &[Vec<u8>]) -> Result<Answer, Fault> {
-    let blast = watched(|watch| control::analyze::blast_radius(workspace, files, watch))?;
+    let blast = watched(|watch| probity_control::analyze::blast_radius(workspace, files, watch))?;
     let lists = [
         ("direct", &blast.direct_dependents),
         ("transitive", &blast.transitive_dependents),

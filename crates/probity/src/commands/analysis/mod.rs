@@ -10,14 +10,14 @@ pub(crate) use runs::{RunsCommand, runs};
 
 use crate::answer::Answer;
 use crate::{place, ui};
-use analysis::ReportKind;
-use api::ExitCode;
-use api::quality::{BaselineStatus, BaselineSummary};
 use clap::{Args, Subcommand};
-use control::analyze::{
+use probity_analysis::ReportKind;
+use probity_api::ExitCode;
+use probity_api::quality::{BaselineStatus, BaselineSummary};
+use probity_control::analyze::{
     AnalyzeOptions, AnalyzeRequest, FindingLimits, OtherReport, ReportFiles, TreeAnalysis, analyze_tree,
 };
-use control::{Fault, Workspace};
+use probity_control::{Fault, Workspace};
 use std::ffi::OsString;
 use std::path::PathBuf;
 

@@ -3,11 +3,11 @@
 use super::words;
 use crate::answer::Answer;
 use crate::ui;
-use api::ExitCode;
 use clap::Subcommand;
-use control::analyze::{self, FindingLimits};
-use control::runs::KEPT;
-use control::{Fault, Workspace};
+use probity_api::ExitCode;
+use probity_control::analyze::{self, FindingLimits};
+use probity_control::runs::KEPT;
+use probity_control::{Fault, Workspace};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {

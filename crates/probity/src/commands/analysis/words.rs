@@ -2,9 +2,9 @@
 
 use super::on_baseline;
 use crate::ui;
-use analysis::{Finding, GateReport, Incomparable, Note, Run, Severity, Verdict};
-use api::quality::{AnalyzeAnswer, FileSummary, HealthSummary, HotSpot, RunComparison, RunSummary};
-use control::analyze::answers;
+use probity_analysis::{Finding, GateReport, Incomparable, Note, Run, Severity, Verdict};
+use probity_api::quality::{AnalyzeAnswer, FileSummary, HealthSummary, HotSpot, RunComparison, RunSummary};
+use probity_control::analyze::answers;
 
 /// How many findings and files a summary shows.
 const MAX_SHOWN: usize = 10;

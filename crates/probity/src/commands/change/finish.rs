@@ -6,19 +6,19 @@ use crate::commands::analysis::watched;
 use crate::commands::changed_paths::{ChangeMark, MarkedPath, folded_lines, listed_lines};
 use crate::commands::identity::Identity;
 use crate::{place, ui};
-use api::ExitCode;
-use api::change::{
+use clap::Args;
+use probity_api::ExitCode;
+use probity_api::change::{
     ChangeAttribution, DetailLevel, ExternalChange, FailedGate, FinishAnswer, FinishRequest, RefutedClaim,
 };
-use clap::Args;
-use contract::ContractStatus;
-use contract::claims::Claim;
-use control::change;
-use control::{Fault, Workspace};
-use intent::Entry;
-use intent::hygiene::DirtyStatus;
-use paths::RepoPath;
-use plan::StrictnessProfile;
+use probity_contract::ContractStatus;
+use probity_contract::claims::Claim;
+use probity_control::change;
+use probity_control::{Fault, Workspace};
+use probity_intents::Entry;
+use probity_intents::hygiene::DirtyStatus;
+use probity_paths::RepoPath;
+use probity_policy::StrictnessProfile;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
@@ -134,7 +134,7 @@ fn claim(word: &str) -> Result<Claim, Fault> {
     Claim::from_word(word).ok_or_else(|| {
         let known = Claim::WORDS.join(", ");
         Fault::refused(
-            canon::Reason::IntentInvalid,
+            probity_core::Reason::IntentInvalid,
             format!("`{word}` is no claim by itself; known: {known}"),
         )
     })
@@ -214,7 +214,7 @@ fn show_failed_gate(gate: &FailedGate) {
     ui::print_row("gate", format_args!("{} {}{required}{detail}", gate.id, ui::bad("failed")));
     let lines: Vec<&str> = gate.log_tail.lines().collect();
     for line in lines.iter().skip(lines.len().saturating_sub(MAX_LOG_LINES)) {
-        ui::print_row("", ui::dim(canon::bytes::escape(line.as_bytes())));
+        ui::print_row("", ui::dim(probity_core::bytes::escape(line.as_bytes())));
     }
 }
 
@@ -271,6 +271,6 @@ fn attribution(change: &ExternalChange) -> String {
 
 /// What was claimed, and what speaks against it or is missing.
 fn claim_words(claim: &RefutedClaim) -> String {
-    let text = |text: &str| canon::bytes::escape(text.as_bytes());
+    let text = |text: &str| probity_core::bytes::escape(text.as_bytes());
     format!("{}  {}", text(&claim.claimed), text(&claim.because))
 }

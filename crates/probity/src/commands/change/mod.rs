@@ -14,8 +14,8 @@ pub(crate) use status::{StatusArgs, doctor, status};
 use super::identity::Identity;
 use crate::answer::Answer;
 use crate::{place, ui};
-use api::ExitCode;
-use control::{Fault, Workspace, change};
+use probity_api::ExitCode;
+use probity_control::{Fault, Workspace, change};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 pub(crate) use words::{ownership, seconds, show_notices};
@@ -32,7 +32,11 @@ pub(crate) fn amend(
     let caller = identity.caller_for_name(workspace, intent_id)?;
     let (add, related) = (place::paths(workspace, add)?, place::paths(workspace, related)?);
     let answer = change::amend(workspace, &caller, intent_id, &add, &related, why)?;
-    ui::print(format_args!("{} {}", ui::good("amended"), canon::words::short_id(answer.intent_id.as_str())));
+    ui::print(format_args!(
+        "{} {}",
+        ui::good("amended"),
+        probity_core::words::short_id(answer.intent_id.as_str())
+    ));
     for path in answer.allowed_files.iter().chain(&answer.allowed_related) {
         let file = workspace.root.join(OsStr::from_bytes(path.as_bytes()));
         let note =

@@ -6,13 +6,13 @@ use super::words::{ownership, show_notices};
 use crate::answer::Answer;
 use crate::commands::identity::Identity;
 use crate::ui;
-use api::ExitCode;
-use api::change::{CheckupStatus, DirtyGroup, DirtySummary, IntentLine, StatusAnswer};
 use clap::Args;
-use control::change::{self, Watch};
-use control::{Fault, Workspace};
-use evidence::Globs;
-use intent::{Entries, IntentId, Ownership, Status};
+use probity_api::ExitCode;
+use probity_api::change::{CheckupStatus, DirtyGroup, DirtySummary, IntentLine, StatusAnswer};
+use probity_control::change::{self, Watch};
+use probity_control::{Fault, Workspace};
+use probity_evidence::Globs;
+use probity_intents::{Entries, IntentId, Ownership, Status};
 use std::time::{Duration, Instant};
 
 /// Show who holds what, who waits, and the uncommitted changes
@@ -149,7 +149,7 @@ fn show_status(answer: &StatusAnswer) {
     }
     for run in &answer.runs {
         let scope: Vec<String> =
-            run.scope.as_slice().iter().take(3).map(|pattern| canon::bytes::escape(pattern)).collect();
+            run.scope.as_slice().iter().take(3).map(|pattern| probity_core::bytes::escape(pattern)).collect();
         let scope =
             if scope.is_empty() { "nothing".to_owned() } else { listed(&scope, run.scope.as_slice().len()) };
         ui::print(format_args!("{} may touch {scope}", ui::bold("a governed run")));

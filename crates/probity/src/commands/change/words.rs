@@ -1,11 +1,11 @@
 //! Words that the commands of a change share: those of their options, and those of their answers.
 
 use crate::ui;
-use canon::codes::UnknownWord;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use control::registry::view::time;
-use intent::Ownership;
-use intent::registry::{Closing, Notice, NoticeKind};
+use probity_control::registry::view::time;
+use probity_core::codes::UnknownWord;
+use probity_intents::Ownership;
+use probity_intents::registry::{Closing, Notice, NoticeKind};
 use std::str::FromStr;
 
 /// Reads an option that is one word of an enum; `words` are all of them.
@@ -67,7 +67,7 @@ pub(crate) const fn ownership(ownership: Ownership, is_kept: bool) -> &'static s
 
 /// A number of seconds: `300`, or with a unit: `90s`, `5m`, `1h`.
 pub(crate) fn seconds(text: &str) -> Result<u64, String> {
-    let parsed = text.parse().ok().or_else(|| plan::duration_ms(text).map(|ms| ms / 1_000));
+    let parsed = text.parse().ok().or_else(|| probity_policy::duration_ms(text).map(|ms| ms / 1_000));
     parsed.ok_or_else(|| {
         "give whole seconds, as `300`, or a time with its unit, as `90s`, `5m` or `1h`".to_owned()
     })

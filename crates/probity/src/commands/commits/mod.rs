@@ -8,13 +8,13 @@ pub(crate) use show::{chosen_text, losses, readings};
 
 use crate::answer::Answer;
 use crate::ui;
-use api::ExitCode;
-use api::documents::{BundleTransferAnswer, CommitWriteAnswer};
-use api::merges::MergeHeadsAnswer;
 use args::CommitsCommand;
-use control::commits::write::Write;
-use control::commits::{CommitStore, Direction, exchange, locate, merge, open, read, short, write};
-use control::{Fault, Workspace};
+use probity_api::ExitCode;
+use probity_api::documents::{BundleTransferAnswer, CommitWriteAnswer};
+use probity_api::merges::MergeHeadsAnswer;
+use probity_control::commits::write::Write;
+use probity_control::commits::{CommitStore, Direction, exchange, locate, merge, open, read, short, write};
+use probity_control::{Fault, Workspace};
 use serde_json::Value;
 use std::io::{Read, Write as _};
 use std::path::Path;
@@ -224,7 +224,7 @@ fn check(store: &CommitStore) -> Result<Answer, Fault> {
     Ok(Answer::of(if answer.sound { ExitCode::Ok } else { ExitCode::Failed }, &answer))
 }
 
-fn ok(answer: &impl api::Answer) -> Answer {
+fn ok(answer: &impl probity_api::Answer) -> Answer {
     Answer::of(ExitCode::Ok, answer)
 }
 
@@ -241,7 +241,7 @@ pub(crate) fn input(file: &Path) -> Result<Vec<u8>, Fault> {
 
 /// Strict JSON from an argument or a file.
 pub(crate) fn json_of(bytes: &[u8]) -> Result<Value, Fault> {
-    canon::json::parse(bytes).map_err(|error| {
+    probity_core::json::parse(bytes).map_err(|error| {
         let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
         Fault::refused(
             error.reason,
@@ -254,7 +254,7 @@ pub(crate) fn json_of(bytes: &[u8]) -> Result<Value, Fault> {
 pub(crate) fn list_of(bytes: &[u8]) -> Result<Vec<Value>, Fault> {
     match json_of(bytes)? {
         Value::Array(items) => Ok(items),
-        _ => Err(Fault::refused(canon::Reason::CommitMisfit, "a list is expected: [ … ]")),
+        _ => Err(Fault::refused(probity_core::Reason::CommitMisfit, "a list is expected: [ … ]")),
     }
 }
 
@@ -262,7 +262,7 @@ fn name(document: &str) -> Result<(String, String), Fault> {
     document.split_once('/').map(|(attachment, key)| (attachment.to_owned(), key.to_owned())).ok_or_else(
         || {
             Fault::refused(
-                canon::Reason::CommitMisfit,
+                probity_core::Reason::CommitMisfit,
                 format!("`{document}` is no document: write `attachment/key`"),
             )
         },

@@ -1,8 +1,8 @@
 //! What can be said to `probity ledger`, and the help that goes with it.
 
 use clap::{Args, Subcommand, ValueEnum};
-use control::ledger::Filter;
-use ledger::{ItemKind, Projection, Status};
+use probity_control::ledger::Filter;
+use probity_ledger::{ItemKind, Projection, Status};
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]

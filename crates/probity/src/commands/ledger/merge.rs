@@ -2,9 +2,9 @@
 
 use crate::answer::Answer;
 use crate::ui;
-use api::ExitCode;
-use control::ledger::{self, MergeRequest};
-use control::{Fault, Workspace};
+use probity_api::ExitCode;
+use probity_control::ledger::{self, MergeRequest};
+use probity_control::{Fault, Workspace};
 use serde_json::json;
 
 pub(super) fn list(workspace: &Workspace) -> Result<Answer, Fault> {

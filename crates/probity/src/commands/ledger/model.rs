@@ -1,9 +1,9 @@
 //! Which model reads turns, as arguments.
 
-use canon::Reason;
 use clap::{Args, ValueEnum};
-use control::Fault;
-use control::ledger::{ModelAt, ModelRequest};
+use probity_control::Fault;
+use probity_control::ledger::{ModelAt, ModelRequest};
+use probity_core::Reason;
 use std::ffi::OsString;
 use std::time::Duration;
 

@@ -25,11 +25,11 @@ fn a_name_may_have_any_bytes_inside_the_scope_and_outside() {
     fs::write(repo.path().join(os(ODD)), "x = 2\n").expect("writes");
     fs::write(repo.path().join(os(b"\xfe outside")), "y\n").expect("writes");
     let missing = a.finish(intent, &["--changed", "src/b.py"]);
-    let odd = json!([canon::bytes::to_json(ODD)]);
+    let odd = json!([probity_core::bytes::to_json(ODD)]);
     assert_eq!(missing.json["workspace_hygiene_after"]["unacknowledged_dirty_in_scope"], odd, "{missing:#?}");
     let finished = ask(&["finish", intent, "--changed"]);
     assert_eq!(verdict(&finished), is("accepted_with_external_changes", "", 0), "{finished:#?}");
-    let outside = json!([canon::bytes::to_json(b"\xfe outside")]);
+    let outside = json!([probity_core::bytes::to_json(b"\xfe outside")]);
     assert_eq!(finished.json["external_changes"]["paths"], outside);
 }
 

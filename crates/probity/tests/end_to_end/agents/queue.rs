@@ -15,7 +15,7 @@ fn waits<'r>(repo: &'r Repo, name: &str, path: &str) -> (Agent<'r>, Child) {
 
 /// Looks until the intents are as wanted.
 fn until(repo: &Repo, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
-    testkit::wait_for("the intents are as wanted", || {
+    probity_testkit::wait_for("the intents are as wanted", || {
         let seen = repo.ask(&["status"]);
         let intents = seen.json["intents"].as_array().expect("intents").clone();
         wanted(&intents).then_some(intents)
@@ -116,7 +116,7 @@ fn a_waiter_is_not_passed_for_ever() {
     holder.begin("src/a.py", &[]);
     let queued = wide.start("src/a.py", &["--allowed-files", "src/b.py", "--queue"]);
     assert_eq!(queued.json["status"], "queued", "{queued:#?}");
-    let most = intent::registry::MAX_PASSES;
+    let most = probity_intents::registry::MAX_PASSES;
     let mut passes = 0;
     let refused = loop {
         let started = narrow.start("src/b.py", &[]);

@@ -3,14 +3,14 @@
 use super::time::{declaration, owner, workspace};
 use super::{Agent, is, verdict};
 use crate::repo::Repo;
-use canon::Digest;
-use control::registry::{Host, Machine, Shell};
-use control::runs::Runs;
-use intent::CommandId;
-use intent::registry::{Change, Event};
+use probity_control::registry::{Host, Machine, Shell};
+use probity_control::runs::Runs;
+use probity_core::Digest;
+use probity_intents::CommandId;
+use probity_intents::registry::{Change, Event};
+use probity_storage::ports::{Appended, Store};
 use serde_json::json;
 use std::collections::BTreeSet;
-use store::ports::{Appended, Store};
 
 #[test]
 fn a_claim_that_overlaps_all_the_same_blocks_the_finish() {
@@ -32,7 +32,7 @@ fn a_claim_that_overlaps_all_the_same_blocks_the_finish() {
         notices: Vec::new(),
         change: Change::Granted { declaration, displaced: BTreeSet::new(), passed: BTreeSet::new() },
     };
-    let bytes = canon::json::canonical(&json!(event));
+    let bytes = probity_core::json::canonical(&json!(event));
     let log = workspace.state.store().expect("opens").log("intents");
     assert!(matches!(log.append(head.seq.0, "rule-breaker", &bytes).expect("appends"), Appended::At(_)));
     repo.write("src/a.py", "print('whose?')\n");

@@ -18,7 +18,7 @@ impl<'r> OpenRun<'r> {
     fn start(repo: &'r Repo, root: &Path, scope: &str) -> Self {
         let mut run = Self::launch(repo, root, scope, "one");
         let begun = repo.outside().join("begun-one");
-        testkit::wait_until("the command runs, or the run has ended", || {
+        probity_testkit::wait_until("the command runs, or the run has ended", || {
             begun.exists() || run.process.try_wait().expect("can be asked").is_some()
         });
         run

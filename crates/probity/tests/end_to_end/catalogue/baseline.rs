@@ -124,7 +124,7 @@ fn twelve_stars_are_matched_at_once() {
     let name = "a".repeat(100);
     let scope = format!("{}b", "*a".repeat(12));
     Repo::new().run_with(&["--creates", "--scope", &scope], &format!("echo x > {name}")).is_out(&[&name]);
-    assert!(began.elapsed() < testkit::STUCK_TIMEOUT);
+    assert!(began.elapsed() < probity_testkit::STUCK_TIMEOUT);
 }
 
 #[test]

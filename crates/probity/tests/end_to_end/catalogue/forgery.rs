@@ -1,7 +1,7 @@
 //! Cases 81 and 93–102: forged evidence.
 
 use crate::repo::{Repo, verify};
-use canon::{Digest, json};
+use probity_core::{Digest, json};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -123,7 +123,7 @@ fn an_unreadable_path_is_named_and_fails_the_run() {
         repo.sh("chmod 755 .. ; chown -R nobody . && chmod -R a+rX .");
         let output = as_nobody(&repo, "echo x >> src/a.py; chmod 000 docs");
         let Some(json) = output else {
-            return testkit::skip!("this is root, who can read everything, and cannot become nobody");
+            return probity_testkit::skip!("this is root, who can read everything, and cannot become nobody");
         };
         assert_eq!(json["status"], "fail", "{json:#}");
         assert!(json["findings"].to_string().contains("TREE.UNAVAILABLE"), "{json:#}");
@@ -168,7 +168,7 @@ fn a_mount_point_inside_the_tree_is_unsafe() {
         .arg(repo.path().join("docs/mnt"))
         .output();
     if !probed.is_ok_and(|probed| probed.status.success()) {
-        return testkit::skip!("this system does not let a test mount anything");
+        return probity_testkit::skip!("this system does not let a test mount anything");
     }
     isolate(&mut command, repo.outside());
     let output = command.current_dir(repo.path()).output().expect("unshare starts");

@@ -43,7 +43,7 @@ fn special_files_are_unsafe_even_in_scope() {
 #[test]
 fn a_socket_is_unsafe_even_in_scope() {
     if !has("python3") {
-        return testkit::skip!("python3 is not installed");
+        return probity_testkit::skip!("python3 is not installed");
     }
     let listen = "rm src/a.py; python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"src/a.py\")'";
     Repo::new().run(listen).fails_with("UNSAFE.SOCKET");
@@ -55,7 +55,7 @@ fn a_device_is_unsafe_even_in_scope() {
     let made =
         std::process::Command::new("mknod").arg(place.path().join("null")).args(["c", "1", "3"]).output();
     if !made.is_ok_and(|made| made.status.success()) {
-        return testkit::skip!("this user may not make device files");
+        return probity_testkit::skip!("this user may not make device files");
     }
     Repo::new().run("rm src/a.py; mknod src/a.py c 1 3").fails_with("UNSAFE.DEVICE");
 }
@@ -88,7 +88,7 @@ fn every_permission_bit_counts() {
 #[test]
 fn changed_owners_are_recorded() {
     if !rustix::process::geteuid().is_root() {
-        return testkit::skip!("only root can give a file to another user");
+        return probity_testkit::skip!("only root can give a file to another user");
     }
     touches_without_changing("chown 1:1 docs/d.md", "docs/d.md");
     touches_without_changing("chown 1:1 docs", "docs");
@@ -102,7 +102,7 @@ fn changed_attributes_are_recorded() {
     let set = |file: &str| format!("python3 -c \"{attribute}\" {file}");
     let works = std::process::Command::new("sh").args(["-c", &set(".")]).current_dir(dir.path()).output();
     if !works.is_ok_and(|output| output.status.success()) {
-        return testkit::skip!("python3 is not installed, or the file system has no attributes");
+        return probity_testkit::skip!("python3 is not installed, or the file system has no attributes");
     }
     touches_without_changing(&set("docs/d.md"), "docs/d.md");
 }

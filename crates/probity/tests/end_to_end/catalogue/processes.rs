@@ -123,7 +123,7 @@ fn two_runs_in_one_tree_are_one_too_many() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .expect("starts");
-    testkit::wait_until("the command runs", || repo.outside().join("up").exists());
+    probity_testkit::wait_until("the command runs", || repo.outside().join("up").exists());
     let second = repo.run("true");
     assert_eq!((second.exit_code, &second.json["reason"]), (Some(5), &"RUN.LOCKED".into()), "{second:#?}");
     repo.write("../go", "");
@@ -152,7 +152,7 @@ fn ctrl_c_ends_the_agent_and_still_leaves_evidence() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .expect("starts");
-    testkit::wait_until("the command runs", || repo.outside().join("up").exists());
+    probity_testkit::wait_until("the command runs", || repo.outside().join("up").exists());
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, request_to_stop()).expect("is signalled");
     let output = child.wait_with_output().expect("ends");

@@ -111,7 +111,7 @@ fn post(port: u16, headers: &[(&str, &str)]) -> (u16, String) {
     })
     .to_string();
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("connects");
-    stream.set_read_timeout(Some(testkit::STUCK_TIMEOUT)).expect("sets");
+    stream.set_read_timeout(Some(probity_testkit::STUCK_TIMEOUT)).expect("sets");
     let mut request = format!(
         "POST /mcp HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n\
          Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n",

@@ -1,0 +1,8 @@
+//! The vectors of this crate's kinds.
+
+use probity_conformance::{Kind, check};
+
+#[test]
+fn canonical_json() {
+    check(Kind::equal("canonical_json", probity_core::vectors::canonical_json));
+}

@@ -1,0 +1,338 @@
+//! Identify and surface: which intent a merge lost, as plain data.
+//!
+//! The engine knows no conflicts. They are reconstructed after the merge, from what the streams wrote and what the
+//! merge reads, at the finest locus. Nothing here depends on a base; it is only shown.
+
+use crate::ancestry::{self, MergeBase};
+use crate::codec;
+use crate::commit::{Commit, CommitId, Kind, Stamp};
+use crate::history::{Commits, HistoryError, locate};
+use crate::loss::{self, Loss, Merge, Sides};
+use crate::memory::AppendError;
+use crate::op::DocumentId;
+use crate::overlay::Overlay;
+use crate::path::{self, Path, read_in};
+use crate::reduce::{Stamped, reduce_heads};
+use crate::schema::Schema;
+use crate::state::State;
+use crate::value::Text;
+use probity_core::Digest;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+/// Finds what merges lost, and makes decisions about it survive.
+#[derive(Debug, Clone, Copy)]
+pub struct MergeAnalyzer<'a, C: ?Sized> {
+    pub(crate) schema: &'a Schema,
+    pub(crate) commits: &'a C,
+}
+
+probity_core::word_enum! {
+    /// A side of a merge.
+    pub enum Side {
+        /// The parent of the merge.
+        Ours = "ours",
+        /// The target of the merge, whose opcodes replay last.
+        Theirs = "theirs",
+    }
+}
+
+/// What a locus reads in a state: absent (`null`), or `{"some": value}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "WireReading", into = "WireReading")]
+pub struct Reading(pub Option<Json>);
+
+probity_core::json_schema_of!(
+    Reading,
+    schemars::json_schema!({
+        "description": "Null for nothing, or {\"some\": value}",
+        "anyOf": [
+            { "type": "null" },
+            { "type": "object", "required": ["some"], "properties": { "some": true }, "additionalProperties": false }
+        ]
+    })
+);
+
+/// The JSON form of a [`Reading`]; a plain `Option` could not tell absent from a nil that is there.
+#[derive(Clone, Serialize, Deserialize)]
+struct WireReading(Option<Present>);
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Present {
+    some: Json,
+}
+
+impl From<WireReading> for Reading {
+    fn from(wire: WireReading) -> Self {
+        Self(wire.0.map(|present| present.some))
+    }
+}
+
+impl From<Reading> for WireReading {
+    fn from(reading: Reading) -> Self {
+        Self(reading.0.map(|some| Present { some }))
+    }
+}
+
+/// A locus at which intent did not survive a merge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MergeConflict {
+    /// Names the conflict: 16 hex digits made of merge, document and locus.
+    pub id: String,
+    /// The merge.
+    pub merge: CommitId,
+    /// The attachment of the document.
+    pub attachment: Text,
+    /// The key of the document.
+    pub key: Text,
+    /// The locus.
+    pub path: Json,
+    /// Whose intent was lost.
+    pub lost: Vec<Side>,
+    /// The commits whose opcodes made a lost assertion, in ascending order; empty when a shared commit was lost.
+    pub causes: Vec<CommitId>,
+    /// The locus at the base; absent when there is no single base.
+    pub base: Reading,
+    /// The locus at the parent.
+    pub ours: Reading,
+    /// The locus at the target.
+    pub theirs: Reading,
+    /// The locus at the merge.
+    pub merged: Reading,
+}
+
+/// A document with conflicts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MergeDocument {
+    /// The attachment.
+    pub attachment: Text,
+    /// The key.
+    pub key: Text,
+    /// The ranks of its conflicts in [`MergeAnalysis::conflicts`].
+    pub conflicts: Vec<usize>,
+}
+
+/// Everything that a merge lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MergeAnalysis {
+    merge: CommitId,
+    ours: CommitId,
+    theirs: CommitId,
+    base: Option<CommitId>,
+    two_way: bool,
+    documents: Vec<MergeDocument>,
+    conflicts: Vec<MergeConflict>,
+}
+
+impl MergeAnalysis {
+    /// The merge.
+    pub const fn merge(&self) -> CommitId {
+        self.merge
+    }
+
+    /// The parent of the merge.
+    pub const fn ours(&self) -> CommitId {
+        self.ours
+    }
+
+    /// The target of the merge.
+    pub const fn theirs(&self) -> CommitId {
+        self.theirs
+    }
+
+    /// The one maximal common ancestor, where there is exactly one.
+    pub const fn base(&self) -> Option<CommitId> {
+        self.base
+    }
+
+    /// Whether there is no single base to show.
+    pub const fn two_way(&self) -> bool {
+        self.two_way
+    }
+
+    /// The documents with conflicts, in order.
+    pub fn documents(&self) -> &[MergeDocument] {
+        &self.documents
+    }
+
+    /// The conflicts of all documents, in order.
+    pub fn conflicts(&self) -> &[MergeConflict] {
+        &self.conflicts
+    }
+}
+
+/// Why a commit cannot be analysed.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalyzeError {
+    /// The commit is no merge.
+    #[error("commit {0} is no merge")]
+    NotAMerge(CommitId),
+    /// The merge cannot be made.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+    /// The history could not be read.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+}
+
+/// An analysis with what reconciliation needs besides: the states, and where each conflict is.
+pub(crate) struct Examined {
+    pub(crate) analysis: MergeAnalysis,
+    pub(crate) sides: Sides,
+    pub(crate) loci: Vec<(DocumentId, Path)>,
+}
+
+impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
+    /// Analyses merges of a store whose documents follow `schema`.
+    pub const fn new(schema: &'a Schema, commits: &'a C) -> Self {
+        Self { schema, commits }
+    }
+
+    /// Finds what a merge lost.
+    pub fn analyze_merge(&self, merge: &CommitId) -> Result<MergeAnalysis, AnalyzeError> {
+        Ok(self.examine(merge, &[])?.analysis)
+    }
+
+    /// Finds what a merge would lose, before anything is written.
+    ///
+    /// Returns the merge that was looked at, too: appending that very commit makes the analysis true of the store.
+    pub fn analyze_virtual_merge(
+        &self,
+        ours: CommitId,
+        theirs: CommitId,
+        stamp: Stamp,
+    ) -> Result<(Commit, MergeAnalysis), AnalyzeError> {
+        let merge = Commit::merge(ours, theirs, stamp);
+        let mut overlay = Overlay::new(self.commits);
+        overlay.append(merge.clone())?;
+        let analysis = MergeAnalyzer::new(self.schema, &overlay).analyze_merge(&merge.id())?;
+        Ok((merge, analysis))
+    }
+
+    /// Finds what reducing several heads to one would lose, merge by merge, before anything is written.
+    ///
+    /// A loss in one merge of the fold is not seen in the next: the report has each where it happened.
+    pub fn analyze_heads(&self, heads: &[CommitId]) -> Result<Vec<(Commit, MergeAnalysis)>, AnalyzeError> {
+        let mut stamped = Vec::with_capacity(heads.len());
+        for head in heads {
+            stamped.push(Stamped::from(&*self.commits.commit(locate(self.commits, head)?)?));
+        }
+        let merges = reduce_heads(&stamped);
+        let mut overlay = Overlay::new(self.commits);
+        for merge in &merges {
+            overlay.append(merge.clone())?;
+        }
+        let analyzer = MergeAnalyzer::new(self.schema, &overlay);
+        merges
+            .into_iter()
+            .map(|merge| {
+                let analysis = analyzer.analyze_merge(&merge.id())?;
+                Ok((merge, analysis))
+            })
+            .collect()
+    }
+
+    /// Looks at a merge, and reads the given documents besides those that can have lost something.
+    pub(crate) fn examine(&self, id: &CommitId, besides: &[DocumentId]) -> Result<Examined, AnalyzeError> {
+        let seq = locate(self.commits, id)?;
+        let node = self.commits.node(seq)?;
+        let (Kind::Merge, Some(ours), Some(theirs)) = (node.kind, node.parent, node.target) else {
+            return Err(AnalyzeError::NotAMerge(*id));
+        };
+        let merge = Merge { seq, ours, theirs };
+        let apart = ancestry::apart(self.commits, ours, theirs)?;
+        let streams = loss::streams(self.commits, merge, &apart)?;
+        let mut documents = loss::suspects(self.commits, merge, &streams)?;
+        documents.extend(besides.iter().cloned());
+        let sides = loss::sides(self.commits, merge, &apart, &documents)?;
+        let losses = loss::find(self.commits, &streams, &sides)?;
+        let base = match ancestry::to_merge_base(self.commits, &apart.bases)? {
+            MergeBase::One(base) => Some(base),
+            _ => None,
+        };
+        let mut examined = Examined {
+            analysis: MergeAnalysis {
+                merge: *id,
+                ours: self.commits.id(ours)?,
+                theirs: self.commits.id(theirs)?,
+                base,
+                two_way: base.is_none(),
+                documents: Vec::new(),
+                conflicts: Vec::new(),
+            },
+            sides,
+            loci: Vec::new(),
+        };
+        for (document, lost) in losses {
+            self.surface(&mut examined, &document, lost.into_iter().collect());
+        }
+        Ok(examined)
+    }
+
+    /// Adds the conflicts of one document, in the order of their loci's canonical JSON.
+    fn surface(&self, examined: &mut Examined, document: &DocumentId, lost: Vec<(Path, Loss)>) {
+        let kind = self
+            .schema
+            .document_type(&document.attachment)
+            .expect("an opcode is only ever read with a schema that has its attachment");
+        let mut lost: Vec<_> = lost
+            .into_iter()
+            .map(|(locus, loss)| {
+                let json = path::encode(kind, &locus);
+                (probity_core::json::canonical(&json), json, locus, loss)
+            })
+            .collect();
+        lost.sort_by(|a, b| a.0.cmp(&b.0));
+        let first = examined.analysis.conflicts.len();
+        for (_, json, locus, loss) in lost {
+            let conflict = self.conflict(examined, document, json, &locus, loss);
+            examined.analysis.conflicts.push(conflict);
+            examined.loci.push((document.clone(), locus));
+        }
+        examined.analysis.documents.push(MergeDocument {
+            attachment: document.attachment.clone(),
+            key: document.key.clone(),
+            conflicts: (first..examined.analysis.conflicts.len()).collect(),
+        });
+    }
+
+    fn conflict(
+        &self,
+        examined: &Examined,
+        document: &DocumentId,
+        json: Json,
+        locus: &Path,
+        loss: Loss,
+    ) -> MergeConflict {
+        let merge = examined.analysis.merge;
+        let sides = &examined.sides;
+        let reading = |state: &State| self.reading(state, document, locus);
+        let losers = [(loss.ours, Side::Ours), (loss.theirs, Side::Theirs)];
+        MergeConflict {
+            id: conflict_id(merge, document, &json),
+            merge,
+            attachment: document.attachment.clone(),
+            key: document.key.clone(),
+            path: json,
+            lost: losers.into_iter().filter_map(|(is_lost, side)| is_lost.then_some(side)).collect(),
+            causes: loss.causes.into_iter().collect(),
+            base: sides.base.as_ref().map_or(Reading(None), reading),
+            ours: reading(&sides.ours),
+            theirs: reading(&sides.theirs),
+            merged: reading(&sides.merged),
+        }
+    }
+
+    fn reading(&self, state: &State, document: &DocumentId, locus: &Path) -> Reading {
+        let kind = self.schema.document_type(&document.attachment).map(|kind| path::type_at(kind, locus));
+        let value = read_in(state.document(document), locus);
+        Reading(kind.zip(value).map(|(kind, value)| codec::encode(kind, value)))
+    }
+}
+
+fn conflict_id(merge: CommitId, document: &DocumentId, path: &Json) -> String {
+    let named = json!([merge, *document.attachment, *document.key, path]);
+    Digest::of_json(&named).to_hex()[..16].to_owned()
+}

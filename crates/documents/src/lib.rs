@@ -1,0 +1,117 @@
+//! A versioned store of typed documents, and supervised reconciliation of merges. Pure: no file, clock or database.
+//!
+//! Owns: schemas, typed documents, commits, merge bases, merges and their reconciliation.
+//! May use: core.
+//! Must not know: where commits are stored, a file, a clock, the ledger.
+//!
+//! * [`Schema`], [`Type`]: what documents look like; [`Mutations`] records opcodes that are checked against it.
+//! * [`Commit`]: a content-addressed value. [`Commits`] is the port to a store; [`MemoryCommits`] is one,
+//!   [`Overlay`] adds commits on top of one without writing.
+//! * [`Engine`]: states, single documents, linear order, merge bases, and why opcodes were skipped.
+//! * [`MergeAnalyzer`]: which intent a merge lost ([`MergeAnalysis`]), and the survival commit that makes decisions
+//!   about it stand ([`MergeResolution`]).
+//! * [`Policy`]: decides conflicts before a person is asked; [`Invariant`]: what must hold over a merged state;
+//!   [`DecisionRecord`]: who decided what, and why.
+//! * [`reduce_heads`]: several heads into one, the same in every replica; [`export`], [`import`], [`missing`]: commits
+//!   from store to store.
+//!
+//! ```
+//! use probity_documents::{Chosen, Commit, Engine, MemoryCommits, MergeAnalyzer, MergeResolution, Mutations, Schema, Stamp};
+//! use serde_json::json;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let schema = Schema::from_json(&json!({
+//!     "structs": {"Ticket": [["title", "string"], ["rank", "int64"]]},
+//!     "attachments": {"ticket": "Ticket"},
+//! }))?;
+//! let mut store = MemoryCommits::new();
+//! let write = |rank: i64| {
+//!     let mut mutations = Mutations::new(&schema);
+//!     mutations.document("ticket", "t1").update(&json!([{"field": "rank"}]), &json!(rank))?;
+//!     Ok::<_, Box<dyn std::error::Error>>(mutations)
+//! };
+//! let mut first = Mutations::new(&schema);
+//! first.document("ticket", "t1").set(&json!({"title": "one", "rank": 0}))?;
+//! let root = store.append(first.commit(None, Stamp::new("cy", "create", 1000)?))?;
+//!
+//! // Two writers change the same field; merging is mechanical, and the target's opcodes replay last.
+//! let ours = store.append(write(1)?.commit(Some(root), Stamp::new("ann", "raise", 1001)?))?;
+//! let theirs = store.append(write(2)?.commit(Some(root), Stamp::new("bo", "raise", 1002)?))?;
+//! let merge = store.append(Commit::merge(ours, theirs, Stamp::new("dee", "merge", 1003)?))?;
+//!
+//! // Ann's intent did not survive. Decide for it, and let the decision survive.
+//! let analyzer = MergeAnalyzer::new(&schema, &store);
+//! let analysis = analyzer.analyze_merge(&merge)?;
+//! assert_eq!(analysis.conflicts()[0].causes, [ours]);
+//! let resolution = MergeResolution::new(&analysis.conflicts()[0], Chosen::Ours);
+//! let outcome = analyzer.reconcile(&merge, &[resolution], Stamp::new("dee", "keep ann's rank", 1004)?)?;
+//! let survival = store.append(outcome.survival.expect("something was decided"))?;
+//! let state = Engine::new(&store).state(&survival)?;
+//! assert_eq!(state.to_json(&schema), json!({"ticket": {"t1": {"title": "one", "rank": 1}}}));
+//! # Ok(())
+//! # }
+//! ```
+
+mod analysis;
+mod ancestry;
+mod apply;
+mod author;
+mod claims;
+mod codec;
+mod commit;
+mod decision;
+mod diff;
+mod encode;
+mod engine;
+mod exchange;
+mod group;
+mod history;
+mod invariant;
+mod linear;
+mod loss;
+mod memory;
+mod op;
+mod overlay;
+mod path;
+mod path_text;
+mod place;
+mod policy;
+mod reconcile;
+mod reduce;
+mod refs;
+mod schema;
+mod state;
+mod text;
+mod touched;
+mod types;
+mod value;
+pub mod vectors;
+mod xarray;
+
+pub use analysis::{AnalyzeError, MergeAnalysis, MergeAnalyzer, MergeConflict, MergeDocument, Reading, Side};
+pub use ancestry::MergeBase;
+pub use apply::Skip;
+pub use author::{Draft, Mutations};
+pub use codec::Misfit;
+pub use commit::{BadCommitId, BadTime, Commit, CommitError, CommitId, Kind, Stamp};
+pub use decision::{Decision, DecisionRecord, Decisions};
+pub use diff::diff;
+pub use engine::{Engine, Traced};
+pub use exchange::{BundleError, Received, export, import, missing};
+pub use group::{Group, GroupDecision, TornGroup};
+pub use history::{Commits, HistoryError, Node, Seq};
+pub use invariant::{BadInvariant, Invariant, Violation, check_invariants};
+pub use memory::{AppendError, MemoryCommits, SNAPSHOT_DISTANCE, check_append};
+pub use op::{DocumentId, Op};
+pub use overlay::Overlay;
+pub use path::{Path, Step};
+pub use path_text::path_text;
+pub use policy::{Decide, GroupRuling, Policy, Rule, Ruling, Rulings, Verdict};
+pub use reconcile::{Chosen, MergeResolution, ReconcileCode, ReconcileError, Reconciliation};
+pub use reduce::{REDUCER, Stamped, reduce_heads};
+pub use refs::{BadRefName, RefName};
+pub use schema::{Schema, SchemaError};
+pub use state::{Since, State};
+pub use types::{Enumeration, Field, Integer, MAX_TYPE_DEPTH, Structure, Type};
+pub use value::{Double, Text, Typed, Value};
+pub use xarray::XArray;

@@ -1,0 +1,215 @@
+//! A store of commits in memory: for tests, for simulation, for embedding.
+//!
+//! It keeps the state of every head current, and a snapshot every [`SNAPSHOT_DISTANCE`] commits along the parents and
+//! at every commit that is expensive to replay, so that no read depends on the length of history.
+
+use crate::ancestry;
+use crate::commit::{Commit, CommitId, Kind};
+use crate::history::{Commits, HistoryError, Node, Seq};
+use crate::op::DocumentId;
+use crate::state::{Reader, State};
+use probity_core::Index;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// How many mutations along the parents share one snapshot.
+pub const SNAPSHOT_DISTANCE: u32 = 256;
+
+/// Commits in memory.
+#[derive(Debug, Default)]
+pub struct MemoryCommits {
+    /// By the beginning of the id, which is a hash already.
+    numbers: Index,
+    entries: Vec<Entry>,
+    writers: BTreeMap<DocumentId, Vec<Seq>>,
+    heads: BTreeSet<Seq>,
+    states: BTreeMap<Seq, State>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: CommitId,
+    commit: Arc<Commit>,
+    node: Node,
+    /// Mutations since the last snapshot along the parents.
+    distance: u32,
+}
+
+/// Why a commit cannot be appended.
+#[derive(Debug, thiserror::Error)]
+pub enum AppendError {
+    /// A commit that this one names is not there.
+    #[error("commit {id} names {missing}, which is not there")]
+    Missing {
+        /// The commit to append.
+        id: CommitId,
+        /// What it names.
+        missing: CommitId,
+    },
+    /// One side of the merge contains the other, so there is nothing to merge.
+    #[error("commit {0} merges a commit with its own ancestor")]
+    Ancestor(CommitId),
+    /// The store is full, or could not answer.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+}
+
+/// Checks a commit against the store that it is to be appended to, and says how it hangs together there.
+pub fn check_append<C: Commits + ?Sized>(commits: &C, commit: &Commit) -> Result<Node, AppendError> {
+    let id = commit.id();
+    let locate = |named: Option<CommitId>| -> Result<Option<Seq>, AppendError> {
+        let Some(named) = named else { return Ok(None) };
+        commits.find(&named)?.map(Some).ok_or(AppendError::Missing { id, missing: named })
+    };
+    let node =
+        Node { kind: commit.kind(), parent: locate(commit.parent())?, target: locate(commit.target())? };
+    if let (Kind::Merge, Some(parent), Some(target)) = (node.kind, node.parent, node.target)
+        && (ancestry::reaches(commits, parent, target)? || ancestry::reaches(commits, target, parent)?)
+    {
+        return Err(AppendError::Ancestor(id));
+    }
+    Ok(node)
+}
+
+impl MemoryCommits {
+    /// Makes an empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a commit and keeps the state of its head current. A commit that is there already is left alone.
+    pub fn append(&mut self, commit: Commit) -> Result<CommitId, AppendError> {
+        let id = commit.id();
+        if self.number_of(&id).is_some() {
+            return Ok(id);
+        }
+        let node = check_append(self, &commit)?;
+        let seq = self.end();
+        let distance = self.distance_of(node);
+        self.numbers.insert(start_of(&id), seq.0);
+        for document in commit.documents() {
+            match self.writers.get_mut(document) {
+                Some(writers) => writers.push(seq),
+                None => drop(self.writers.insert(document.clone(), vec![seq])),
+            }
+        }
+        let commit = Arc::new(commit);
+        self.entries.push(Entry { id, commit: commit.clone(), node, distance });
+        let state = self.advance(seq, node, &commit)?;
+        self.states.insert(seq, state);
+        self.heads.insert(seq);
+        Ok(id)
+    }
+
+    /// Merges and masks are snapshots; mutations count up to the next one.
+    fn distance_of(&self, node: Node) -> u32 {
+        match (node.kind, node.parent) {
+            (Kind::Mutations, Some(parent)) => (self.entry(parent).distance + 1) % SNAPSHOT_DISTANCE,
+            _ => 0,
+        }
+    }
+
+    /// The state of the commit that was just added; edges are heads no longer, and lose their state unless it is a
+    /// snapshot.
+    fn advance(&mut self, seq: Seq, node: Node, commit: &Commit) -> Result<State, HistoryError> {
+        let carried = match (node.kind, node.parent) {
+            (Kind::Mutations, None) => Some(State::default()),
+            (Kind::Mutations, Some(parent)) => self.take_state(parent),
+            _ => None,
+        };
+        let state = match carried {
+            Some(mut state) => {
+                state.replay(commit, true);
+                state
+            }
+            None => Reader::new(&*self).state(seq)?,
+        };
+        for edge in node.edges() {
+            self.take_state(edge);
+            self.heads.remove(&edge);
+        }
+        Ok(state)
+    }
+
+    /// The state of a commit, out of the store if it need not stay there.
+    fn take_state(&mut self, seq: Seq) -> Option<State> {
+        if self.entry(seq).distance == 0 { self.states.get(&seq).cloned() } else { self.states.remove(&seq) }
+    }
+
+    fn number_of(&self, id: &CommitId) -> Option<Seq> {
+        self.numbers.find(start_of(id), |number| self.entry(Seq(number)).id == *id).map(Seq)
+    }
+
+    fn entry(&self, seq: Seq) -> &Entry {
+        &self.entries[seq.0 as usize]
+    }
+
+    /// The commits that no other commit builds on, in ascending order of their ids.
+    pub fn heads(&self) -> Vec<CommitId> {
+        let mut heads: Vec<CommitId> = self.heads.iter().map(|seq| self.entry(*seq).id).collect();
+        heads.sort_unstable();
+        heads
+    }
+
+    /// A commit, if it is there.
+    pub fn get(&self, id: &CommitId) -> Option<&Commit> {
+        self.number_of(id).map(|seq| &*self.entry(seq).commit)
+    }
+
+    /// Every commit, each after those that it names.
+    pub fn iter(&self) -> impl Iterator<Item = &Commit> {
+        self.entries.iter().map(|entry| &*entry.commit)
+    }
+
+    /// How many commits there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is no commit.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+/// The first bytes of an id.
+fn start_of(id: &CommitId) -> u64 {
+    let [start, ..] = id.digest().as_bytes().as_chunks().0 else { return 0 };
+    u64::from_le_bytes(*start)
+}
+
+impl Commits for MemoryCommits {
+    fn find(&self, id: &CommitId) -> Result<Option<Seq>, HistoryError> {
+        Ok(self.number_of(id))
+    }
+
+    fn end(&self) -> Seq {
+        Seq(u32::try_from(self.entries.len()).expect("four thousand million commits do not fit in memory"))
+    }
+
+    fn node(&self, seq: Seq) -> Result<Node, HistoryError> {
+        Ok(self.entry(seq).node)
+    }
+
+    fn commit(&self, seq: Seq) -> Result<Arc<Commit>, HistoryError> {
+        Ok(self.entry(seq).commit.clone())
+    }
+
+    fn writers(&self, document: &DocumentId, from: Seq) -> Result<Vec<Seq>, HistoryError> {
+        let writers = self.writers.get(document).map_or(&[][..], Vec::as_slice);
+        let start = writers.partition_point(|seq| *seq < from);
+        Ok(writers[start..].to_vec())
+    }
+
+    fn snapshot(&self, seq: Seq) -> Result<Option<State>, HistoryError> {
+        Ok(self.states.get(&seq).cloned())
+    }
+
+    fn id(&self, seq: Seq) -> Result<CommitId, HistoryError> {
+        Ok(self.entry(seq).id)
+    }
+
+    fn has_snapshot(&self, seq: Seq) -> Result<bool, HistoryError> {
+        Ok(self.states.contains_key(&seq))
+    }
+}

@@ -1,0 +1,422 @@
+//! Policies: rules as data that decide conflicts before a person is asked.
+//!
+//! The first rule that matches a conflict speaks; where none matches, or the rule cannot decide this conflict (a
+//! maximum of something absent, a sum without a base), a person is asked. A policy decides nothing by itself: it
+//! proposes resolutions, and reconciliation checks them like any others.
+
+use crate::analysis::{AnalyzeError, MergeAnalysis, MergeAnalyzer, MergeConflict, Reading, Side};
+use crate::ancestry;
+use crate::claims;
+use crate::codec;
+use crate::commit::CommitId;
+use crate::group::{Group, GroupDecision};
+use crate::history::{Commits, HistoryError, Seq, locate};
+use crate::invariant::{Invariant, check_invariants};
+use crate::loss;
+use crate::op::DocumentId;
+use crate::path::{self, Path};
+use crate::reconcile::{Chosen, MergeResolution};
+use crate::schema::Schema;
+use crate::state::State;
+use crate::types::Type;
+use crate::value::{Text, Value};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+
+/// Rules, of which the first that matches decides; groups that are decided as a whole; and what must hold afterwards.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    /// The rules.
+    #[serde(default)]
+    pub rules: Vec<Rule>,
+    /// The groups; they go before the rules.
+    #[serde(default)]
+    pub groups: Vec<Group>,
+    /// What must hold over the merged state.
+    #[serde(default)]
+    pub invariants: Vec<Invariant>,
+}
+
+/// One rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// The attachment, or `*` for all.
+    pub attachment: String,
+    /// The loci: components as in a path, `"*"` for any one component, `"**"` at the end for any more.
+    #[serde(default = "everywhere")]
+    pub path: Vec<Json>,
+    /// What to do there.
+    pub decide: Decide,
+}
+
+fn everywhere() -> Vec<Json> {
+    vec![Json::from("**")]
+}
+
+probity_core::word_enum! {
+    /// What a rule does with a conflict.
+    pub enum Decide {
+        /// The parent's value.
+        Ours = "ours",
+        /// The target's value.
+        Theirs = "theirs",
+        /// The greater of both values.
+        Max = "max",
+        /// The smaller of both values.
+        Min = "min",
+        /// Present rather than absent.
+        Union = "union",
+        /// The base and what each side added to it: for counters.
+        Sum = "sum",
+        /// The side that wrote there last, by time.
+        Newest = "newest",
+        /// Ask a person.
+        RequireReview = "require_review",
+        /// The merge may not be published.
+        Refuse = "refuse",
+    }
+}
+
+/// What a policy says about a conflict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Decided.
+    Decided(Chosen),
+    /// A person must decide.
+    Review,
+    /// The merge may not be published.
+    Refused,
+}
+
+/// What a policy says about one conflict, and by which rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Ruling {
+    /// The conflict's id.
+    pub conflict: String,
+    /// The rank of the rule; none when no rule matched.
+    pub rule: Option<usize>,
+    /// The rank of the group that the conflict is a part of, if there is one.
+    pub group: Option<usize>,
+    /// What it says.
+    pub verdict: Verdict,
+}
+
+/// What a policy says about a group of one document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GroupRuling {
+    /// The rank of the group.
+    pub group: usize,
+    /// The attachment of the document.
+    pub attachment: Text,
+    /// The key of the document.
+    pub key: Text,
+    /// Whether the merge put it together from both sides.
+    pub torn: bool,
+    /// What the policy says.
+    pub verdict: Verdict,
+}
+
+/// What a policy says about a merge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Rulings {
+    /// One ruling a conflict, in their order.
+    pub conflicts: Vec<Ruling>,
+    /// One ruling for every group of a document that is torn or has a conflict.
+    pub groups: Vec<GroupRuling>,
+}
+
+impl Rulings {
+    /// The decisions about groups.
+    pub fn group_decisions(&self, policy: &Policy) -> Vec<GroupDecision> {
+        let side = |verdict: &Verdict| match verdict {
+            Verdict::Decided(Chosen::Ours) => Some(Side::Ours),
+            Verdict::Decided(Chosen::Theirs) => Some(Side::Theirs),
+            _ => None,
+        };
+        let decided = |ruling: &GroupRuling| {
+            Some(GroupDecision {
+                attachment: ruling.attachment.clone(),
+                key: ruling.key.clone(),
+                paths: policy.groups.get(ruling.group)?.paths.clone(),
+                side: side(&ruling.verdict)?,
+            })
+        };
+        self.groups.iter().filter_map(decided).collect()
+    }
+
+    /// The resolutions of the conflicts that are decided.
+    pub fn resolutions(&self, analysis: &MergeAnalysis) -> Vec<MergeResolution> {
+        let ruled = analysis.conflicts().iter().zip(&self.conflicts);
+        ruled
+            .filter_map(|(conflict, ruling)| match &ruling.verdict {
+                Verdict::Decided(chosen) => Some(MergeResolution::new(conflict, chosen.clone())),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// How many questions are left for a person; a group is one, however many conflicts it has.
+    pub fn n_open(&self) -> usize {
+        let alone =
+            self.conflicts.iter().filter(|ruling| ruling.group.is_none()).map(|ruling| &ruling.verdict);
+        let groups = self.groups.iter().map(|ruling| &ruling.verdict);
+        alone.chain(groups).filter(|verdict| **verdict == Verdict::Review).count()
+    }
+
+    /// Whether a rule or group refuses the merge.
+    pub fn is_refused(&self) -> bool {
+        let conflicts = self.conflicts.iter().map(|ruling| &ruling.verdict);
+        conflicts.chain(self.groups.iter().map(|ruling| &ruling.verdict)).any(|v| *v == Verdict::Refused)
+    }
+}
+
+impl Policy {
+    /// Says what in the policy does not fit a schema.
+    pub fn check(&self, schema: &Schema) -> Result<(), String> {
+        for (index, rule) in self.rules.iter().enumerate() {
+            if rule.attachment != "*" && schema.document_type(&rule.attachment).is_none() {
+                return Err(format!("rule {index}: no attachment `{}`", rule.attachment));
+            }
+        }
+        for (index, group) in self.groups.iter().enumerate() {
+            if group.paths.is_empty() || group.loci(schema).is_none() {
+                return Err(format!("group {index}: the schema has no such parts of `{}`", group.attachment));
+            }
+        }
+        let checked = check_invariants(schema, &State::default(), &self.invariants);
+        checked.map(drop).map_err(|error| error.to_string())
+    }
+
+    /// The first rule that speaks about a conflict.
+    fn rule_for(&self, conflict: &MergeConflict) -> Option<usize> {
+        self.rules.iter().position(|rule| rule.matches(conflict))
+    }
+}
+
+impl Rule {
+    fn matches(&self, conflict: &MergeConflict) -> bool {
+        let is_attachment = self.attachment == "*" || *self.attachment == *conflict.attachment;
+        is_attachment && conflict.path.as_array().is_some_and(|path| matches_path(&self.path, path))
+    }
+}
+
+fn matches_path(pattern: &[Json], path: &[Json]) -> bool {
+    match (pattern.split_first(), path.split_first()) {
+        (None, None) => true,
+        (Some((first, [])), _) if first == "**" => true,
+        (Some((first, pattern)), Some((component, path))) => {
+            (first == "*" || first == component) && matches_path(pattern, path)
+        }
+        _ => false,
+    }
+}
+
+/// When each side last wrote at a locus, by the name that the locus was given.
+type LastWrites = BTreeMap<String, [Option<(i64, CommitId)>; 2]>;
+
+/// Loci with names, by document.
+type NamedLoci = BTreeMap<DocumentId, Vec<(Path, String)>>;
+
+impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
+    /// Asks a policy about every conflict and every group of a merge.
+    pub fn apply_policy(&self, analysis: &MergeAnalysis, policy: &Policy) -> Result<Rulings, AnalyzeError> {
+        let mut groups = self.groups_of(analysis, policy)?;
+        let last_writes = self.last_writes(analysis, policy, &groups)?;
+        for ruling in &mut groups {
+            let decide = policy.groups[ruling.group].decide;
+            ruling.verdict = rule_on_group(decide, last_writes.get(&group_name(ruling)));
+        }
+        let rule_on = |conflict: &MergeConflict| {
+            let of_group = |ruling: &&GroupRuling| {
+                (&ruling.attachment, &ruling.key) == (&conflict.attachment, &conflict.key)
+                    && policy.groups[ruling.group].holds(conflict)
+            };
+            let group = groups.iter().find(of_group);
+            let rule = if group.is_some() { None } else { policy.rule_for(conflict) };
+            let verdict = match (group, rule) {
+                (Some(ruling), _) => ruling.verdict.clone(),
+                (None, Some(rule)) => self.rule_on(policy.rules[rule].decide, conflict, &last_writes),
+                (None, None) => Verdict::Review,
+            };
+            Ruling { conflict: conflict.id.clone(), rule, group: group.map(|ruling| ruling.group), verdict }
+        };
+        Ok(Rulings { conflicts: analysis.conflicts().iter().map(rule_on).collect(), groups })
+    }
+
+    /// The groups of documents that are torn or have a conflict; nothing is decided about them yet.
+    fn groups_of(&self, analysis: &MergeAnalysis, policy: &Policy) -> Result<Vec<GroupRuling>, AnalyzeError> {
+        if policy.groups.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut found: BTreeMap<(usize, Text, Text), bool> = BTreeMap::new();
+        for (index, group) in policy.groups.iter().enumerate() {
+            for conflict in analysis.conflicts().iter().filter(|conflict| group.holds(conflict)) {
+                found.insert((index, conflict.attachment.clone(), conflict.key.clone()), false);
+            }
+        }
+        for torn in self.torn_groups(&analysis.merge(), &policy.groups)? {
+            found.insert((torn.group, torn.attachment, torn.key), true);
+        }
+        let ruling = |((group, attachment, key), torn)| GroupRuling {
+            group,
+            attachment,
+            key,
+            torn,
+            verdict: Verdict::Review,
+        };
+        Ok(found.into_iter().map(ruling).collect())
+    }
+
+    fn rule_on(&self, decide: Decide, conflict: &MergeConflict, last_writes: &LastWrites) -> Verdict {
+        let chosen = match decide {
+            Decide::Refuse => return Verdict::Refused,
+            Decide::RequireReview => None,
+            Decide::Ours => Some(Chosen::Ours),
+            Decide::Theirs => Some(Chosen::Theirs),
+            Decide::Max => self.greater(conflict, [Chosen::Ours, Chosen::Theirs]),
+            Decide::Min => self.greater(conflict, [Chosen::Theirs, Chosen::Ours]),
+            Decide::Union => present(conflict),
+            Decide::Sum => self.sum(conflict),
+            Decide::Newest => last_writes.get(&conflict.id).and_then(newest),
+        };
+        chosen.map_or(Verdict::Review, Verdict::Decided)
+    }
+
+    /// The first choice where ours is the greater value, the second where theirs is.
+    fn greater(&self, conflict: &MergeConflict, [ours, theirs]: [Chosen; 2]) -> Option<Chosen> {
+        let is_ours = self.value(conflict, &conflict.ours)? >= self.value(conflict, &conflict.theirs)?;
+        Some(if is_ours { ours } else { theirs })
+    }
+
+    fn sum(&self, conflict: &MergeConflict) -> Option<Chosen> {
+        let whole = |reading: &Reading| match self.value(conflict, reading)? {
+            Value::Int(number) => Some(i128::from(number)),
+            Value::Uint(number) => Some(i128::from(number)),
+            _ => None,
+        };
+        let sum = whole(&conflict.ours)? + whole(&conflict.theirs)? - whole(&conflict.base)?;
+        let kind = self.locus(conflict)?.1;
+        match kind {
+            Type::Integer(integer) => {
+                integer.value(sum).map(|value| Chosen::value(&codec::encode(kind, &value)))
+            }
+            _ => None,
+        }
+    }
+
+    fn locus(&self, conflict: &MergeConflict) -> Option<(Path, &Type)> {
+        let kind = self.schema.document_type(&conflict.attachment)?;
+        path::decode_locus(self.schema, kind, &conflict.path).ok()
+    }
+
+    fn value(&self, conflict: &MergeConflict, reading: &Reading) -> Option<Value> {
+        codec::decode(self.schema, self.locus(conflict)?.1, reading.0.as_ref()?).ok()
+    }
+
+    /// When each side last made a claim at, above or below the loci that are decided by time.
+    fn last_writes(
+        &self,
+        analysis: &MergeAnalysis,
+        policy: &Policy,
+        groups: &[GroupRuling],
+    ) -> Result<LastWrites, HistoryError> {
+        let wanted = self.decided_by_time(analysis, policy, groups);
+        let mut last = LastWrites::new();
+        if wanted.is_empty() {
+            return Ok(last);
+        }
+        let ours = locate(self.commits, &analysis.ours())?;
+        let theirs = locate(self.commits, &analysis.theirs())?;
+        let apart = ancestry::apart(self.commits, ours, theirs)?;
+        let streams = [(Side::Ours, ours, &apart.left), (Side::Theirs, theirs, &apart.right)];
+        for (side, top, only) in streams {
+            for seq in loss::stream(self.commits, top, only)? {
+                self.note_writes(seq, side, &wanted, &mut last)?;
+            }
+        }
+        Ok(last)
+    }
+
+    fn decided_by_time(
+        &self,
+        analysis: &MergeAnalysis,
+        policy: &Policy,
+        groups: &[GroupRuling],
+    ) -> NamedLoci {
+        let mut wanted = NamedLoci::new();
+        let is_newest = |rule: usize| policy.rules[rule].decide == Decide::Newest;
+        for conflict in analysis.conflicts().iter().filter(|c| policy.rule_for(c).is_some_and(is_newest)) {
+            let document = DocumentId { attachment: conflict.attachment.clone(), key: conflict.key.clone() };
+            let locus = self.locus(conflict).map(|(locus, _)| (locus, conflict.id.clone()));
+            wanted.entry(document).or_default().extend(locus);
+        }
+        for ruling in groups.iter().filter(|ruling| policy.groups[ruling.group].decide == Decide::Newest) {
+            let document = DocumentId { attachment: ruling.attachment.clone(), key: ruling.key.clone() };
+            let loci = policy.groups[ruling.group].loci(self.schema).unwrap_or_default();
+            let named = loci.into_iter().map(|locus| (locus, group_name(ruling)));
+            wanted.entry(document).or_default().extend(named);
+        }
+        wanted
+    }
+
+    fn note_writes(
+        &self,
+        seq: Seq,
+        side: Side,
+        wanted: &NamedLoci,
+        last: &mut LastWrites,
+    ) -> Result<(), HistoryError> {
+        let commit = self.commits.commit(seq)?;
+        let time = (commit.stamp().timestamp_ms(), commit.id());
+        for op in commit.ops() {
+            let Some(loci) = wanted.get(op.document()) else { continue };
+            claims::of_act(&op.act, &mut |claimed, _| {
+                for (locus, name) in loci {
+                    if claimed.starts_with(locus) || locus.starts_with(claimed) {
+                        let noted = &mut last.entry(name.clone()).or_default()[side as usize];
+                        *noted = (*noted).max(Some(time));
+                    }
+                }
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A name for a group of a document; conflict ids are hex digits, so the two never meet.
+fn group_name(ruling: &GroupRuling) -> String {
+    format!("group {} {} {}", ruling.group, ruling.attachment, ruling.key)
+}
+
+/// A group is decided for a side, or by a person.
+fn rule_on_group(decide: Decide, writes: Option<&[Option<(i64, CommitId)>; 2]>) -> Verdict {
+    let chosen = match decide {
+        Decide::Refuse => return Verdict::Refused,
+        Decide::Ours => Some(Chosen::Ours),
+        Decide::Theirs => Some(Chosen::Theirs),
+        Decide::Newest => writes.and_then(newest),
+        _ => None,
+    };
+    chosen.map_or(Verdict::Review, Verdict::Decided)
+}
+
+/// The side that has something, where the other has nothing.
+fn present(conflict: &MergeConflict) -> Option<Chosen> {
+    match (&conflict.ours.0, &conflict.theirs.0) {
+        (Some(_), None) => Some(Chosen::Ours),
+        (None, Some(_)) => Some(Chosen::Theirs),
+        _ => None,
+    }
+}
+
+fn newest([ours, theirs]: &[Option<(i64, CommitId)>; 2]) -> Option<Chosen> {
+    match (ours, theirs) {
+        (None, None) => None,
+        (ours, theirs) => Some(if ours > theirs { Chosen::Ours } else { Chosen::Theirs }),
+    }
+}

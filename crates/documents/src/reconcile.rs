@@ -1,0 +1,466 @@
+//! Reconcile: decisions about conflicts become a survival commit, a child of the merge.
+//!
+//! All decisions are checked before any is placed, and all are placed before anything is returned: a refused
+//! reconciliation leaves nothing behind.
+
+use crate::analysis::{AnalyzeError, Examined, MergeAnalyzer, MergeConflict, Side};
+use crate::codec::{self, Misfit};
+use crate::commit::{Commit, CommitId, Stamp};
+use crate::diff;
+use crate::group::GroupDecision;
+use crate::history::{Commits, HistoryError};
+use crate::op::DocumentId;
+use crate::path::{self, Path, Step, read_in};
+use crate::place::{Placing, Source, Unplaced};
+use crate::schema::Schema;
+use crate::state::State;
+use crate::value::{Text, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What was decided about a conflict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Json", into = "Json")]
+pub enum Chosen {
+    /// What the parent of the merge has.
+    Ours,
+    /// What the target of the merge has.
+    Theirs,
+    /// What the base has.
+    Base,
+    /// What the merge has: nothing is decreed.
+    Merged,
+    /// `null` for absence, or `{"some": value}`.
+    Value(Json),
+    /// Something else, which reconciliation refuses.
+    Unknown(Json),
+}
+
+probity_core::json_schema_of!(
+    Chosen,
+    schemars::json_schema!({ "description": "`ours`, `theirs`, `base`, `merged`, null for absence, or {\"some\": value}" })
+);
+
+impl Chosen {
+    /// Chooses a value of one's own.
+    pub fn value(value: &Json) -> Self {
+        Self::Value(json!({ "some": value }))
+    }
+
+    /// Chooses that nothing is there.
+    pub const fn absence() -> Self {
+        Self::Value(Json::Null)
+    }
+}
+
+impl From<Json> for Chosen {
+    fn from(json: Json) -> Self {
+        match json.as_str() {
+            Some("ours") => return Self::Ours,
+            Some("theirs") => return Self::Theirs,
+            Some("base") => return Self::Base,
+            Some("merged") => return Self::Merged,
+            _ => {}
+        }
+        match json {
+            Json::Object(mut members) if members.len() == 1 && members.contains_key("value") => {
+                Self::Value(members["value"].take())
+            }
+            other => Self::Unknown(other),
+        }
+    }
+}
+
+impl From<Chosen> for Json {
+    fn from(chosen: Chosen) -> Self {
+        match chosen {
+            Chosen::Ours => json!("ours"),
+            Chosen::Theirs => json!("theirs"),
+            Chosen::Base => json!("base"),
+            Chosen::Merged => json!("merged"),
+            Chosen::Value(value) => json!({ "value": value }),
+            Chosen::Unknown(json) => json,
+        }
+    }
+}
+
+/// A decision about one conflict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MergeResolution {
+    attachment: Text,
+    key: Text,
+    path: Json,
+    #[serde(default = "nothing")]
+    choose: Chosen,
+    /// The merge whose analysis showed the conflict; the one being reconciled when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of: Option<CommitId>,
+}
+
+/// A resolution that chooses nothing is refused like one that chooses something unknown.
+const fn nothing() -> Chosen {
+    Chosen::Unknown(Json::Null)
+}
+
+impl MergeResolution {
+    /// Decides a conflict.
+    pub fn new(conflict: &MergeConflict, chosen: Chosen) -> Self {
+        Self {
+            attachment: conflict.attachment.clone(),
+            key: conflict.key.clone(),
+            path: conflict.path.clone(),
+            choose: chosen,
+            of: Some(conflict.merge),
+        }
+    }
+
+    /// What was chosen.
+    pub const fn chosen(&self) -> &Chosen {
+        &self.choose
+    }
+
+    /// Where it decides, for people.
+    pub fn place(&self) -> String {
+        format!("{}/{} {}", self.attachment, self.key, crate::path_text(&self.path))
+    }
+
+    /// Whether the resolution is about this conflict.
+    pub fn is_about(&self, conflict: &MergeConflict) -> bool {
+        self.of.is_none_or(|of| of == conflict.merge)
+            && (&self.attachment, &self.key, &self.path)
+                == (&conflict.attachment, &conflict.key, &conflict.path)
+    }
+}
+
+/// What a reconciliation came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reconciliation {
+    /// The survival commit, to be appended; none when the merge stands as it is.
+    pub survival: Option<Commit>,
+    /// The documents that were decided about, with the decisions in them. All others are as in the merge.
+    pub documents: State,
+}
+
+/// Why a reconciliation is refused. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum ReconcileError {
+    /// The commit is no merge.
+    #[error("commit {0} is no merge")]
+    NotAMerge(CommitId),
+    /// The resolution is about a conflict of another merge.
+    #[error("resolution {0} is about a conflict of another merge")]
+    ForeignConflict(usize),
+    /// The merge has no such conflict.
+    #[error("resolution {0} names no conflict of the merge")]
+    UnknownConflict(usize),
+    /// Two resolutions are about one conflict.
+    #[error("resolution {0} is about a conflict that was resolved before")]
+    DuplicateResolution(usize),
+    /// The merge has no single base to choose.
+    #[error("resolution {0} chooses the base of a merge that has no single one")]
+    NoBase(usize),
+    /// The choice is of no known form.
+    #[error("resolution {0} chooses nothing that is known")]
+    InvalidChoice(usize),
+    /// The chosen value does not fit the locus.
+    #[error("resolution {index}: value{misfit}")]
+    InvalidValue {
+        /// The rank of the resolution.
+        index: usize,
+        /// What does not fit.
+        misfit: Misfit,
+    },
+    /// One resolution decides a part of what another decides.
+    #[error("resolution {0} decides a part of what resolution {1} decides")]
+    OverlappingResolutions(usize, usize),
+    /// A document, a field or an index cannot be absent.
+    #[error("resolution {0} removes what cannot be absent")]
+    CannotRemove(usize),
+    /// There is no place for the value.
+    #[error("resolution {0} has no place in the merged state")]
+    Unplaceable(usize),
+    /// The history could not be read.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+}
+
+probity_core::code_enum! {
+    /// The codes of refused reconciliations.
+    pub enum ReconcileCode {
+        NotAMerge = "not_a_merge",
+            "the commit is not a merge",
+            "`probity commits log` shows the type of every commit";
+        ForeignConflict = "foreign_conflict",
+            "a resolution is about a conflict of another merge",
+            "`probity merge analyze` lists the conflicts with their ids";
+        UnknownConflict = "unknown_conflict",
+            "a resolution names no conflict of the merge",
+            "`probity merge analyze` lists the conflicts with their ids";
+        DuplicateResolution = "duplicate_resolution",
+            "two resolutions are about one conflict",
+            "leave one of them out";
+        NoBase = "no_base",
+            "a resolution chooses the base of a merge that has no single base",
+            "choose `ours`, `theirs` or a value";
+        InvalidChoice = "invalid_choice",
+            "a resolution has no known form",
+            "choose `base`, `ours`, `theirs`, `merged` or a value";
+        InvalidValue = "invalid_value",
+            "the chosen value does not fit the schema",
+            "`probity commits schema` shows what fits";
+        OverlappingResolutions = "overlapping_resolutions",
+            "one resolution decides a part of what another decides",
+            "leave one of them out";
+        CannotRemove = "cannot_remove",
+            "a resolution removes a document, a field or an element that cannot be absent",
+            "choose a value";
+        Unplaceable = "unplaceable",
+            "the chosen value has no place in the merged state",
+            "resolve the conflict of its container first";
+    }
+}
+
+impl ReconcileError {
+    /// The stable code; none when the history could not be read.
+    pub const fn code(&self) -> Option<ReconcileCode> {
+        Some(match self {
+            Self::NotAMerge(_) => ReconcileCode::NotAMerge,
+            Self::ForeignConflict(_) => ReconcileCode::ForeignConflict,
+            Self::UnknownConflict(_) => ReconcileCode::UnknownConflict,
+            Self::DuplicateResolution(_) => ReconcileCode::DuplicateResolution,
+            Self::NoBase(_) => ReconcileCode::NoBase,
+            Self::InvalidChoice(_) => ReconcileCode::InvalidChoice,
+            Self::InvalidValue { .. } => ReconcileCode::InvalidValue,
+            Self::OverlappingResolutions(..) => ReconcileCode::OverlappingResolutions,
+            Self::CannotRemove(_) => ReconcileCode::CannotRemove,
+            Self::Unplaceable(_) => ReconcileCode::Unplaceable,
+            Self::History(_) => return None,
+        })
+    }
+}
+
+impl From<AnalyzeError> for ReconcileError {
+    fn from(error: AnalyzeError) -> Self {
+        match error {
+            AnalyzeError::NotAMerge(id) => Self::NotAMerge(id),
+            AnalyzeError::History(error) => Self::History(error),
+            AnalyzeError::Append(error) => Self::History(HistoryError::Store(error.into())),
+        }
+    }
+}
+
+/// What a locus is to read.
+struct Decree {
+    /// The rank of the resolution.
+    resolution: usize,
+    /// The rank of the conflict.
+    conflict: usize,
+    value: Option<Value>,
+    source: Source,
+}
+
+impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
+    /// Makes decisions about a merge survive: checks them, places them, and returns the survival commit.
+    ///
+    /// The commit is labelled, dated and authored by `stamp`, and is not appended here.
+    pub fn reconcile(
+        &self,
+        merge: &CommitId,
+        resolutions: &[MergeResolution],
+        stamp: Stamp,
+    ) -> Result<Reconciliation, ReconcileError> {
+        self.reconcile_groups(merge, resolutions, &[], stamp)
+    }
+
+    /// The same with groups that are decided as a whole: every part of such a group is taken from its side.
+    pub fn reconcile_groups(
+        &self,
+        merge: &CommitId,
+        resolutions: &[MergeResolution],
+        groups: &[GroupDecision],
+        stamp: Stamp,
+    ) -> Result<Reconciliation, ReconcileError> {
+        let bound: Vec<DocumentId> = groups.iter().map(GroupDecision::document).collect();
+        let mut examined = self.examine(merge, &bound)?;
+        let conflicts = self.name_conflicts(merge, &examined, resolutions)?;
+        let mut decrees = self.decrees(&examined, resolutions, &conflicts)?;
+        for (index, group) in (resolutions.len()..).zip(groups) {
+            self.bind(&mut examined, &mut decrees, index, group)?;
+        }
+        check_overlaps(&examined, &decrees)?;
+        let decided: BTreeSet<DocumentId> =
+            decrees.iter().map(|decree| examined.loci[decree.conflict].0.clone()).collect();
+        let placed = place(&examined, decrees)?;
+        let ops = diff::diff(&examined.sides.merged, &placed);
+        let mut documents = examined.sides.merged.restricted(&decided);
+        if ops.is_empty() {
+            return Ok(Reconciliation { survival: None, documents });
+        }
+        let survival = Commit::mutations(self.schema, Some(*merge), ops, stamp);
+        documents.replay(&survival, true);
+        Ok(Reconciliation { survival: Some(survival), documents })
+    }
+
+    /// Decrees every part of a group; resolutions of its parts for the same side are part of that.
+    fn bind(
+        &self,
+        examined: &mut Examined,
+        decrees: &mut Vec<Decree>,
+        index: usize,
+        group: &GroupDecision,
+    ) -> Result<(), ReconcileError> {
+        let places = group.places(self.schema).ok_or(ReconcileError::UnknownConflict(index))?;
+        let (state, source) = match group.side {
+            Side::Ours => (&examined.sides.ours, Source::Ours),
+            Side::Theirs => (&examined.sides.theirs, Source::Theirs),
+        };
+        let (document, loci) = places;
+        for locus in loci {
+            let is_inside = |decree: &Decree| {
+                let (other, inner) = &examined.loci[decree.conflict];
+                *other == document && inner.starts_with(&locus)
+            };
+            if let Some(other) = decrees.iter().find(|d| is_inside(d) && d.source != source) {
+                return Err(ReconcileError::OverlappingResolutions(other.resolution, index));
+            }
+            decrees.retain(|decree| !is_inside(decree));
+            let value = read_in(state.document(&document), &locus).cloned();
+            decrees.push(Decree { resolution: index, conflict: examined.loci.len(), value, source });
+            examined.loci.push((document.clone(), locus));
+        }
+        Ok(())
+    }
+
+    /// The conflict that each resolution is about.
+    fn name_conflicts(
+        &self,
+        merge: &CommitId,
+        examined: &Examined,
+        resolutions: &[MergeResolution],
+    ) -> Result<Vec<usize>, ReconcileError> {
+        let by_locus: BTreeMap<_, _> =
+            examined.loci.iter().enumerate().map(|(rank, locus)| (locus, rank)).collect();
+        let mut named = Vec::with_capacity(resolutions.len());
+        for (index, resolution) in resolutions.iter().enumerate() {
+            let locus = resolution.locus(self.schema).ok_or(ReconcileError::UnknownConflict(index))?;
+            if let Some(other) = resolution.of.filter(|other| other != merge) {
+                return Err(if self.has_conflict(&other, &locus)? {
+                    ReconcileError::ForeignConflict(index)
+                } else {
+                    ReconcileError::UnknownConflict(index)
+                });
+            }
+            named.push(*by_locus.get(&locus).ok_or(ReconcileError::UnknownConflict(index))?);
+        }
+        let mut seen = BTreeSet::new();
+        match named.iter().position(|conflict| !seen.insert(*conflict)) {
+            Some(index) => Err(ReconcileError::DuplicateResolution(index)),
+            None => Ok(named),
+        }
+    }
+
+    fn has_conflict(&self, merge: &CommitId, locus: &(DocumentId, Path)) -> Result<bool, ReconcileError> {
+        match self.examine(merge, &[]) {
+            Ok(examined) => Ok(examined.loci.contains(locus)),
+            Err(AnalyzeError::NotAMerge(_) | AnalyzeError::History(HistoryError::Unknown(_))) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What each resolution decrees, in the order of resolutions; `merged` decrees nothing.
+    fn decrees(
+        &self,
+        examined: &Examined,
+        resolutions: &[MergeResolution],
+        conflicts: &[usize],
+    ) -> Result<Vec<Decree>, ReconcileError> {
+        let sides = &examined.sides;
+        let mut decrees = Vec::new();
+        for (index, (resolution, conflict)) in resolutions.iter().zip(conflicts).enumerate() {
+            let (document, locus) = &examined.loci[*conflict];
+            let read = |state: &State| read_in(state.document(document), locus).cloned();
+            let (source, value) = match &resolution.choose {
+                Chosen::Merged => continue,
+                Chosen::Ours => (Source::Ours, read(&sides.ours)),
+                Chosen::Theirs => (Source::Theirs, read(&sides.theirs)),
+                Chosen::Base => {
+                    (Source::Base, read(sides.base.as_ref().ok_or(ReconcileError::NoBase(index))?))
+                }
+                Chosen::Value(json) => {
+                    let value = self.chosen_value(document, locus, json);
+                    (Source::First, value.map_err(|misfit| ReconcileError::InvalidValue { index, misfit })?)
+                }
+                Chosen::Unknown(_) => return Err(ReconcileError::InvalidChoice(index)),
+            };
+            decrees.push(Decree { resolution: index, conflict: *conflict, value, source });
+        }
+        Ok(decrees)
+    }
+
+    fn chosen_value(
+        &self,
+        document: &DocumentId,
+        locus: &Path,
+        json: &Json,
+    ) -> Result<Option<Value>, Misfit> {
+        if json.is_null() {
+            return Ok(None);
+        }
+        let some =
+            json.as_object().filter(|members| members.len() == 1).and_then(|members| members.get("some"));
+        let some = some.ok_or_else(|| Misfit::new("this is neither null nor {\"some\": value}"))?;
+        let kind = self.schema.document_type(&document.attachment);
+        let kind = kind.ok_or_else(|| Misfit::new("the attachment is unknown"))?;
+        let value = codec::decode(self.schema, path::type_at(kind, locus), some)?;
+        match locus.last() {
+            Some(Step::Element(element)) if *element != value => {
+                Err(Misfit::new("a member of a set can only be itself"))
+            }
+            _ => Ok(Some(value)),
+        }
+    }
+}
+
+impl MergeResolution {
+    /// The document and locus that are meant, if the schema has such a place at all.
+    fn locus(&self, schema: &Schema) -> Option<(DocumentId, Path)> {
+        let kind = schema.document_type(&self.attachment)?;
+        let (locus, _) = path::decode_locus(schema, kind, &self.path).ok()?;
+        Some((DocumentId { attachment: self.attachment.clone(), key: self.key.clone() }, locus))
+    }
+}
+
+/// No decree may be about a part of what another one is about.
+fn check_overlaps(examined: &Examined, decrees: &[Decree]) -> Result<(), ReconcileError> {
+    let mut loci: Vec<_> =
+        decrees.iter().map(|decree| (&examined.loci[decree.conflict], decree.resolution)).collect();
+    loci.sort();
+    // Whatever sorts between a locus and a part of it is a part of it too, so neighbours are enough.
+    for pair in loci.windows(2) {
+        let [((outer_document, outer), whole), ((document, inner), part)] = pair else { continue };
+        if outer_document == document && inner.starts_with(outer) {
+            return Err(ReconcileError::OverlappingResolutions(*part, *whole));
+        }
+    }
+    Ok(())
+}
+
+/// Places the values, then the absences, each in the order of conflicts.
+fn place(examined: &Examined, mut decrees: Vec<Decree>) -> Result<State, ReconcileError> {
+    decrees.sort_by_key(|decree| (decree.value.is_none(), decree.conflict));
+    let mut placing = Placing::new(&examined.sides);
+    for decree in decrees {
+        let (document, locus) = &examined.loci[decree.conflict];
+        let placed = match decree.value {
+            Some(value) => placing.value(document, locus, value, decree.source),
+            None => placing.absence(document, locus),
+        };
+        placed.map_err(|unplaced| match unplaced {
+            Unplaced::CannotRemove => ReconcileError::CannotRemove(decree.resolution),
+            Unplaced::Unplaceable => ReconcileError::Unplaceable(decree.resolution),
+        })?;
+    }
+    Ok(placing.working)
+}

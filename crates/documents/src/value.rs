@@ -1,0 +1,169 @@
+//! Values of documents.
+//!
+//! A value is kept in a form whose derived order is the total order of its type: an enum case is its rank, a struct
+//! its fields in declared order, a variant its arm and value. So nothing but reading and writing JSON needs types.
+//! Sets, maps and xarrays share structure: a copy is cheap and an update costs the logarithm of the size.
+
+use crate::types::Type;
+use crate::xarray::XArray;
+use imbl::{OrdMap, OrdSet};
+use probity_core::Digest;
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A text that many values share.
+pub type Text = Arc<str>;
+
+/// A value of some type of the schema.
+///
+/// Two values are comparable when they are of one type. An xarray is equal to another when both show the same
+/// elements at the same positions in the same order.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Value {
+    /// `bool`.
+    Bool(bool),
+    /// `int8` to `int64`.
+    Int(i64),
+    /// `uint8` to `uint64`.
+    Uint(u64),
+    /// `float` and `double`.
+    Double(Double),
+    /// `string`, and `key` as the key it names.
+    Text(Text),
+    /// `bytes`.
+    Bytes(Arc<[u8]>),
+    /// `uuid`.
+    Uuid([u8; 16]),
+    /// `blob`.
+    Blob(Digest),
+    /// An enum case by its rank in the declaration.
+    Enum(u16),
+    /// The fields of a struct, as declared.
+    Struct(Arc<[Value]>),
+    /// `tuple` and `vector`.
+    List(Arc<[Value]>),
+    /// `optional`.
+    Optional(Option<Arc<Value>>),
+    /// The arm of a `variant` by its rank, and the value.
+    Variant(u16, Arc<Value>),
+    /// `any`.
+    Any(Option<Arc<Typed>>),
+    /// `set`.
+    Set(OrdSet<Value>),
+    /// `map`.
+    Map(OrdMap<Value, Value>),
+    /// `xarray`.
+    XArray(Arc<XArray>),
+}
+
+/// What an `any` holds: a value with its type. Ordered by the type's text, then by the value.
+#[derive(Debug, Clone)]
+pub struct Typed {
+    /// The type as it is written.
+    pub text: Text,
+    /// The type.
+    pub kind: Type,
+    /// The value.
+    pub value: Value,
+}
+
+impl Value {
+    /// Adds every blob that the value names.
+    pub(crate) fn collect_blobs(&self, blobs: &mut BTreeSet<Digest>) {
+        match self {
+            Self::Blob(digest) => drop(blobs.insert(*digest)),
+            Self::Struct(values) | Self::List(values) => {
+                values.iter().for_each(|value| value.collect_blobs(blobs));
+            }
+            Self::Optional(Some(value)) | Self::Variant(_, value) => value.collect_blobs(blobs),
+            Self::Any(Some(typed)) => typed.value.collect_blobs(blobs),
+            Self::Set(members) => members.iter().for_each(|value| value.collect_blobs(blobs)),
+            Self::Map(entries) => entries.iter().for_each(|(key, value)| {
+                key.collect_blobs(blobs);
+                value.collect_blobs(blobs);
+            }),
+            Self::XArray(array) => array.visible().for_each(|(_, value)| value.collect_blobs(blobs)),
+            _ => {}
+        }
+    }
+}
+
+impl PartialEq for Typed {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Typed {}
+
+impl PartialOrd for Typed {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Typed {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.text.cmp(&other.text).then_with(|| self.value.cmp(&other.value))
+    }
+}
+
+/// A finite number; zero has one form.
+///
+/// This is the one place of the house where a float is kept: the type `double` asks for it. It is compared by the
+/// total order of finite doubles, and hashed only as canonical JSON.
+#[derive(Debug, Clone, Copy)]
+pub struct Double(f64);
+
+impl Double {
+    /// Takes a finite number; `-0` becomes `0`.
+    pub fn new(number: f64) -> Option<Self> {
+        let is_zero = number.total_cmp(&0.0).is_eq() || number.total_cmp(&-0.0).is_eq();
+        number.is_finite().then_some(Self(if is_zero { 0.0 } else { number }))
+    }
+
+    /// The number.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl PartialEq for Double {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Double {}
+
+impl PartialOrd for Double {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Double {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_has_one_form_and_only_finite_numbers_count() {
+        assert_eq!(Double::new(-0.0), Double::new(0.0));
+        assert_eq!(Double::new(f64::NAN), None);
+        assert_eq!(Double::new(f64::INFINITY), None);
+    }
+
+    #[test]
+    fn null_comes_before_any_value() {
+        let some = |number| Value::Optional(Some(Arc::new(Value::Int(number))));
+        assert!(Value::Optional(None) < some(-5));
+        assert!(some(-5) < some(3));
+    }
+}

@@ -1,0 +1,33 @@
+//! Intents: declared changes of several agents in one tree. Pure: the clock and the process table are arguments.
+//!
+//! Owns: scopes of intents, ownership, start and finish decisions, the registry as a fold of its log.
+//! May use: core, paths.
+//! Must not know: a file, a clock, a process table, how events are stored.
+//!
+//! * [`IntentScope`], [`relations`], [`scope_check`]: what a change may touch, and how two scopes overlap.
+//! * [`Owner`], [`ownership`]: who holds an intent, and what a reader may conclude about it.
+//! * [`start_decision`]: whether a start is granted. [`RunClaim`]: where governed runs and intents meet.
+//! * [`hygiene_finish`]: whose the dirty paths of a shared tree are.
+//! * [`registry`]: the registry of intents as a fold of its log: `decide` and `apply`.
+//! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
+
+mod check;
+pub mod hygiene;
+mod owner;
+mod record;
+pub mod registry;
+mod relations;
+mod run_claim;
+mod scope;
+pub mod start;
+pub mod vectors;
+
+pub use check::{ScopeCheck, ScopeCheckStatus, scope_check};
+pub use hygiene::{FinishHygiene, FinishState, hygiene_finish};
+pub use owner::{Held, Lease, Owner, Ownership, Probe, Timestamp, ownership};
+pub use record::{BadId, Claims, CommandId, ForeignDirtyOverlap, IntentId, Peer, Status};
+pub use registry::Registry;
+pub use relations::{OverlapType, Relation, RelationKind, overlap, relations};
+pub use run_claim::{RunClaim, run_conflicts};
+pub use scope::{Entries, Entry, IntentScope, Patterns, ScopeRelation, covered};
+pub use start::{StartDecision, StartState, start_decision};

@@ -1,0 +1,190 @@
+//! Applies stored events. Total: an event that speaks of an unknown intent changes nothing but the head.
+
+use super::{
+    Change, Closing, Declaration, Event, Head, Intent, Notice, NoticeKind, REMEMBERED_COMMANDS, Registry,
+    owner_key,
+};
+use crate::owner::{Lease, Owner, Timestamp};
+use crate::record::{IntentId, Status};
+use probity_core::Digest;
+use std::collections::BTreeSet;
+
+impl Registry {
+    /// Takes the next event of the log.
+    pub fn apply(&mut self, event: &Event) {
+        self.apply_stored(event, event.digest());
+    }
+
+    /// The same for an event whose digest is known: that of its canonical bytes, as they are stored.
+    pub fn apply_stored(&mut self, event: &Event, digest: Digest) {
+        self.head = Head { seq: event.seq, digest };
+        self.remember(event);
+        self.deliver(event);
+        match &event.change {
+            Change::Granted { declaration, displaced, passed } => {
+                self.displace(event, displaced, &declaration.intent_id);
+                self.count_passes(passed);
+                self.open(Intent { token: Some(event.seq), ..declared(event, declaration, Status::Active) });
+            }
+            Change::Queued { declaration } => {
+                self.open(Intent {
+                    queued_at: Some(event.seq),
+                    ..declared(event, declaration, Status::Queued)
+                });
+            }
+            Change::Promoted { intent_id, base, displaced, passed } => {
+                self.displace(event, displaced, intent_id);
+                self.count_passes(passed);
+                self.edit(event, intent_id, |intent| {
+                    intent.status = Status::Active;
+                    intent.token = Some(event.seq);
+                    intent.base = base.clone();
+                    intent.lease.renewed_at = event.at;
+                });
+            }
+            Change::Renewed { intent_id, lease, expires_at } => self.edit(event, intent_id, |intent| {
+                intent.lease = *lease;
+                intent.expires_at = *expires_at;
+            }),
+            Change::Amended { intent_id, amendment, displaced } => {
+                self.displace(event, displaced, intent_id);
+                self.edit(event, intent_id, |intent| {
+                    intent.scope.allowed_files.extend(amendment.allowed_files.iter().cloned());
+                    intent.scope.allowed_related.extend(amendment.allowed_related.iter().cloned());
+                    intent.amendments.push(amendment.clone());
+                    intent.lease.renewed_at = event.at;
+                });
+                if let Some(intent) = self.intents.get(intent_id) {
+                    self.open.insert(intent_id, &intent.scope);
+                }
+            }
+            Change::Released { intent_id, .. } => self.close(event, intent_id, Status::Released),
+            Change::Cleared { intent_id } => {
+                self.tell(event, intent_id, closed(Closing::Cleared, None));
+                self.close(event, intent_id, Status::Cleared);
+            }
+            Change::Recovered { intent_id, lease, expires_at } => {
+                self.recover(event, intent_id, *lease, *expires_at);
+            }
+            Change::Collected { expired, forgotten } => self.collect(event, expired, forgotten),
+        }
+    }
+
+    fn remember(&mut self, event: &Event) {
+        self.commands.insert(event.command.clone(), event.clone());
+        self.command_order.insert(event.seq, event.command.clone());
+        if self.command_order.len() > REMEMBERED_COMMANDS
+            && let Some((_, oldest)) = self.command_order.pop_first()
+        {
+            self.commands.remove(&oldest);
+        }
+    }
+
+    /// Takes the notices that the event tells its owner out of the queue.
+    fn deliver(&mut self, event: &Event) {
+        let process = Owner { token: None, ..event.by.clone() };
+        for key in [owner_key(&event.by), owner_key(&process)] {
+            if let Some(waiting) = self.notices.get_mut(&key) {
+                waiting.retain(|notice| !event.notices.contains(notice));
+                if waiting.is_empty() {
+                    self.notices.remove(&key);
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, intent: Intent) {
+        self.open.insert(&intent.id, &intent.scope);
+        self.open_ids.insert(intent.id.clone());
+        self.intents.insert(intent.id.clone(), intent);
+    }
+
+    fn edit(&mut self, event: &Event, id: &IntentId, change: impl FnOnce(&mut Intent)) {
+        if let Some(intent) = self.intents.get_mut(id) {
+            change(intent);
+            intent.history.push(event.seq);
+        }
+    }
+
+    fn close(&mut self, event: &Event, id: &IntentId, status: Status) {
+        let Some(intent) = self.intents.get_mut(id).filter(|intent| !intent.status.is_closed()) else {
+            return;
+        };
+        intent.status = status;
+        intent.closed_at = Some(event.at);
+        intent.history.push(event.seq);
+        self.open.remove(id, &intent.scope);
+        self.open_ids.remove(id);
+    }
+
+    fn displace(&mut self, event: &Event, displaced: &BTreeSet<IntentId>, by: &IntentId) {
+        for id in displaced {
+            self.tell(event, id, closed(Closing::Displaced, Some(by.clone())));
+            self.close(event, id, Status::Expired);
+        }
+    }
+
+    fn count_passes(&mut self, passed: &BTreeSet<IntentId>) {
+        for id in passed {
+            if let Some(waiter) = self.intents.get_mut(id) {
+                waiter.passed = waiter.passed.saturating_add(1);
+            }
+        }
+    }
+
+    fn recover(&mut self, event: &Event, id: &IntentId, lease: Lease, expires_at: Timestamp) {
+        self.tell(event, id, NoticeKind::TakenOver { by: event.by.label.clone() });
+        self.edit(event, id, |intent| {
+            intent.owner = event.by.clone();
+            intent.lease = lease;
+            intent.expires_at = expires_at;
+            if intent.status == Status::Active {
+                intent.token = Some(event.seq);
+            }
+        });
+    }
+
+    fn collect(&mut self, event: &Event, expired: &BTreeSet<IntentId>, forgotten: &BTreeSet<IntentId>) {
+        for id in expired {
+            self.tell(event, id, closed(Closing::Expired, None));
+            self.close(event, id, Status::Expired);
+        }
+        for id in forgotten {
+            self.intents.remove(id);
+        }
+    }
+
+    /// Leaves a notice for the owner of an intent, unless it is that owner's own doing.
+    fn tell(&mut self, event: &Event, id: &IntentId, kind: NoticeKind) {
+        if let Some(intent) = self.intents.get(id).filter(|intent| !intent.owner.is(&event.by)) {
+            let notice = Notice { seq: event.seq, intent_id: id.clone(), kind };
+            self.notices.entry(owner_key(&intent.owner)).or_default().push(notice);
+        }
+    }
+}
+
+const fn closed(why: Closing, by: Option<IntentId>) -> NoticeKind {
+    NoticeKind::Closed { why, by }
+}
+
+/// The intent that a start declares.
+fn declared(event: &Event, declaration: &Declaration, status: Status) -> Intent {
+    Intent {
+        id: declaration.intent_id.clone(),
+        description: declaration.description.clone(),
+        expected_effects: declaration.expected_effects.clone(),
+        scope: declaration.scope.clone(),
+        status,
+        owner: event.by.clone(),
+        lease: Lease { renewed_at: event.at, seconds: declaration.lease_seconds },
+        expires_at: event.at.plus(declaration.ttl_seconds),
+        declared_at: event.at,
+        base: declaration.base.clone(),
+        token: None,
+        queued_at: None,
+        passed: 0,
+        amendments: Vec::new(),
+        history: vec![event.seq],
+        closed_at: None,
+    }
+}

@@ -1,0 +1,201 @@
+//! Refusals: why a command was not carried out. A refusal is an answer, and it leaves nothing behind.
+
+use super::Seq;
+use crate::owner::Ownership;
+use crate::record::{IntentId, Status};
+use crate::start::StartDecision;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// Why a command was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
+#[serde(tag = "refusal", rename_all = "snake_case")]
+pub enum Refusal {
+    /// The start rules say no; the decision says why and what to do.
+    #[error("the start is blocked")]
+    Blocked {
+        /// The decision in full.
+        decision: Box<StartDecision>,
+    },
+    /// Others wait for these paths, and it is their turn.
+    #[error("{} waiting intents come first", .waiters.len())]
+    QueueAhead {
+        /// Who comes first.
+        waiters: BTreeSet<IntentId>,
+    },
+    /// The caller itself holds some of these paths.
+    #[error("the scope overlaps your own intent {holder}: finish, amend or clear that one")]
+    OverlapsOwn {
+        /// The caller's intent.
+        holder: IntentId,
+    },
+    /// Another live intent or a governed run holds some of these paths.
+    #[error("the paths are held by others: {}", .holders.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
+    Overlaps {
+        /// Whose.
+        holders: BTreeSet<IntentId>,
+    },
+    /// There is no such intent.
+    #[error("there is no intent {intent_id}")]
+    UnknownIntent {
+        /// The id.
+        intent_id: IntentId,
+    },
+    /// There is an intent of that id already.
+    #[error("there is an intent {intent_id} already")]
+    IntentExists {
+        /// The id.
+        intent_id: IntentId,
+    },
+    /// The command id was used for another command.
+    #[error("this command id was used for another command")]
+    CommandIdReused,
+    /// The intent is another's.
+    #[error("intent {intent_id} belongs to {agent}, and the caller did not give its handle")]
+    HeldByOther {
+        /// The intent.
+        intent_id: IntentId,
+        /// What people call its owner.
+        agent: String,
+        /// What it is to the caller.
+        ownership: Ownership,
+    },
+    /// The intent is not in the state that the command needs.
+    #[error("intent {intent_id} is not in the right state")]
+    WrongStatus {
+        /// The intent.
+        intent_id: IntentId,
+        /// Its state.
+        status: Status,
+    },
+    /// The claim was granted again since this token was given out.
+    #[error("the fencing token {given} is not the one of the claim")]
+    StaleToken {
+        /// What the caller holds.
+        given: Seq,
+        /// What the claim has.
+        current: Option<Seq>,
+    },
+    /// The life time of the intent is over.
+    #[error("intent {intent_id} is over")]
+    Expired {
+        /// The intent.
+        intent_id: IntentId,
+    },
+    /// Nothing proves that the owner is gone.
+    #[error("intent {intent_id} cannot be recovered: its owner may be alive")]
+    NotRecoverable {
+        /// The intent.
+        intent_id: IntentId,
+        /// What it is to the caller.
+        ownership: Ownership,
+    },
+    /// A number is outside its bounds.
+    #[error("{} must be between {least} and {most}, not {given}", in_words(.what))]
+    OutOfBounds {
+        /// Which number.
+        what: &'static str,
+        /// The least.
+        least: u64,
+        /// The most.
+        most: u64,
+        /// What was given.
+        given: u64,
+    },
+    /// The scope names nothing.
+    #[error("the scope is empty")]
+    EmptyScope,
+}
+
+probity_core::code_enum! {
+    /// The codes of refusals.
+    pub enum RefusalCode {
+        Blocked = "blocked",
+            "the start is blocked: other intents or uncommitted changes are in the way",
+            "coordinate with the owner, queue, or narrow the scope";
+        QueueAhead = "queue_ahead",
+            "others wait for these paths, and it is their turn",
+            "queue, or narrow the scope";
+        OverlapsOwn = "overlaps_own",
+            "the scope overlaps an intent of the same owner",
+            "finish, amend or clear your own intent first";
+        Overlaps = "overlaps",
+            "another live intent or a governed run holds some of these paths",
+            "coordinate with the owner; or leave these paths as they are and finish without them; or split them off: `probity start PATH --queue --intent '…'` waits for its turn";
+        UnknownIntent = "unknown_intent",
+            "there is no intent with this id",
+            "`probity intent list` shows the intents";
+        IntentExists = "intent_exists",
+            "there is already an intent with this id",
+            "make a new id";
+        CommandIdReused = "command_id_reused",
+            "the command id was used for another command",
+            "make a new id";
+        HeldByOther = "held_by_other",
+            "the intent belongs to another owner",
+            "if it is yours, give its handle with `--owner`; otherwise coordinate with its owner";
+        WrongStatus = "wrong_status",
+            "the intent is not in the state that the command needs",
+            "`probity intent show ID` says whether it is queued, active or closed";
+        StaleToken = "stale_token",
+            "the claim was granted again after this fencing token was issued",
+            "`probity intent show ID` says who recovered it";
+        Expired = "expired",
+            "the lease of the intent is over",
+            "recover it with `probity intent recover ID`, or start again";
+        NotRecoverable = "not_recoverable",
+            "nothing proves that the owner of the intent is gone",
+            "coordinate with its owner";
+        OutOfBounds = "out_of_bounds",
+            "a number is outside its bounds",
+            "give a number inside the bounds";
+        EmptyScope = "empty_scope",
+            "the scope names nothing",
+            "name at least one path in allowed_files";
+    }
+}
+
+impl Refusal {
+    /// The stable code.
+    pub const fn code(&self) -> RefusalCode {
+        match self {
+            Self::Blocked { .. } => RefusalCode::Blocked,
+            Self::QueueAhead { .. } => RefusalCode::QueueAhead,
+            Self::OverlapsOwn { .. } => RefusalCode::OverlapsOwn,
+            Self::Overlaps { .. } => RefusalCode::Overlaps,
+            Self::UnknownIntent { .. } => RefusalCode::UnknownIntent,
+            Self::IntentExists { .. } => RefusalCode::IntentExists,
+            Self::CommandIdReused => RefusalCode::CommandIdReused,
+            Self::HeldByOther { .. } => RefusalCode::HeldByOther,
+            Self::WrongStatus { .. } => RefusalCode::WrongStatus,
+            Self::StaleToken { .. } => RefusalCode::StaleToken,
+            Self::Expired { .. } => RefusalCode::Expired,
+            Self::NotRecoverable { .. } => RefusalCode::NotRecoverable,
+            Self::OutOfBounds { .. } => RefusalCode::OutOfBounds,
+            Self::EmptyScope => RefusalCode::EmptyScope,
+        }
+    }
+
+    /// What to do next. Never: kill another owner's process.
+    pub fn next_step(&self) -> Cow<'static, str> {
+        match self {
+            Self::HeldByOther { intent_id, ownership: Ownership::Recoverable, .. } => {
+                format!("its owner is gone: `probity intent recover {intent_id}` takes it over").into()
+            }
+            _ => self.code().next_step().into(),
+        }
+    }
+}
+
+/// A bounded number as people know it.
+fn in_words(what: &str) -> &str {
+    match what {
+        "lease_seconds" => "the lease (`--lease`, in seconds)",
+        "ttl_seconds" => "the life time (`--ttl`, in seconds)",
+        "scope entries" => "the number of scope entries",
+        "open intents" => "the number of open intents",
+        other => other,
+    }
+}

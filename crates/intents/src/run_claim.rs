@@ -1,0 +1,148 @@
+//! What governed runs claim, and where intents meet them.
+//!
+//! A run claims the patterns of its sealed scope, an intent literal paths. Whether the two meet is decided on the patterns,
+//! and on doubt they do. A run that is in the way of an intent is shown to the rules of a start as one more live claim of
+//! somebody else, on exactly the entries that are contested: so it blocks, queues and is named as an intent would be.
+
+use crate::owner::Ownership;
+use crate::record::{IntentId, Peer, Status};
+use crate::scope::{Entries, Entry, IntentScope};
+use probity_paths::{Claim, RepoPath, Scope, overlap};
+
+/// The claim of a governed run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunClaim {
+    /// The run.
+    pub run_id: String,
+    /// The directory of its root below the top of the working tree; empty at the top.
+    pub prefix: Vec<u8>,
+    /// What it may touch, from its root.
+    pub scope: Scope,
+}
+
+impl RunClaim {
+    /// The entries of an intent's scope (named from the top of the working tree) of which the run may touch something.
+    /// `is_file` tells entries below which nothing can lie.
+    pub fn contested(&self, scope: &IntentScope, is_file: &dyn Fn(&Entry) -> bool) -> Entries {
+        let run = Claim { scope: self.scope.clone(), ..Claim::default() };
+        let meets = |entry: &&Entry| match self.claim_of(entry, is_file(entry)) {
+            // Patterns that are too complex to decide count as meeting: claims are refused on doubt.
+            Some(claim) => !matches!(overlap(&claim, &run), Ok(None)),
+            None => false,
+        };
+        scope.entries().filter(meets).cloned().collect()
+    }
+
+    /// The run as the rules of a start see it, if it is in the way of `scope`.
+    pub fn peer(&self, scope: &IntentScope, is_file: &dyn Fn(&Entry) -> bool) -> Option<Peer> {
+        let allowed_files = self.contested(scope, is_file);
+        if allowed_files.is_empty() {
+            return None;
+        }
+        Some(Peer {
+            intent_id: IntentId::parse(self.run_id.clone()).ok()?,
+            ownership: Ownership::ForeignActive,
+            status: Status::Active,
+            scope: IntentScope { allowed_files, ..IntentScope::default() },
+        })
+    }
+
+    /// What an entry claims of the run's root; `None` if it lies outside.
+    fn claim_of(&self, entry: &Entry, is_file: bool) -> Option<Claim> {
+        let name = entry.as_bytes();
+        let below = match &*self.prefix {
+            b"" => name,
+            prefix if entry.covers(prefix) => {
+                return Some(Claim { scope: Scope::parse(&["**"]).ok()?, ..Claim::default() });
+            }
+            prefix => name.strip_prefix(prefix)?.strip_prefix(b"/")?,
+        };
+        let path = RepoPath::parse(below).ok()?;
+        Some(if is_file { Claim::name(&path) } else { Claim::subtree(&path) })
+    }
+}
+
+/// The live claims of other agents that a run would touch, with the entries that are contested.
+pub fn run_conflicts<'p>(
+    run: &RunClaim,
+    peers: impl IntoIterator<Item = &'p Peer>,
+    is_file: &dyn Fn(&Entry) -> bool,
+) -> Vec<(&'p Peer, Entries)> {
+    let live = peers.into_iter().filter(|peer| peer.status == Status::Active);
+    let contested = live.map(|peer| (peer, run.contested(&peer.scope, is_file)));
+    contested.filter(|(_, entries)| !entries.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::start::{DirtyScopePolicy, OnConflict, StartState, StartStatus, start_decision};
+    use std::collections::BTreeSet;
+
+    fn run(prefix: &str, globs: &[&str]) -> RunClaim {
+        let scope = Scope::parse(globs).expect("a scope");
+        RunClaim { run_id: "run-1".into(), prefix: prefix.into(), scope }
+    }
+
+    fn scope(files: &[&str], related: &[&str]) -> IntentScope {
+        let entries = |names: &[&str]| names.iter().map(Entry::new).collect();
+        IntentScope {
+            allowed_files: entries(files),
+            allowed_related: entries(related),
+            ..IntentScope::default()
+        }
+    }
+
+    fn contested(run: &RunClaim, files: &[&str]) -> Vec<String> {
+        let is_file = |entry: &Entry| entry.as_bytes().ends_with(b".py");
+        run.contested(&scope(files, &[]), &is_file).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_run_meets_the_entries_that_its_patterns_let_in() {
+        let run = run("", &["src/**", "!src/gen/**", "!src/b.py"]);
+        assert_eq!(contested(&run, &["src/a.py", "docs/d.md"]), ["src/a.py"]);
+        assert_eq!(contested(&run, &["src/b.py", "src/gen"]), ["src/gen"]);
+        assert_eq!(contested(&run, &["src/gen/x.py"]), Vec::<String>::new());
+        assert_eq!(contested(&run, &["src"]), ["src"], "a directory holds what lies below");
+    }
+
+    #[test]
+    fn a_run_below_the_top_has_its_own_names() {
+        let run = run("pkg", &["src/a.py"]);
+        assert_eq!(contested(&run, &["pkg/src/a.py", "src/a.py"]), ["pkg/src/a.py"]);
+        assert_eq!(contested(&run, &["pkg", "pkg2/src/a.py"]), ["pkg"]);
+    }
+
+    #[test]
+    fn a_run_without_a_scope_is_in_nobodys_way() {
+        assert_eq!(contested(&run("", &[]), &["src/a.py", "src"]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn related_paths_count_too() {
+        let run = run("", &["docs/**"]);
+        let contested = run.contested(&scope(&["src/a.py"], &["docs/d.md"]), &|_| true);
+        assert_eq!(contested, [Entry::new("docs/d.md")].into());
+    }
+
+    #[test]
+    fn a_run_blocks_or_queues_a_start_as_an_intent_does() {
+        let wanted = scope(&["src/a.py"], &[]);
+        let peer = run("", &["src/**"]).peer(&wanted, &|_| true).expect("is in the way");
+        for (on_conflict, status) in
+            [(OnConflict::Block, StartStatus::Blocked), (OnConflict::Queue, StartStatus::Queued)]
+        {
+            let decision = start_decision(&StartState {
+                run_available: true,
+                scope: wanted.clone(),
+                concurrent_intents: vec![peer.clone()],
+                dirty: BTreeSet::new(),
+                dirty_scope_policy: DirtyScopePolicy::Block,
+                on_conflict,
+            });
+            assert_eq!(decision.status, status);
+        }
+        assert_eq!(run("", &["docs/**"]).peer(&wanted, &|_| true), None);
+    }
+}

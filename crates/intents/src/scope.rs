@@ -1,0 +1,211 @@
+//! The scope of an intent: what its owner may touch, as written in the declaration.
+//!
+//! Entries are judged as they were given. Refusing a bad declaration (a glob in `allowed_files`, an empty scope)
+//! happens before; here an odd entry simply covers nothing.
+
+use probity_core::bytes;
+use probity_paths::RepoPath;
+use probity_paths::fnmatch::Fnmatch;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// A path or pattern as somebody wrote it: any bytes at all.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Entry(Box<[u8]>);
+
+impl Entry {
+    /// Takes the bytes as they are.
+    pub fn new(bytes: impl AsRef<[u8]>) -> Self {
+        Self(bytes.as_ref().into())
+    }
+
+    /// The bytes as they were written.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Whether this entry is `path` or a directory above it (the rule *prefix*).
+    pub fn covers(&self, path: &[u8]) -> bool {
+        path.strip_prefix(&*self.0).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+    }
+}
+
+impl From<&RepoPath> for Entry {
+    fn from(path: &RepoPath) -> Self {
+        Self::new(path.as_bytes())
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&bytes::escape(&self.0))
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{self}`")
+    }
+}
+
+probity_core::json_schema_of!(Entry, probity_core::schema::bytes());
+
+impl Serialize for Entry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        bytes::to_json(&self.0).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        bytes::from_json(&value)
+            .map(|bytes| Self(bytes.into()))
+            .ok_or_else(|| serde::de::Error::custom("an entry is a string or {\"bytes_hex\": …}"))
+    }
+}
+
+/// A set of entries that answers "is this path covered?" without comparing with each of them.
+pub type Entries = BTreeSet<Entry>;
+
+/// What a change may touch, and what it must not.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct IntentScope {
+    /// The paths that the change is about.
+    pub allowed_files: Entries,
+    /// Further paths that it may touch along the way.
+    #[serde(default)]
+    pub allowed_related: Entries,
+    /// Patterns (rule *fnmatch*) of what it must not touch.
+    #[serde(default)]
+    pub forbidden: Entries,
+}
+
+/// Where a path is relative to a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ScopeRelation {
+    /// An entry of `allowed_files` covers it.
+    OwnAllowed,
+    /// Only an entry of `allowed_related` covers it.
+    OwnRelated,
+    /// Nothing covers it.
+    Outside,
+}
+
+impl IntentScope {
+    /// Where `path` is relative to this scope (the rule *prefix*; `forbidden` plays no part).
+    pub fn relation(&self, path: &[u8]) -> ScopeRelation {
+        if covered(&self.allowed_files, path) {
+            ScopeRelation::OwnAllowed
+        } else if covered(&self.allowed_related, path) {
+            ScopeRelation::OwnRelated
+        } else {
+            ScopeRelation::Outside
+        }
+    }
+
+    /// Whether a pattern of `forbidden` matches `path`.
+    pub fn forbids(&self, path: &[u8]) -> bool {
+        Patterns::new(&self.forbidden).match_bytes(path)
+    }
+
+    /// How this scope holds `path`, or `None`. Who forbids a path does not hold it (law 5).
+    pub fn holds(&self, path: &[u8]) -> Option<ScopeRelation> {
+        let relation = self.relation(path);
+        (relation != ScopeRelation::Outside && !self.forbids(path)).then_some(relation)
+    }
+
+    /// Every path entry, allowed and related.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.allowed_files.iter().chain(&self.allowed_related)
+    }
+}
+
+/// Entries read as patterns (the rule *fnmatch*), compiled once.
+#[derive(Debug, Clone)]
+pub struct Patterns(Vec<Pattern>);
+
+#[derive(Debug, Clone)]
+struct Pattern {
+    /// What every path begins with that it matches: most paths are told apart by it at once.
+    literal: Box<[u8]>,
+    rest: Fnmatch,
+}
+
+impl Patterns {
+    /// Compiles the patterns.
+    pub fn new<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
+        let literal =
+            |name: &[u8]| name.split(|byte| b"*?[".contains(byte)).next().unwrap_or_default().into();
+        let compile = |entry: &Entry| Pattern { literal: literal(&entry.0), rest: Fnmatch::new(&entry.0) };
+        Self(entries.into_iter().map(compile).collect())
+    }
+
+    /// Whether one of the patterns matches `path`.
+    pub fn matches(&self, path: &RepoPath) -> bool {
+        let can_match = |pattern: &&Pattern| path.as_bytes().starts_with(&pattern.literal);
+        self.0.iter().filter(can_match).any(|pattern| pattern.rest.matches(path))
+    }
+
+    /// Like [`Self::matches`]; bytes that are no path match nothing.
+    pub(crate) fn match_bytes(&self, path: &[u8]) -> bool {
+        !self.0.is_empty() && RepoPath::parse(path).is_ok_and(|path| self.matches(&path))
+    }
+}
+
+/// Whether an entry of the set covers `path`: one look-up for each directory above it.
+pub fn covered(entries: &Entries, path: &[u8]) -> bool {
+    ancestors(path).any(|ancestor| entries.contains(ancestor))
+}
+
+/// The path itself and every directory above it.
+pub(crate) fn ancestors(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let above = path.iter().enumerate().filter(|&(_, &byte)| byte == b'/').map(|(at, _)| &path[..at]);
+    above.chain(std::iter::once(path))
+}
+
+/// Lets a set of entries be asked for plain bytes.
+impl std::borrow::Borrow<[u8]> for Entry {
+    fn borrow(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_entry_ends_at_a_slash() {
+        let entry = Entry::new("src/net");
+        assert!(entry.covers(b"src/net") && entry.covers(b"src/net/tcp.rs"));
+        assert!(!entry.covers(b"src/network.rs") && !entry.covers(b"src"));
+    }
+
+    #[test]
+    fn who_forbids_a_path_does_not_hold_it() {
+        let scope = IntentScope {
+            allowed_files: [Entry::new("src")].into(),
+            forbidden: [Entry::new("*.lock")].into(),
+            ..IntentScope::default()
+        };
+        assert_eq!(scope.holds(b"src/a.rs"), Some(ScopeRelation::OwnAllowed));
+        assert_eq!(scope.holds(b"src/x/Cargo.lock"), None);
+        assert_eq!(scope.relation(b"src/x/Cargo.lock"), ScopeRelation::OwnAllowed);
+    }
+
+    proptest! {
+        #[test]
+        fn the_set_covers_what_one_of_its_entries_covers(
+            entries in proptest::collection::btree_set("[ab/]{0,4}", 0..5), path in "[ab/]{0,6}",
+        ) {
+            let entries: Entries = entries.iter().map(Entry::new).collect();
+            let naive = entries.iter().any(|entry| entry.covers(path.as_bytes()));
+            prop_assert_eq!(covered(&entries, path.as_bytes()), naive);
+        }
+    }
+}

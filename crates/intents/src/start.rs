@@ -1,0 +1,240 @@
+//! Whether a start is granted, waits, or is refused, and what to do next.
+//!
+//! A start is granted or it is not (law 4): the answer `blocked` claims nothing.
+
+use crate::owner::Ownership;
+use crate::record::{Claims, ForeignDirtyOverlap, IntentId, Peer, Status};
+use crate::relations::overlap;
+use crate::scope::{IntentScope, covered};
+use probity_paths::RepoPath;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+probity_core::word_enum! {
+    /// What uncommitted changes in `allowed_files` mean.
+    #[derive(Default)]
+    pub enum DirtyScopePolicy {
+        /// They block.
+        #[default]
+        Block = "block",
+        /// They are one's own work in progress, unless a live foreign intent holds them.
+        ContinueOwnWip = "continue_own_wip",
+    }
+}
+
+probity_core::word_enum! {
+    /// What a conflict with a live foreign intent means.
+    #[derive(Default)]
+    pub enum OnConflict {
+        /// It blocks.
+        #[default]
+        Block = "block",
+        /// It gives a place in the queue.
+        Queue = "queue",
+    }
+}
+
+/// What a start looks at.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct StartState {
+    /// Whether there is a stored run for the tree as it is.
+    pub run_available: bool,
+    /// The scope that is asked for.
+    pub scope: IntentScope,
+    /// Every other record.
+    pub concurrent_intents: Vec<Peer>,
+    /// The dirty paths of the tree.
+    pub dirty: BTreeSet<RepoPath>,
+    /// What dirt in `allowed_files` means.
+    pub dirty_scope_policy: DirtyScopePolicy,
+    /// What a conflict means.
+    pub on_conflict: OnConflict,
+}
+
+/// The answer to a start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StartStatus {
+    /// There is no run to start from.
+    NeedsAnalysis,
+    /// It waits for others.
+    Queued,
+    /// It is refused.
+    Blocked,
+    /// It is granted.
+    Active,
+}
+
+/// What a start leaves behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimState {
+    /// A claim.
+    Granted,
+    /// A place in the queue.
+    Queued,
+    /// Nothing.
+    None,
+}
+
+probity_core::code_enum! {
+    /// Why a start is not simply granted.
+    pub enum StartReason {
+        NoRun = "no_run",
+            "there is no analysis to start from",
+            "run `probity analyze`, then start again";
+        Coordination = "coordination",
+            "a live intent of another agent overlaps the scope",
+            "coordinate with its owner, queue, or narrow the scope";
+        DirtyScope = "dirty_scope",
+            "`allowed_files` has uncommitted changes",
+            "commit, stash or revert them, or continue them with `--continue-own-wip`";
+        ForeignDirtyOverlap = "foreign_dirty_overlap",
+            "a live intent of another agent holds an uncommitted path of the scope",
+            "coordinate with its owner";
+        BeforeRunEvicted = "before_run_evicted",
+            "no stored analysis describes the tree that a waiting intent is to start from",
+            "run `probity analyze`, then promote the intent";
+    }
+}
+
+/// What the one who starts should do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StartNextStep {
+    /// Analyse, then start again.
+    AnalyzeThenStart,
+    /// Wait, then promote.
+    WaitThenPromote,
+    /// Talk to the holder, and clean the scope.
+    CoordinateAndClean,
+    /// Talk to the holder.
+    CoordinateWithOwner,
+    /// Talk to the holder, who has been silent.
+    CoordinateWithStaleOwner,
+    /// Commit, stash or revert the dirt.
+    CleanDirtyScope,
+    /// Edit inside the scope.
+    EditInScope,
+    /// Queue behind those who wait, or narrow the scope.
+    QueueOrNarrowScope,
+    /// Finish, amend or clear one's own intent first.
+    FinishOwnIntent,
+}
+
+/// The answer to a start, with its reasons.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StartDecision {
+    /// The answer.
+    pub status: StartStatus,
+    /// Whether editing may begin; only for `active`.
+    pub edit_allowed: bool,
+    /// What the start leaves behind.
+    pub claim: ClaimState,
+    /// Why, in a fixed order.
+    pub reasons: Vec<StartReason>,
+    /// What to do next.
+    pub next_step: StartNextStep,
+    /// The live foreign intents in the way.
+    pub blocked_by: BTreeSet<IntentId>,
+    /// The place in the queue, if queued.
+    pub queue_position: Option<usize>,
+    /// Whether the tree has dirt in the way; a fact, whatever the policy says about it.
+    pub blocks_edit: bool,
+    /// The dirty paths of `allowed_files`.
+    pub dirty_in_allowed: BTreeSet<RepoPath>,
+    /// The dirty paths of the scope that others hold too.
+    pub foreign_dirty_overlaps: BTreeSet<ForeignDirtyOverlap>,
+}
+
+/// Decides a start.
+pub fn start_decision(state: &StartState) -> StartDecision {
+    if !state.run_available {
+        return decision(
+            StartStatus::NeedsAnalysis,
+            vec![StartReason::NoRun],
+            StartNextStep::AnalyzeThenStart,
+        );
+    }
+    let overlapping = |peer: &&Peer| overlap(&state.scope, &peer.scope);
+    let holders: Vec<&Peer> =
+        state.concurrent_intents.iter().filter(|peer| peer.is_live()).filter(overlapping).collect();
+    let dirty_in_allowed: BTreeSet<RepoPath> = state
+        .dirty
+        .iter()
+        .filter(|path| covered(&state.scope.allowed_files, path.as_bytes()))
+        .cloned()
+        .collect();
+    let foreign_dirty_overlaps =
+        Claims::live(&state.concurrent_intents).dirty_overlaps(&state.scope, state.dirty.iter());
+
+    let wip_goes_on =
+        state.dirty_scope_policy == DirtyScopePolicy::ContinueOwnWip && foreign_dirty_overlaps.is_empty();
+    let dirty_scope = !dirty_in_allowed.is_empty() && !wip_goes_on;
+    let reasons = [
+        (!holders.is_empty(), StartReason::Coordination),
+        (dirty_scope, StartReason::DirtyScope),
+        (!foreign_dirty_overlaps.is_empty(), StartReason::ForeignDirtyOverlap),
+    ];
+    let reasons: Vec<_> = reasons.into_iter().filter_map(|(holds, reason)| holds.then_some(reason)).collect();
+    let status = match (holders.is_empty(), state.on_conflict, reasons.is_empty()) {
+        (false, OnConflict::Queue, _) => StartStatus::Queued,
+        (_, _, false) => StartStatus::Blocked,
+        (_, _, true) => StartStatus::Active,
+    };
+    StartDecision {
+        blocked_by: holders.iter().map(|peer| peer.intent_id.clone()).collect(),
+        queue_position: (status == StartStatus::Queued).then(|| queue_position(state)),
+        blocks_edit: !dirty_in_allowed.is_empty() || !foreign_dirty_overlaps.is_empty(),
+        dirty_in_allowed,
+        foreign_dirty_overlaps,
+        ..decision(status, reasons, next_step(status, &holders, dirty_scope))
+    }
+}
+
+fn decision(status: StartStatus, reasons: Vec<StartReason>, next_step: StartNextStep) -> StartDecision {
+    StartDecision {
+        status,
+        edit_allowed: status == StartStatus::Active,
+        claim: match status {
+            StartStatus::Active => ClaimState::Granted,
+            StartStatus::Queued => ClaimState::Queued,
+            StartStatus::NeedsAnalysis | StartStatus::Blocked => ClaimState::None,
+        },
+        reasons,
+        next_step,
+        blocked_by: BTreeSet::new(),
+        queue_position: None,
+        blocks_edit: false,
+        dirty_in_allowed: BTreeSet::new(),
+        foreign_dirty_overlaps: BTreeSet::new(),
+    }
+}
+
+/// One after those who wait already and overlap.
+fn queue_position(state: &StartState) -> usize {
+    let waits = |peer: &&Peer| peer.status == Status::Queued && peer.ownership.is_foreign();
+    let overlapping = |peer: &&Peer| overlap(&state.scope, &peer.scope);
+    let before_me: BTreeSet<&IntentId> = state
+        .concurrent_intents
+        .iter()
+        .filter(waits)
+        .filter(overlapping)
+        .map(|peer| &peer.intent_id)
+        .collect();
+    1 + before_me.len()
+}
+
+fn next_step(status: StartStatus, holders: &[&Peer], dirty_scope: bool) -> StartNextStep {
+    let someone_is_active = holders.iter().any(|peer| peer.ownership == Ownership::ForeignActive);
+    match status {
+        StartStatus::NeedsAnalysis => StartNextStep::AnalyzeThenStart,
+        StartStatus::Queued => StartNextStep::WaitThenPromote,
+        StartStatus::Active => StartNextStep::EditInScope,
+        StartStatus::Blocked if holders.is_empty() => StartNextStep::CleanDirtyScope,
+        StartStatus::Blocked if dirty_scope => StartNextStep::CoordinateAndClean,
+        StartStatus::Blocked if someone_is_active => StartNextStep::CoordinateWithOwner,
+        StartStatus::Blocked => StartNextStep::CoordinateWithStaleOwner,
+    }
+}

@@ -1,0 +1,558 @@
+//! Every schedule of a small world: three agents, two paths, lost replies, crashes, late messages, time.
+//!
+//! The world drives the registry's own `decide` and `apply` breadth first and checks the laws after every step against
+//! what really happened. Mutants of the rules, made at the edge of `decide` and `apply`, must each be caught: that is
+//! what shows that the search looks where it should.
+
+mod common;
+
+use common::{command, id, owner, promote, release, scope, seen, start};
+use probity_intents::registry::{
+    Action, Change, Circumstances, Command, Decision, Event, Intent, Refusal, Registry, Seq,
+};
+use probity_intents::start::OnConflict::{Block, Queue};
+use probity_intents::{IntentId, Owner, Probe, Status, Timestamp, overlap};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+const SCOPES: [&[&str]; 3] = [&["p"], &["p", "q"], &["p"]];
+/// A lease is one step of time, a life two: every boundary is met exactly.
+const STEP: u64 = 60;
+const LAST_STEP: u64 = 3;
+
+/// The rules under test: the real ones, or a mutant of them.
+trait Rules {
+    fn decide(
+        &self,
+        registry: &Registry,
+        seen: &Circumstances,
+        command: &Command,
+    ) -> Result<Decision, Refusal> {
+        registry.decide(seen, command)
+    }
+
+    fn store(&self, event: Event) -> Event {
+        event
+    }
+}
+
+/// A start that was sent: its number, and whether it asks for a place in the queue.
+type Sent = (u32, bool);
+
+/// What one agent knows and is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Agent {
+    /// Its process; a new one after each crash.
+    incarnation: u32,
+    is_down: bool,
+    /// The start that it sent and whose answer it may not have.
+    sent: Option<Sent>,
+    knows_answer: bool,
+    /// Tokens that it was ever given.
+    tokens: BTreeSet<Seq>,
+}
+
+#[derive(Clone)]
+struct World {
+    registry: Registry,
+    agents: [Agent; 3],
+    step: u64,
+    /// The last grant of each path, as it happened.
+    granted: BTreeMap<&'static str, Seq>,
+    n_commands: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Move {
+    /// Who, whether it would wait, whether the answer is lost.
+    Start(usize, bool, bool),
+    Retry(usize),
+    Promote(usize),
+    Renew(usize),
+    Release(usize, Seq),
+    Recover(usize, usize),
+    Crash(usize),
+    Restart(usize),
+    Tick,
+}
+
+/// What identifies a world for the search: everything but digests.
+type Key = (Vec<Intent>, [Agent; 3], u64, Vec<(&'static str, Seq)>);
+
+impl World {
+    fn new() -> Self {
+        Self {
+            registry: Registry::default(),
+            agents: Default::default(),
+            step: 0,
+            granted: BTreeMap::new(),
+            n_commands: 0,
+        }
+    }
+
+    fn key(&self) -> Key {
+        let granted = self.granted.iter().map(|(path, seq)| (*path, *seq)).collect();
+        (self.registry.intents().cloned().collect(), self.agents.clone(), self.step, granted)
+    }
+
+    fn owner(&self, agent: usize) -> Owner {
+        let n = u32::try_from(agent).expect("three agents");
+        owner(NAMES[agent], 100 * (n + 1) + self.agents[agent].incarnation)
+    }
+
+    fn intent_name(agent: usize) -> String {
+        format!("i-{}", NAMES[agent])
+    }
+
+    fn intent(&self, agent: usize) -> Option<&Intent> {
+        self.registry.intent(&id(&Self::intent_name(agent)))
+    }
+
+    /// Whether the process that holds an intent really lives.
+    fn lives(&self, intent: &Intent) -> bool {
+        (0..3).any(|agent| !self.agents[agent].is_down && self.owner(agent) == intent.owner)
+    }
+
+    fn circumstances(&self) -> Circumstances {
+        let probe = |intent: &Intent| Probe { exists: self.lives(intent), pid_start: Some(1) };
+        let probes = self.registry.intents().map(|intent| (intent.id.clone(), probe(intent))).collect();
+        Circumstances { probes, ..seen(self.step * STEP) }
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp(self.step * STEP)
+    }
+
+    fn moves(&self) -> Vec<Move> {
+        let mut moves = Vec::new();
+        if self.step < LAST_STEP {
+            moves.push(Move::Tick);
+        }
+        for agent in 0..3 {
+            self.moves_of(agent, &mut moves);
+        }
+        moves
+    }
+
+    fn moves_of(&self, agent: usize, moves: &mut Vec<Move>) {
+        let state = &self.agents[agent];
+        for token in &state.tokens {
+            // Also from a process that is gone: a message can be late.
+            moves.push(Move::Release(agent, *token));
+        }
+        if state.is_down {
+            return moves.push(Move::Restart(agent));
+        }
+        if state.incarnation == 0 {
+            moves.push(Move::Crash(agent));
+        }
+        match (&state.sent, state.knows_answer) {
+            (None, _) => {
+                moves.push(Move::Start(agent, true, false));
+                moves.push(Move::Start(agent, true, true));
+                moves.push(Move::Start(agent, false, false));
+            }
+            (Some(_), false) => moves.push(Move::Retry(agent)),
+            (Some(_), true) => moves.extend([Move::Promote(agent), Move::Renew(agent)]),
+        }
+        for other in 0..3 {
+            if self.intent(other).is_some_and(|intent| !intent.status.is_closed()) {
+                moves.push(Move::Recover(agent, other));
+            }
+        }
+    }
+
+    /// Makes a move; `None` if nothing can come of it, an error if a law is broken.
+    fn make(&self, rules: &dyn Rules, next: Move) -> Result<Option<Self>, String> {
+        if let Some((agent, action)) = self.action(next) {
+            return self.give(rules, agent, action);
+        }
+        let mut world = self.clone();
+        match next {
+            Move::Crash(agent) => world.agents[agent].is_down = true,
+            Move::Restart(agent) => {
+                world.agents[agent].is_down = false;
+                world.agents[agent].incarnation += 1;
+            }
+            Move::Start(agent, waits, reply_lost) => {
+                world.n_commands += 1;
+                world.agents[agent].sent = Some((world.n_commands, waits));
+                return world.send_start(rules, agent, reply_lost);
+            }
+            Move::Retry(agent) => return world.send_start(rules, agent, false),
+            _ => world.step += 1,
+        }
+        Ok(Some(world))
+    }
+
+    /// The command of a move that is one, and who gives it. Starts are apart: their answers can get lost.
+    fn action(&self, next: Move) -> Option<(usize, Action)> {
+        match next {
+            Move::Promote(agent) => Some((agent, promote(&Self::intent_name(agent)))),
+            Move::Renew(agent) => {
+                let intent_id = id(&Self::intent_name(agent));
+                Some((agent, Action::Renew { intent_id, lease_seconds: STEP, ttl_seconds: None }))
+            }
+            Move::Release(agent, token) => {
+                let granted = |name: &String| {
+                    self.registry.intent(&id(name)).is_some_and(|intent| intent.history.contains(&token))
+                };
+                let name = (0..3).map(Self::intent_name).find(granted)?;
+                Some((agent, release(&name, token)))
+            }
+            Move::Recover(agent, other) => {
+                let intent_id = id(&Self::intent_name(other));
+                Some((agent, Action::Recover { intent_id, lease_seconds: STEP, ttl_seconds: 2 * STEP }))
+            }
+            _ => None,
+        }
+    }
+
+    fn send_start(
+        mut self,
+        rules: &dyn Rules,
+        agent: usize,
+        reply_lost: bool,
+    ) -> Result<Option<Self>, String> {
+        let (number, waits) = self.agents[agent].sent.expect("sent before");
+        let action = start(&Self::intent_name(agent), SCOPES[agent], if waits { Queue } else { Block });
+        let command = command(&format!("start-{number}"), &self.owner(agent), action);
+        let was_carried_out = self.intent(agent).is_some();
+        let answer = rules.decide(&self.registry, &self.circumstances(), &command);
+        match answer {
+            Ok(Decision::Known(event)) if was_carried_out => self.learn(agent, &event),
+            Ok(Decision::Append(event)) if !was_carried_out => {
+                let event = rules.store(*event);
+                self.check_and_apply(agent, &event)?;
+                if !reply_lost {
+                    self.learn(agent, &event);
+                }
+            }
+            Err(_) if !was_carried_out => {
+                self.check_refused_start(agent)?;
+                self.agents[agent].sent = None;
+            }
+            other => return Err(format!("a repeated start was answered with {other:?}")),
+        }
+        Ok(Some(self))
+    }
+
+    fn learn(&mut self, agent: usize, event: &Event) {
+        self.agents[agent].knows_answer = true;
+        if let Change::Granted { .. } = event.change {
+            self.agents[agent].tokens.insert(event.seq);
+        }
+    }
+
+    /// Gives a command; a refusal changes nothing.
+    fn give(&self, rules: &dyn Rules, agent: usize, action: Action) -> Result<Option<Self>, String> {
+        let number = self.n_commands + 1;
+        let sent = if let Action::Release { token, .. } = &action { Some(*token) } else { None };
+        let command = command(&format!("c-{number}"), &self.owner(agent), action);
+        let Ok(Decision::Append(event)) = rules.decide(&self.registry, &self.circumstances(), &command)
+        else {
+            return Ok(None);
+        };
+        let event = rules.store(*event);
+        self.check_release(&event, sent)?;
+        let mut world = Self { n_commands: number, ..self.clone() };
+        world.check_and_apply(agent, &event)?;
+        let intent = event.change.intent_id().and_then(|id| world.registry.intent(id));
+        if intent.is_some_and(|intent| intent.token == Some(event.seq)) {
+            world.agents[agent].tokens.insert(event.seq);
+        }
+        Ok(Some(world))
+    }
+
+    /// Checks the laws for an event, applies it, and checks the laws for what came out.
+    fn check_and_apply(&mut self, agent: usize, event: &Event) -> Result<(), String> {
+        self.check_order(agent, event)?;
+        self.check_displaced(event)?;
+        self.registry.apply(event);
+        self.note_grant(event);
+        self.check_disjoint()
+    }
+
+    fn note_grant(&mut self, event: &Event) {
+        let Some(intent) = event.change.intent_id().and_then(|id| self.registry.intent(id)) else { return };
+        if intent.token == Some(event.seq) {
+            for path in ["p", "q"] {
+                if overlap(&scope(&[path]), &intent.scope) {
+                    self.granted.insert(path, event.seq);
+                }
+            }
+        }
+    }
+
+    /// No two active intents overlap.
+    fn check_disjoint(&self) -> Result<(), String> {
+        let active: Vec<&Intent> =
+            self.registry.intents().filter(|intent| intent.status == Status::Active).collect();
+        for (n, one) in active.iter().enumerate() {
+            if let Some(other) = active[n + 1..].iter().find(|other| overlap(&one.scope, &other.scope)) {
+                return Err(format!("{} and {} hold the same path", one.id, other.id));
+            }
+        }
+        Ok(())
+    }
+
+    /// A finish is accepted only from the last one who was granted the paths, and only in its time.
+    fn check_release(&self, event: &Event, sent: Option<Seq>) -> Result<(), String> {
+        let Change::Released { intent_id, .. } = &event.change else { return Ok(()) };
+        let intent = self.registry.intent(intent_id).ok_or("a release of nothing")?;
+        if intent.expires_at <= self.now() {
+            return Err(format!("{intent_id} was released after its end"));
+        }
+        let old =
+            |path: &str| overlap(&scope(&[path]), &intent.scope) && self.granted.get(path).copied() != sent;
+        match self.granted.keys().find(|path| old(path)) {
+            Some(path) => Err(format!("{intent_id} released {path} with an old token")),
+            None => Ok(()),
+        }
+    }
+
+    /// Nobody is granted paths for which an earlier waiter was ready.
+    fn check_order(&self, agent: usize, event: &Event) -> Result<(), String> {
+        let (wanted, place) = match &event.change {
+            Change::Granted { declaration, .. } => (&declaration.scope, None),
+            Change::Promoted { intent_id, .. } => {
+                let intent = self.registry.intent(intent_id).ok_or("a promotion of nothing")?;
+                (&intent.scope, intent.queued_at)
+            }
+            _ => return Ok(()),
+        };
+        let earlier = self.registry.intents().filter(|waiter| {
+            waiter.status == Status::Queued
+                && waiter.owner.token != self.owner(agent).token
+                && place.is_none_or(|place| waiter.queued_at < Some(place))
+                && overlap(wanted, &waiter.scope)
+        });
+        for waiter in earlier {
+            let waits =
+                self.lives(waiter) && waiter.lease.is_fresh(self.now()) && waiter.expires_at > self.now();
+            if waits && self.way_is_free(waiter) {
+                return Err(format!("{} was passed by although its way was free", waiter.id));
+            }
+        }
+        Ok(())
+    }
+
+    fn way_is_free(&self, waiter: &Intent) -> bool {
+        self.registry.intents().all(|holder| {
+            holder.status != Status::Active || !overlap(&holder.scope, &waiter.scope) || !self.holds(holder)
+        })
+    }
+
+    /// Whether an active intent really holds its paths.
+    fn holds(&self, intent: &Intent) -> bool {
+        self.lives(intent) && intent.expires_at > self.now()
+    }
+
+    /// Nobody who lives loses a claim that is not over.
+    fn check_displaced(&self, event: &Event) -> Result<(), String> {
+        let (Change::Granted { displaced, .. } | Change::Promoted { displaced, .. }) = &event.change else {
+            return Ok(());
+        };
+        match displaced.iter().filter_map(|id| self.registry.intent(id)).find(|intent| self.holds(intent)) {
+            Some(intent) => Err(format!("{} lost its claim although its owner lives", intent.id)),
+            None => Ok(()),
+        }
+    }
+
+    /// A start is refused only if somebody really is in the way.
+    fn check_refused_start(&self, agent: usize) -> Result<(), String> {
+        let wanted = scope(SCOPES[agent]);
+        let own = self.owner(agent).token;
+        let in_the_way = self.registry.intents().any(|other| {
+            let ours = other.owner.token == own;
+            overlap(&wanted, &other.scope)
+                && match other.status {
+                    Status::Active => ours && other.expires_at > self.now() || self.holds(other),
+                    Status::Queued => !ours,
+                    _ => false,
+                }
+        });
+        if in_the_way { Ok(()) } else { Err(format!("agent {} was refused for nothing", NAMES[agent])) }
+    }
+}
+
+/// What a search found.
+struct Found {
+    n_worlds: usize,
+    broken: Option<String>,
+}
+
+/// Visits every world within `depth` moves, until a law is broken.
+fn explore(rules: &dyn Rules, depth: usize) -> Found {
+    let mut known: BTreeSet<Key> = BTreeSet::new();
+    let mut queue = VecDeque::from([(World::new(), 0)]);
+    while let Some((world, moves)) = queue.pop_front() {
+        for next in world.moves() {
+            match world.make(rules, next) {
+                Err(broken) => {
+                    return Found { n_worlds: known.len(), broken: Some(format!("{next:?}: {broken}")) };
+                }
+                // The worlds at the end of the search are checked and need not be kept.
+                Ok(Some(after)) if known.insert(after.key()) && moves + 1 < depth => {
+                    queue.push_back((after, moves + 1));
+                }
+                Ok(_) => {}
+            }
+        }
+    }
+    Found { n_worlds: known.len(), broken: None }
+}
+
+struct Real;
+impl Rules for Real {}
+
+/// Takes any token for the right one.
+struct NoFence;
+impl Rules for NoFence {
+    fn decide(
+        &self,
+        registry: &Registry,
+        seen: &Circumstances,
+        command: &Command,
+    ) -> Result<Decision, Refusal> {
+        let mut command = command.clone();
+        if let Action::Release { intent_id, token, .. } = &mut command.action {
+            *token = registry.intent(intent_id).and_then(|intent| intent.token).unwrap_or(*token);
+        }
+        registry.decide(seen, &command)
+    }
+}
+
+/// Lets leases and lives run a second too long.
+struct LateClock;
+impl Rules for LateClock {
+    fn decide(
+        &self,
+        registry: &Registry,
+        seen: &Circumstances,
+        command: &Command,
+    ) -> Result<Decision, Refusal> {
+        let now = Timestamp(seen.now.0.saturating_sub(1));
+        registry.decide(&Circumstances { now, ..seen.clone() }, command)
+    }
+}
+
+/// Grants the paths of a dead owner without closing its intent.
+struct NoDisplacement;
+impl Rules for NoDisplacement {
+    fn store(&self, mut event: Event) -> Event {
+        if let Change::Granted { displaced, .. } | Change::Promoted { displaced, .. } = &mut event.change {
+            displaced.clear();
+        }
+        event
+    }
+}
+
+/// Does not recognise a repeated command.
+struct Forgetful;
+impl Rules for Forgetful {
+    fn decide(
+        &self,
+        registry: &Registry,
+        seen: &Circumstances,
+        command: &Command,
+    ) -> Result<Decision, Refusal> {
+        match registry.decide(seen, command)? {
+            Decision::Known(_) => {
+                let id = probity_intents::CommandId::parse("forgotten").expect("an id");
+                registry.decide(seen, &Command { id, ..command.clone() })
+            }
+            other => Ok(other),
+        }
+    }
+}
+
+/// Takes the probes of some intents for those of dead processes.
+struct Presumed(fn(&Intent) -> bool);
+impl Rules for Presumed {
+    fn decide(
+        &self,
+        registry: &Registry,
+        seen: &Circumstances,
+        command: &Command,
+    ) -> Result<Decision, Refusal> {
+        let mut seen = seen.clone();
+        let dead: Vec<IntentId> =
+            registry.intents().filter(|it| (self.0)(it)).map(|it| it.id.clone()).collect();
+        seen.probes.extend(dead.into_iter().map(|id| (id, Probe { exists: false, pid_start: None })));
+        registry.decide(&seen, command)
+    }
+}
+
+/// Leaves a claim behind when a start is blocked.
+struct BlockedClaims;
+impl Rules for BlockedClaims {
+    fn decide(
+        &self,
+        registry: &Registry,
+        seen: &Circumstances,
+        command: &Command,
+    ) -> Result<Decision, Refusal> {
+        match (registry.decide(seen, command), &command.action) {
+            (Err(Refusal::Blocked { .. }), Action::Start { .. }) => {
+                Presumed(|_| true).decide(registry, seen, command).map(|decision| match decision {
+                    Decision::Append(event) => Decision::Append(Box::new(NoDisplacement.store(*event))),
+                    other => other,
+                })
+            }
+            (answer, _) => answer,
+        }
+    }
+}
+
+/// How many moves the real rules are followed: every schedule of that length. Optimised builds look further.
+const DEPTH: usize = if cfg!(debug_assertions) { 4 } else { 5 };
+/// How many moves a mutant is given to show itself.
+const MUTANT_DEPTH: usize = 6;
+
+#[test]
+fn no_schedule_breaks_a_law() {
+    let found = explore(&Real, DEPTH);
+    assert_eq!(found.broken, None);
+    assert!(found.n_worlds > 1_000, "only {} worlds", found.n_worlds);
+}
+
+fn assert_caught(mutant: &dyn Rules) {
+    let found = explore(mutant, MUTANT_DEPTH);
+    assert!(found.broken.is_some(), "the mutant survived {} worlds", found.n_worlds);
+}
+
+#[test]
+fn a_finish_without_fencing_is_caught() {
+    assert_caught(&NoFence);
+}
+
+#[test]
+fn a_life_that_lasts_too_long_is_caught() {
+    assert_caught(&LateClock);
+}
+
+#[test]
+fn a_grant_beside_a_dead_claim_is_caught() {
+    assert_caught(&NoDisplacement);
+}
+
+#[test]
+fn a_forgotten_command_is_caught() {
+    assert_caught(&Forgetful);
+}
+
+#[test]
+fn a_jump_over_the_queue_is_caught() {
+    assert_caught(&Presumed(|intent| intent.status == Status::Queued));
+}
+
+#[test]
+fn taking_the_claim_of_the_living_is_caught() {
+    assert_caught(&Presumed(|intent| intent.status == Status::Active));
+}
+
+#[test]
+fn a_blocked_start_that_claims_is_caught() {
+    assert_caught(&BlockedClaims);
+}

@@ -1,8 +1,0 @@
-//! The vectors of this crate's kinds.
-
-use conformance::{Kind, check};
-
-#[test]
-fn plan() {
-    check(Kind::equal("plan", probity_plan::vectors::plan));
-}

@@ -1,0 +1,237 @@
+//! From policy and request to the plan: a pure function, so that anyone can compute it again.
+
+use crate::check;
+use crate::error::PlanError;
+use crate::gate::Gate;
+use crate::policy::{Pack, Policy, Profile};
+use crate::tier::Tier;
+use probity_evidence::{Globs, PackCap, Plan, PlannedGate};
+use probity_paths::RepoPath;
+use std::collections::BTreeSet;
+
+/// What the caller wants to do.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Request {
+    /// The profile to work under.
+    pub profile: String,
+    /// Files that are known to change; they choose packs.
+    pub changed_files: Vec<Vec<u8>>,
+    /// A tier, if a higher one is wanted than profile and packs ask for.
+    pub tier: Option<String>,
+    /// Packs that are wanted whatever changes.
+    pub packs: Vec<String>,
+    /// Patterns that come last in R.
+    pub scope: Globs,
+}
+
+/// Computes the plan, or says why there is none.
+pub fn compute(policy: &Policy, request: &Request) -> Result<Plan, PlanError> {
+    policy.check()?;
+    let profile = policy.profile(&request.profile).ok_or_else(|| PlanError::UnknownProfile {
+        asked: request.profile.clone(),
+        known: policy.profiles.iter().map(|profile| profile.id.clone()).collect(),
+    })?;
+    let changed = changed_paths(request)?;
+    check::scope(&request.scope, || "the requested scope".into())?;
+    let packs = choose_packs(policy, request, &changed)?;
+    let pack_cap = cap(profile, &packs)?;
+    let tier = highest_tier(profile, request, &packs)?;
+    let (gates, skipped_gates) = choose_gates(policy, &packs, &tier);
+    Ok(Plan {
+        version: Plan::VERSION.into(),
+        profile: profile.id.clone(),
+        policy_versions: policy.versions.clone(),
+        packs: ids(&packs),
+        tier: tier.to_string(),
+        gates,
+        skipped_gates,
+        scope: requested(request, &packs),
+        pack_cap,
+    })
+}
+
+fn changed_paths(request: &Request) -> Result<Vec<RepoPath>, PlanError> {
+    let paths = request.changed_files.iter().map(|path| RepoPath::parse(path));
+    paths.collect::<Result<_, _>>().map_err(PlanError::InvalidPath)
+}
+
+/// The packs that are named or needed, strongest first.
+fn choose_packs<'a>(
+    policy: &'a Policy,
+    request: &Request,
+    changed: &[RepoPath],
+) -> Result<Vec<&'a Pack>, PlanError> {
+    let named: BTreeSet<&str> = request.packs.iter().map(String::as_str).collect();
+    if let Some(unknown) = request.packs.iter().find(|id| policy.packs.iter().all(|pack| pack.id != **id)) {
+        return Err(PlanError::UnknownPack {
+            asked: unknown.clone(),
+            known: ids(&policy.packs.iter().collect::<Vec<_>>()),
+        });
+    }
+    let mut chosen = Vec::new();
+    for pack in &policy.packs {
+        if named.contains(pack.id.as_str()) || is_needed(pack, changed)? {
+            chosen.push(pack);
+        }
+    }
+    chosen.sort_by(|a, b| b.precedence.cmp(&a.precedence).then_with(|| a.id.cmp(&b.id)));
+    Ok(chosen)
+}
+
+fn is_needed(pack: &Pack, changed: &[RepoPath]) -> Result<bool, PlanError> {
+    let globs = pack.when.as_ref().unwrap_or(&pack.scope);
+    let when = check::scope(globs, || format!("`when` of pack `{}`", pack.id))?;
+    Ok(changed.iter().any(|path| when.lets_in(path)))
+}
+
+fn cap(profile: &Profile, packs: &[&Pack]) -> Result<PackCap, PlanError> {
+    let selected = packs.len() as u64;
+    match profile.pack_cap {
+        Some(cap) if selected > cap => Err(PlanError::PackCapExceeded { cap, packs: ids(packs) }),
+        cap => Ok(PackCap { cap, selected }),
+    }
+}
+
+fn highest_tier(profile: &Profile, request: &Request, packs: &[&Pack]) -> Result<Tier, PlanError> {
+    let mut highest = check::tier(&profile.tier, || format!("profile `{}`", profile.id))?;
+    for pack in packs {
+        highest = highest.max(check::tier(&pack.gate_tier, || format!("pack `{}`", pack.id))?);
+    }
+    let asked = request.tier.as_deref().map(|text| check::tier(text, || "the request".into())).transpose()?;
+    Ok(highest.max(asked.unwrap_or_else(Tier::lowest)))
+}
+
+/// The gates of the plan, and the ids of those that the tier leaves out.
+fn choose_gates(policy: &Policy, packs: &[&Pack], tier: &Tier) -> (Vec<PlannedGate>, Vec<String>) {
+    let names = |pack: &Pack, gate: &Gate| pack.gates.contains(&gate.id);
+    let belongs = |gate: &Gate| {
+        packs.iter().any(|pack| names(pack, gate)) || !policy.packs.iter().any(|pack| names(pack, gate))
+    };
+    let (runs, skipped): (Vec<&Gate>, Vec<&Gate>) = policy
+        .gates
+        .iter()
+        .filter(|gate| belongs(gate))
+        .partition(|gate| Tier::parse(&gate.tier).is_some_and(|of_gate| of_gate <= *tier));
+    (runs.into_iter().map(planned).collect(), skipped.into_iter().map(|gate| gate.id.clone()).collect())
+}
+
+fn planned(gate: &Gate) -> PlannedGate {
+    PlannedGate {
+        id: gate.id.clone(),
+        tier: gate.tier.clone(),
+        run: gate.run.clone(),
+        timeout_ms: gate.timeout_ms,
+        required: gate.required,
+    }
+}
+
+/// R: the weakest pack speaks first, the request last, because the last match decides.
+fn requested(request: &Request, packs: &[&Pack]) -> Globs {
+    let mut scope = Globs::default();
+    for pack in packs.iter().rev() {
+        scope.extend(&pack.scope);
+    }
+    scope.extend(&request.scope);
+    scope.without_repeats()
+}
+
+fn ids(packs: &[&Pack]) -> Vec<String> {
+    packs.iter().map(|pack| pack.id.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    /// A policy and a request with one thing wrong in every place where something can be.
+    fn wrong() -> (Value, Request) {
+        let policy = json!({
+            "packs": [
+                {"id": "a", "scope": ["src/"], "gates": ["nobody"]},
+                {"id": "b", "scope": ["b/**"], "when": ["**"]},
+                {"id": "b", "scope": ["c/**"], "when": ["**"]},
+            ],
+            "gates": [{"id": "lint", "tier": "1", "run": ["x"]}],
+            "profiles": [{"id": "team", "pack_cap": 1}],
+        });
+        let request = Request {
+            profile: "Team".into(),
+            changed_files: vec![b"/etc/passwd".to_vec()],
+            tier: Some("high".into()),
+            packs: vec!["nobody".into()],
+            scope: Globs::new(["src/**.py"]),
+        };
+        (policy, request)
+    }
+
+    fn code(policy: &Value, request: &Request) -> &'static str {
+        let policy = Policy::from_json(policy).expect("a policy");
+        compute(&policy, request).map_or_else(|error| error.reason().as_str(), |_| "a plan")
+    }
+
+    #[test]
+    fn errors_come_in_their_order() {
+        let (mut policy, mut request) = wrong();
+        let mut found = vec![code(&policy, &request)];
+        let mut then = |policy: &Value, request: &Request| found.push(code(policy, request));
+        policy["packs"][2]["id"] = "c".into();
+        then(&policy, &request);
+        policy["packs"][0]["gates"] = json!(["lint"]);
+        then(&policy, &request);
+        policy["gates"][0]["tier"] = "T1".into();
+        then(&policy, &request);
+        policy["packs"][0]["scope"] = json!(["src/**"]);
+        then(&policy, &request);
+        request.profile = "team".into();
+        then(&policy, &request);
+        request.changed_files = vec![b"x".to_vec()];
+        then(&policy, &request);
+        request.scope = Globs::new(["src/**"]);
+        then(&policy, &request);
+        request.packs = vec!["a".into()];
+        then(&policy, &request);
+        policy["profiles"][0]["pack_cap"] = 3.into();
+        then(&policy, &request);
+        request.tier = None;
+        then(&policy, &request);
+        let expected = [
+            "PLAN.DUPLICATE_ID",
+            "PLAN.UNKNOWN_GATE",
+            "PLAN.BAD_TIER",
+            "SCOPE.TRAILING_SLASH",
+            "PLAN.UNKNOWN_PROFILE",
+            "PATH.INVALID",
+            "SCOPE.DOUBLE_STAR_IN_SEGMENT",
+            "PLAN.UNKNOWN_PACK",
+            "PLAN.PACK_CAP_EXCEEDED",
+            "PLAN.BAD_TIER",
+            "a plan",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn packs_gates_and_profiles_have_names_of_their_own() {
+        let policy = json!({
+            "packs": [{"id": "x", "scope": []}], "gates": [{"id": "x", "run": ["x"]}], "profiles": [{"id": "x"}],
+        });
+        assert_eq!(code(&policy, &Request { profile: "x".into(), ..Request::default() }), "a plan");
+    }
+
+    #[test]
+    fn a_pack_may_only_exclude() {
+        let policy = json!({
+            "packs": [
+                {"id": "code", "scope": ["src/**"]},
+                {"id": "keys", "scope": ["!src/keys/**"], "when": ["**"], "precedence": 9},
+            ],
+            "profiles": [{"id": "team"}],
+        });
+        let policy = Policy::from_json(&policy).expect("a policy");
+        let request =
+            Request { profile: "team".into(), changed_files: vec![b"src/a".to_vec()], ..Request::default() };
+        let plan = compute(&policy, &request).expect("a plan");
+        assert_eq!(plan.scope, Globs::new(["src/**", "!src/keys/**"]));
+    }
+}

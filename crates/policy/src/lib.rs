@@ -1,0 +1,53 @@
+//! What a change is allowed to touch and what must pass, decided before the first edit. Pure.
+//!
+//! Owns: policies and their files, the plan that they give, what they have sealed, build outputs and gate imports.
+//! May use: core, evidence, paths.
+//! Must not know: a file system, a clock, a verdict, an intent.
+//!
+//! * [`Policy`]: packs, gates and profiles, read from `probity.toml` or from JSON.
+//! * [`compute`]: policy and request in, [`probity_evidence::Plan`] out: the scope R, the gates, the tier.
+//! * [`Policy::seal_contents`]: what the policy has sealed for a run under that plan.
+//! * [`may_amend`]: whether a sealed scope may grow at a given moment (law 2).
+//! * [`propose_build_outputs`]: what `init` suggests to exempt from the delta; [`recognize`]: build outputs that say so
+//!   themselves; [`program_imports`]: what the program of a gate imports from the tree;
+//!   [`started_commands`]: which programs its command line starts.
+//! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
+
+mod amend;
+mod analysis;
+mod change;
+mod check;
+mod compute;
+mod config;
+mod contract_rules;
+mod document;
+mod error;
+mod forms;
+mod gate;
+mod imports;
+mod outputs;
+mod policy;
+mod sealing;
+mod suggest;
+mod tier;
+pub mod vectors;
+mod wrappers;
+
+pub use amend::{Moment, may_amend};
+pub use analysis::{AnalysisGates, AnalysisRules};
+pub use change::ChangeRules;
+pub use compute::{Request, compute};
+pub use config::{ConfigError, line_and_column};
+pub use contract_rules::{ContractRules, FalseClaims, Strictness, StrictnessProfile};
+pub use document::PolicyFormError;
+pub use error::PlanError;
+pub use gate::{Gate, GateKind, duration_ms};
+pub use imports::{any_imports, is_never_imported, program_imports, takes_packages};
+pub use outputs::{
+    MarkedDirectory, OutputLook, Proposal, ReadText, code_in_output, declares_plugins, is_entry_points_file,
+    is_module_of_environment, is_valid_mark, output_root, propose_build_outputs, recognize,
+};
+pub use policy::{Pack, Policy, Profile, Workspace};
+pub use probity_core::Severity;
+pub use suggest::{brace_hint, did_you_mean, nearest, nearest_path};
+pub use wrappers::{StartedCommands, is_shell, started_commands};

@@ -1,0 +1,159 @@
+//! Recognition of build outputs by what a directory is: a cache that says so, or a virtual environment.
+//!
+//! A mark is a claim of its author, so it counts only where somebody else agrees: git keeps nothing there, and the
+//! directory was marked before the run, or the project's ignore rules of the start name it, or its name is one that the
+//! tool uses by itself. A mark that a command drops into a source directory hides nothing.
+
+use super::table::{ECOSYSTEMS, VIRTUAL_ENVIRONMENTS};
+use probity_evidence::{Mark, RecognizedBecause, RecognizedOutput};
+use probity_paths::RepoPath;
+use std::collections::BTreeMap;
+
+/// The first line of every cache directory tag (<https://bford.info/cachedir/>).
+const CACHEDIR_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
+
+/// A directory with a valid mark, not yet judged.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MarkedDirectory {
+    /// The directory.
+    pub path: RepoPath,
+    /// Its mark.
+    pub mark: Mark,
+}
+
+/// Whether a file with this content is the mark and no file that happens to have its name.
+pub fn is_valid_mark(mark: Mark, content: &[u8]) -> bool {
+    match mark {
+        Mark::CacheDirectory => content.starts_with(CACHEDIR_SIGNATURE),
+        Mark::VirtualEnvironment => content.split(|&byte| byte == b'\n').any(is_home_line),
+    }
+}
+
+/// Whether the tools that write this mark use the directory's name by themselves.
+fn is_tool_name(mark: Mark, directory: &RepoPath) -> bool {
+    let is = |name: &&str| name.as_bytes() == directory.file_name();
+    match mark {
+        Mark::CacheDirectory => {
+            is(&"target") || ECOSYSTEMS.iter().any(|it| it.writes_directory(directory.as_bytes()))
+        }
+        Mark::VirtualEnvironment => VIRTUAL_ENVIRONMENTS.iter().any(is),
+    }
+}
+
+/// `home = /usr/bin`: where the interpreter of a virtual environment comes from.
+fn is_home_line(line: &[u8]) -> bool {
+    let Some(at) = line.iter().position(|&byte| byte == b'=') else { return false };
+    let (key, value) = (line[..at].trim_ascii(), line[at + 1..].trim_ascii());
+    key.eq_ignore_ascii_case(b"home") && !value.is_empty()
+}
+
+/// Recognizes build outputs among the marked directories of the start and of the end of a run. `is_kept` says whether
+/// git tracks anything in a directory, `is_project` whether a tool may have made the directory there by itself,
+/// `is_ignored` whether the ignore rules of the start name it.
+pub fn recognize(
+    at_start: &[MarkedDirectory],
+    at_end: &[MarkedDirectory],
+    is_kept: &dyn Fn(&RepoPath) -> bool,
+    is_project: &dyn Fn(&RepoPath) -> bool,
+    is_ignored: &mut dyn FnMut(&RepoPath) -> bool,
+) -> Vec<RecognizedOutput> {
+    let mut found: BTreeMap<RepoPath, RecognizedOutput> = BTreeMap::new();
+    let mut add = |marked: &MarkedDirectory, because| {
+        let MarkedDirectory { path, mark } = marked.clone();
+        found.entry(path.clone()).or_insert(RecognizedOutput { path, mark, because });
+    };
+    for marked in at_start.iter().filter(|marked| !is_kept(&marked.path)) {
+        add(marked, RecognizedBecause::MarkedAtStart);
+    }
+    for marked in at_end.iter().filter(|marked| !is_kept(&marked.path)) {
+        if is_tool_name(marked.mark, &marked.path) && is_project(&marked.path) {
+            add(marked, RecognizedBecause::ToolName);
+        } else if is_ignored(&marked.path) {
+            add(marked, RecognizedBecause::Ignored);
+        }
+    }
+    // What lies in a recognized directory needs no recognition of its own.
+    let all: Vec<RecognizedOutput> = found.into_values().collect();
+    let is_inner = |it: &RecognizedOutput| {
+        all.iter().any(|other| other.path != it.path && it.path.is_covered_by(other.path.as_bytes()))
+    };
+    all.iter().filter(|it| !is_inner(it)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(name: &str) -> RepoPath {
+        RepoPath::parse(name.as_bytes()).expect("a path")
+    }
+
+    fn cache(name: &str) -> MarkedDirectory {
+        MarkedDirectory { path: path(name), mark: Mark::CacheDirectory }
+    }
+
+    fn recognized(
+        at_start: &[&str],
+        at_end: &[&str],
+        kept: &str,
+        ignored: &str,
+    ) -> Vec<(String, RecognizedBecause)> {
+        let marked = |names: &[&str]| names.iter().map(|name| cache(name)).collect::<Vec<_>>();
+        let found = recognize(
+            &marked(at_start),
+            &marked(at_end),
+            &|directory| directory.as_bytes() == kept.as_bytes(),
+            &|_| true,
+            &mut |directory| directory.as_bytes() == ignored.as_bytes(),
+        );
+        found.into_iter().map(|it| (it.path.to_string(), it.because)).collect()
+    }
+
+    #[test]
+    fn a_mark_must_be_one() {
+        assert!(is_valid_mark(
+            Mark::CacheDirectory,
+            b"Signature: 8a477f597d28d172789f06886806bc55\n# by cargo\n"
+        ));
+        assert!(
+            !is_valid_mark(Mark::CacheDirectory, b"")
+                && !is_valid_mark(Mark::CacheDirectory, b"Signature: 8a477f59\n")
+        );
+        assert!(is_valid_mark(Mark::VirtualEnvironment, b"version = 3.12\nHome = /usr/bin\n"));
+        for bad in ["", "home\n", "home = \n", "homes = /usr\n", "# home\nversion = 3\n"] {
+            assert!(!is_valid_mark(Mark::VirtualEnvironment, bad.as_bytes()), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_mark_dropped_into_a_source_directory_hides_nothing() {
+        assert_eq!(recognized(&[], &["src/evil", "lib"], "", ""), []);
+    }
+
+    #[test]
+    fn a_mark_counts_at_the_start_where_it_is_ignored_and_under_the_name_of_a_tool() {
+        use RecognizedBecause::{Ignored, MarkedAtStart, ToolName};
+        assert_eq!(recognized(&["odd"], &["odd"], "", ""), [("odd".into(), MarkedAtStart)]);
+        assert_eq!(recognized(&["odd"], &[], "", ""), [("odd".into(), MarkedAtStart)], "it was removed");
+        assert_eq!(recognized(&[], &["odd"], "", "odd"), [("odd".into(), Ignored)]);
+        assert_eq!(recognized(&[], &["fuzz/target"], "", ""), [("fuzz/target".into(), ToolName)]);
+        assert_eq!(recognized(&[], &["a/.mypy_cache"], "", ""), [("a/.mypy_cache".into(), ToolName)]);
+    }
+
+    #[test]
+    fn a_directory_in_which_git_keeps_files_is_never_recognized() {
+        assert_eq!(recognized(&["target"], &["target"], "target", "target"), []);
+    }
+
+    #[test]
+    fn only_the_outermost_of_nested_outputs_is_named() {
+        assert_eq!(recognized(&[], &["target", "target/debug/target"], "", "").len(), 1);
+    }
+
+    #[test]
+    fn the_names_of_virtual_environments_are_no_names_of_caches() {
+        let env = |mark| MarkedDirectory { path: path("env"), mark };
+        let found = |mark| recognize(&[], &[env(mark)], &|_| false, &|_| true, &mut |_| false).len();
+        assert_eq!((found(Mark::VirtualEnvironment), found(Mark::CacheDirectory)), (1, 0));
+    }
+}

@@ -1,0 +1,34 @@
+//! Processes of a job whose supervisor was killed: known by a variable that every process of the job inherits.
+
+use std::fs;
+
+/// A process that goes on without its supervisor.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Orphan {
+    /// Its id.
+    pub pid: i32,
+    /// The name of its program, as the kernel keeps it.
+    pub program: String,
+}
+
+/// The processes that have `name=value` in their environment, by id. Only a hint: a process can drop the variable, and one
+/// of another user cannot be seen. Empty on systems without `/proc`.
+pub fn processes_with_variable(name: &str, value: &str) -> Vec<Orphan> {
+    let wanted = format!("{name}={value}").into_bytes();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mut found: Vec<Orphan> = ids
+        .filter(|pid: &i32| {
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable == wanted)
+        })
+        .map(|pid| Orphan { pid, program: program_of(pid) })
+        .collect();
+    found.sort();
+    found
+}
+
+fn program_of(pid: i32) -> String {
+    let name = fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
+    probity_core::bytes::escape(name.trim_ascii_end())
+}

@@ -1,0 +1,271 @@
+//! The delta D: the paths that differ between two snapshots.
+//!
+//! * A path is *modified* if its type, its permission bits or its content differ. What could not be read has no
+//!   known content; it is the same only if device, inode, size and times are.
+//! * A directory that came or went is in D only if nothing below it tells the same: an added one if it is empty
+//!   afterwards, a removed one if it was empty before. (One that was not looked into counts as empty.)
+//! * A directory whose type or permission bits changed is always in D.
+//! * A rename is a deletion and an addition. If a file takes the place of a directory, the path is modified and
+//!   everything below it deleted; the other way round, it is added.
+//!
+//! D is empty exactly when the two root hashes are equal.
+
+use crate::entry::size;
+use crate::record::{Dir, DirId, Facts, Held, Kind, Record};
+use crate::snapshot::Snapshot;
+use crate::walk::ROOT;
+use probity_core::Digest;
+use probity_paths::RepoPath;
+use std::cmp::Ordering;
+
+/// What happened to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ChangeKind {
+    /// It was not there before.
+    Added,
+    /// It was and is there, but not the same.
+    Modified,
+    /// It is no longer there.
+    Deleted,
+}
+
+impl ChangeKind {
+    /// The word for it in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Modified => "modified",
+            Self::Deleted => "deleted",
+        }
+    }
+}
+
+/// One path of D.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Where it is.
+    pub path: RepoPath,
+    /// What happened.
+    pub change: ChangeKind,
+    /// What was there.
+    pub before: Option<Side>,
+    /// What is there.
+    pub after: Option<Side>,
+}
+
+/// What is at a path on one side of a delta.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Side {
+    /// What it is.
+    pub kind: Kind,
+    /// The twelve permission bits.
+    pub mode: u32,
+    /// How many bytes a file or the target of a link has; 0 for everything else.
+    pub size: u64,
+    /// The hash of a file's bytes or of a link's target; `None` for everything else, and for what could not be read.
+    pub digest: Option<Digest>,
+}
+
+impl Side {
+    pub(crate) fn of(record: &Record) -> Self {
+        Self {
+            kind: record.held.kind(),
+            mode: record.facts.mode.into(),
+            size: size(record),
+            digest: record.held.digest(),
+        }
+    }
+}
+
+/// The paths that differ, sorted by their bytes.
+pub fn delta(before: &Snapshot, after: &Snapshot) -> Vec<Change> {
+    let mut changes = Vec::new();
+    compare(before, after, Equal::Skip, |pair| changes.extend(change(before, after, pair)));
+    changes.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    changes
+}
+
+/// How an entry was touched that is the same in type, permission bits and content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Touch {
+    /// Its owner, extended attributes, access list or names changed, or it was moved away and back.
+    Attributes,
+    /// It was written, and holds the same again.
+    Written,
+    /// Another object has its name now, with the same content.
+    Replaced,
+}
+
+/// An entry that is no part of D, and was touched all the same.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Touched {
+    /// Where it is.
+    pub path: RepoPath,
+    /// What can be told of it.
+    pub touch: Touch,
+}
+
+/// The entries that are no part of D, although something about them changed. Sorted by bytes.
+///
+/// Of directories only a change of attributes is told: whatever comes or goes below them touches them too.
+pub fn touched(before: &Snapshot, after: &Snapshot) -> Vec<Touched> {
+    let mut touched = Vec::new();
+    compare(before, after, Equal::Visit, |pair| {
+        if let Pair::Both(one, (dir, place)) = pair
+            && let Some(touch) = touch(before.record(one), after.record((dir, place)))
+        {
+            touched.push(Touched { path: after.path(dir, place), touch });
+        }
+    });
+    touched.sort_unstable();
+    touched
+}
+
+fn touch(old: &Record, new: &Record) -> Option<Touch> {
+    let object = |facts: &Facts| (facts.device, facts.inode);
+    if old.facts == new.facts || !is_same(old, new) {
+        return None;
+    }
+    let touch = if object(&old.facts) != object(&new.facts) {
+        Touch::Replaced
+    } else if old.facts.mtime_ns != new.facts.mtime_ns {
+        Touch::Written
+    } else {
+        Touch::Attributes
+    };
+    match new.held {
+        Held::File(Some(_)) | Held::Symlink(Some(_)) => Some(touch),
+        Held::Directory(Some(_))
+            if touch == Touch::Attributes && old.facts.ctime_ns != new.facts.ctime_ns =>
+        {
+            Some(touch)
+        }
+        _ => None,
+    }
+}
+
+/// The place of an entry: its directory, and which child it is.
+type Spot = (DirId, usize);
+
+/// An entry on one side or on both.
+#[derive(Clone, Copy)]
+enum Pair {
+    Before(Spot),
+    After(Spot),
+    Both(Spot, Spot),
+}
+
+/// What to do with directories whose hashes are equal.
+#[derive(Clone, Copy, PartialEq)]
+enum Equal {
+    Skip,
+    Visit,
+}
+
+/// Goes through both trees side by side, directory by directory.
+fn compare(before: &Snapshot, after: &Snapshot, equal: Equal, mut visit: impl FnMut(Pair)) {
+    let mut todo = vec![(Some(ROOT), Some(ROOT))];
+    while let Some((one, other)) = todo.pop() {
+        let (old, new) = (one.map(|id| before.dir(id)), other.map(|id| after.dir(id)));
+        if equal == Equal::Skip && old.zip(new).is_some_and(|(old, new)| old.hash == new.hash) {
+            continue;
+        }
+        for (i, j) in merge(old, new) {
+            let spots = (one.zip(i), other.zip(j));
+            match spots {
+                (Some(one), Some(other)) => visit(Pair::Both(one, other)),
+                (Some(one), None) => visit(Pair::Before(one)),
+                (None, Some(other)) => visit(Pair::After(other)),
+                (None, None) => {}
+            }
+            let below = (spots.0.and_then(|at| before.below(at)), spots.1.and_then(|at| after.below(at)));
+            if below != (None, None) {
+                todo.push(below);
+            }
+        }
+    }
+}
+
+/// The places of the children on both sides, name by name.
+fn merge<'a>(
+    old: Option<&'a Dir>,
+    new: Option<&'a Dir>,
+) -> impl Iterator<Item = (Option<usize>, Option<usize>)> + 'a {
+    let name = |dir: Option<&'a Dir>, at: usize| dir.and_then(|dir| Some(dir.name(dir.records.get(at)?)));
+    let (mut i, mut j) = (0, 0);
+    std::iter::from_fn(move || {
+        let order = match (name(old, i), name(new, j)) {
+            (None, None) => return None,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(one), Some(other)) => one.cmp(other),
+        };
+        let pair = (order.is_le().then_some(i), order.is_ge().then_some(j));
+        i += usize::from(order.is_le());
+        j += usize::from(order.is_ge());
+        Some(pair)
+    })
+}
+
+fn change(before: &Snapshot, after: &Snapshot, pair: Pair) -> Option<Change> {
+    match pair {
+        Pair::Both(one, other) => {
+            let (old, new) = (before.record(one), after.record(other));
+            let path = || after.path(other.0, other.1);
+            (!is_same(old, new)).then(|| Change {
+                path: path(),
+                change: ChangeKind::Modified,
+                before: Some(Side::of(old)),
+                after: Some(Side::of(new)),
+            })
+        }
+        Pair::Before(one) => (!before.is_told_by_children(one)).then(|| Change {
+            path: before.path(one.0, one.1),
+            change: ChangeKind::Deleted,
+            before: Some(Side::of(before.record(one))),
+            after: None,
+        }),
+        Pair::After(other) => (!after.is_told_by_children(other)).then(|| Change {
+            path: after.path(other.0, other.1),
+            change: ChangeKind::Added,
+            before: None,
+            after: Some(Side::of(after.record(other))),
+        }),
+    }
+}
+
+/// Whether two entries agree in type, permission bits and content. Children of directories speak for themselves.
+fn is_same(old: &Record, new: &Record) -> bool {
+    let holds_same = match (&old.held, &new.held) {
+        (Held::Directory(Some(_)), Held::Directory(Some(_))) => true,
+        (Held::File(None), Held::File(None))
+        | (Held::Symlink(None), Held::Symlink(None))
+        | (Held::Directory(None), Held::Directory(None)) => looks_same(&old.facts, &new.facts),
+        (old, new) => old == new,
+    };
+    holds_same && old.facts.mode == new.facts.mode
+}
+
+/// All that can be compared of what was not read.
+fn looks_same(old: &Facts, new: &Facts) -> bool {
+    let key = |facts: &Facts| (facts.device, facts.inode, facts.size, facts.mtime_ns, facts.ctime_ns);
+    key(old) == key(new)
+}
+
+impl Snapshot {
+    fn record(&self, (dir, place): Spot) -> &Record {
+        &self.dir(dir).records[place]
+    }
+
+    /// The directory at a spot, if it is one that was looked into.
+    fn below(&self, at: Spot) -> Option<DirId> {
+        match self.record(at).held {
+            Held::Directory(id) => id,
+            _ => None,
+        }
+    }
+
+    fn is_told_by_children(&self, at: Spot) -> bool {
+        self.below(at).is_some_and(|id| !self.dir(id).records.is_empty())
+    }
+}

@@ -1,0 +1,166 @@
+//! The entries of a snapshot as a caller sees them, and their order.
+
+use crate::object::GitId;
+use crate::record::{Dir, DirId, Held, Kind, Record};
+use crate::snapshot::Snapshot;
+use probity_core::Digest;
+use probity_paths::RepoPath;
+
+/// One entry of a snapshot.
+#[derive(Debug, Clone)]
+pub struct Entry<'a> {
+    path: RepoPath,
+    dir: &'a Dir,
+    place: usize,
+    git_id_len: usize,
+}
+
+impl<'a> Entry<'a> {
+    pub(crate) fn new(snapshot: &Snapshot, path: RepoPath, dir: &'a Dir, place: usize) -> Self {
+        Self { path, dir, place, git_id_len: snapshot.git_id_len() }
+    }
+
+    fn record(&self) -> &'a Record {
+        &self.dir.records[self.place]
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &RepoPath {
+        &self.path
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> Kind {
+        self.record().held.kind()
+    }
+
+    /// The twelve permission bits.
+    pub fn mode(&self) -> u32 {
+        self.record().facts.mode.into()
+    }
+
+    /// How many bytes a file or the target of a link has; 0 for everything else.
+    pub fn size(&self) -> u64 {
+        size(self.record())
+    }
+
+    /// When it was last written, in nanoseconds since 1970.
+    pub fn mtime_ns(&self) -> i64 {
+        self.record().facts.mtime_ns
+    }
+
+    /// When anything about it last changed, in nanoseconds since 1970.
+    pub fn ctime_ns(&self) -> i64 {
+        self.record().facts.ctime_ns
+    }
+
+    /// The device and the inode.
+    pub fn object(&self) -> (u64, u64) {
+        (self.record().facts.device, self.record().facts.inode)
+    }
+
+    /// How many names the object has.
+    pub fn links(&self) -> u32 {
+        self.record().facts.links
+    }
+
+    /// The hash of a file's bytes or of a link's target; `None` for everything else, and for what could not be read.
+    pub fn digest(&self) -> Option<Digest> {
+        self.record().held.digest()
+    }
+
+    /// Where a link points to.
+    pub fn link_target(&self) -> Option<&'a [u8]> {
+        self.dir.target(u32::try_from(self.place).ok()?)
+    }
+
+    /// The id that git gives to a file of these bytes, if the snapshot has ids.
+    pub fn git_id(&self) -> Option<GitId> {
+        let id = self.dir.git_ids.get(self.place * self.git_id_len..)?.get(..self.git_id_len)?;
+        matches!(self.record().held, Held::File(Some(_))).then(|| GitId::from_bytes(id))?
+    }
+}
+
+/// The size that counts: directories and special files have one that means nothing.
+pub(crate) fn size(record: &Record) -> u64 {
+    match record.held.kind() {
+        Kind::File | Kind::Symlink => record.facts.size,
+        _ => 0,
+    }
+}
+
+/// Goes through a snapshot in the order of the bytes of the paths.
+///
+/// That is not quite the order of a tree: `a`, `a.c`, `a/b`, since `.` comes before `/`. So a directory's children
+/// wait until every sibling that sorts before `a/` is done.
+pub(crate) struct Entries<'a> {
+    snapshot: &'a Snapshot,
+    levels: Vec<Level>,
+    path: Vec<u8>,
+}
+
+/// One directory on the way down.
+struct Level {
+    dir: DirId,
+    next: usize,
+    /// The directories that were listed and wait for their children to be.
+    waiting: Vec<usize>,
+    path_len: usize,
+}
+
+impl<'a> Entries<'a> {
+    pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
+        let root = Level { dir: crate::walk::ROOT, next: 0, waiting: Vec::new(), path_len: 0 };
+        Self { snapshot, levels: vec![root], path: Vec::new() }
+    }
+
+    /// The directory whose children come next on this level, if it is their turn.
+    fn turn(dir: &Dir, level: &Level) -> Option<usize> {
+        let &place = level.waiting.last()?;
+        let name = dir.name(&dir.records[place]);
+        let sibling = dir.records.get(level.next).map(|record| dir.name(record));
+        let is_before = |sibling: &[u8]| sibling.strip_prefix(name).is_some_and(|rest| rest[0] < b'/');
+        (!sibling.is_some_and(is_before)).then_some(place)
+    }
+
+    fn set_name(&mut self, path_len: usize, name: &[u8]) {
+        self.path.truncate(path_len);
+        if path_len > 0 {
+            self.path.push(b'/');
+        }
+        self.path.extend_from_slice(name);
+    }
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = Entry<'a>;
+
+    fn next(&mut self) -> Option<Entry<'a>> {
+        loop {
+            let level = self.levels.last_mut()?;
+            let dir = self.snapshot.dir(level.dir);
+            let path_len = level.path_len;
+            if let Some(place) = Self::turn(dir, level) {
+                level.waiting.pop();
+                self.set_name(path_len, dir.name(&dir.records[place]));
+                if let Held::Directory(Some(id)) = dir.records[place].held {
+                    let path_len = self.path.len();
+                    self.levels.push(Level { dir: id, next: 0, waiting: Vec::new(), path_len });
+                }
+                continue;
+            }
+            let Some(record) = dir.records.get(level.next) else {
+                self.levels.pop();
+                continue;
+            };
+            let place = level.next;
+            level.next += 1;
+            if matches!(record.held, Held::Directory(Some(_))) {
+                level.waiting.push(place);
+            }
+            self.set_name(path_len, dir.name(record));
+            let path = RepoPath::parse(&self.path).expect("names of a tree make a path");
+            return Some(Entry::new(self.snapshot, path, dir, place));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The refs of a repository, read from its files.
+
+use super::GitLayout;
+use super::files::{self, Seen, Visit};
+use super::layout::RefStorage;
+use crate::record::Kind;
+use probity_core::bytes::escape;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const MAX_REF_BYTES: u64 = 64 * 1024;
+const MAX_PACKED_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// What the refs of a repository are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refs {
+    /// They could be read.
+    Read {
+        /// What `HEAD` holds: `ref: refs/heads/…`, or an id; `None` if there is none.
+        head: Option<String>,
+        /// What each ref holds: an id, or `ref: …` if it stands for another one. Names that are no text are escaped.
+        refs: BTreeMap<String, String>,
+    },
+    /// They are kept in a way that is not read here.
+    NotReadable {
+        /// Which way, or what went wrong.
+        why: String,
+    },
+}
+
+/// Reads `HEAD` and all refs: the packed ones, the loose ones, and in a linked worktree its own.
+pub fn refs(layout: &GitLayout) -> Refs {
+    if let RefStorage::Other(name) = &layout.ref_storage {
+        return Refs::NotReadable { why: format!("refs are kept as `{name}`, which is not readable here") };
+    }
+    match read(layout) {
+        Ok((head, refs)) => Refs::Read { head, refs },
+        Err(error) => Refs::NotReadable { why: format!("the refs could not be read: {error}") },
+    }
+}
+
+type Read = (Option<String>, BTreeMap<String, String>);
+
+fn read(layout: &GitLayout) -> Result<Read, Errno> {
+    let mut refs = BTreeMap::new();
+    match files::read(&layout.common_dir.join("packed-refs"), MAX_PACKED_BYTES) {
+        Err(Errno::NOENT) => {}
+        packed => read_packed(&packed?, &mut refs),
+    }
+    read_loose(&layout.common_dir, &mut refs)?;
+    if layout.is_linked() {
+        read_loose(&layout.git_dir, &mut refs)?;
+    }
+    let head = value(&files::open_dir(&layout.git_dir)?, b"HEAD")?;
+    Ok((head, refs))
+}
+
+/// Reads lines like `<id> <name>`. Comments begin with `#`; lines with `^` tell what a tag stands for.
+fn read_packed(packed: &[u8], refs: &mut BTreeMap<String, String>) {
+    for line in
+        packed.split(|&byte| byte == b'\n').filter(|line| !line.starts_with(b"#") && !line.starts_with(b"^"))
+    {
+        if let Some(space) = line.iter().position(|&byte| byte == b' ') {
+            refs.insert(escape(&line[space + 1..]), escape(&line[..space]));
+        }
+    }
+}
+
+/// Reads the files below `refs`; they take precedence over packed refs.
+fn read_loose(git_dir: &Path, refs: &mut BTreeMap<String, String>) -> Result<(), Errno> {
+    let top = match files::open_dir(&git_dir.join("refs")) {
+        Err(Errno::NOENT) => return Ok(()),
+        top => top?,
+    };
+    let mut loose = Loose { refs, error: None };
+    files::walk(&top, &mut loose);
+    loose.error.map_or(Ok(()), Err)
+}
+
+struct Loose<'a> {
+    refs: &'a mut BTreeMap<String, String>,
+    error: Option<Errno>,
+}
+
+impl Visit for Loose<'_> {
+    fn list(&mut self, _path: &[u8], _names: &[&[u8]]) {}
+
+    fn see(&mut self, seen: &Seen<'_>) -> bool {
+        if seen.stat.kind != Kind::Directory && !seen.name.ends_with(b".lock") {
+            match value(seen.dir, seen.name) {
+                Ok(value) => {
+                    let name = [b"refs/", seen.path].concat();
+                    self.refs.extend(value.map(|value| (escape(&name), value)));
+                }
+                Err(error) => self.error = Some(error),
+            }
+        }
+        true
+    }
+
+    fn fail(&mut self, _path: &[u8], error: Errno) {
+        self.error = Some(error);
+    }
+}
+
+/// What a ref's file holds; an old kind of ref is a link to another.
+fn value(dir: &OwnedFd, name: &[u8]) -> Result<Option<String>, Errno> {
+    match files::read_at(dir, name, MAX_REF_BYTES) {
+        Ok(text) => Ok(Some(escape(text.trim_ascii()))),
+        Err(Errno::LOOP) => Ok(Some(format!("ref: {}", escape(&crate::sys::read_link(dir, name)?)))),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,236 @@
+//! The protected zone: the files of git that decide what git does, and those that tell what was done with it.
+//!
+//! An entry is *protected* (a change to it is a violation) or *recorded* (a change to it is told). The default is
+//! protected: what no rule knows, nobody may touch. Recorded are the traces of ordinary work: refs, `HEAD` and its
+//! kin, states of merges and rebases, locks, and caches that git rebuilds. Not looked at are the objects, the logs and
+//! the index, which change all the time and decide nothing here.
+//!
+//! Names: `.git` is what stands at the root of the tree. `.git/…` is a file of the *common* directory, wherever that
+//! lies; the files of a linked worktree are `.git/worktrees/<name>/…`, as they lie in the common directory. The same
+//! rules hold for the git directories of submodules below `.git/modules`.
+//!
+//! Directories are no entries, with two exceptions: `.git` and `.git/objects` are known by when they were made, so
+//! that a repository made again is seen. Links are entries and are not followed: what a linked `hooks` directory or a
+//! `core.hooksPath` leads to is content if it lies in the tree, and not seen if it lies outside.
+
+use super::GitLayout;
+use super::files::{self, Seen, Visit};
+use super::rules::rule;
+use crate::delta::ChangeKind;
+use crate::finding::TreeFinding;
+use crate::read::{self, Patience, Reader, Trouble};
+use crate::record::{Kind, Stat};
+use crate::sys;
+use probity_core::Digest;
+use probity_paths::RepoPath;
+use rustix::io::Errno;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// What a change to an entry of the zone means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ZoneClass {
+    /// It is told.
+    Recorded,
+    /// It is a violation.
+    Protected,
+}
+
+/// One entry of the zone.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ZoneEntry {
+    /// What a change to it means.
+    pub class: ZoneClass,
+    /// What it is.
+    pub kind: Kind,
+    /// The twelve permission bits.
+    pub mode: u32,
+    /// The hash of a file's bytes or of a link's target.
+    pub digest: Option<Digest>,
+    /// For what has no such hash: which object it is, by device, inode, and time in nanoseconds.
+    pub object: Option<(u64, u64, i64)>,
+}
+
+/// The zone at one time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ZoneSnapshot {
+    /// The entries by name.
+    pub entries: BTreeMap<RepoPath, ZoneEntry>,
+    /// What could not be read.
+    pub findings: Vec<TreeFinding>,
+}
+
+/// One difference between two snapshots of the zone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZoneChange {
+    /// Where it is.
+    pub path: RepoPath,
+    /// What happened.
+    pub change: ChangeKind,
+    /// What it means.
+    pub class: ZoneClass,
+}
+
+/// What differs between two snapshots of the zone, sorted by name.
+pub fn zone_delta(before: &ZoneSnapshot, after: &ZoneSnapshot) -> Vec<ZoneChange> {
+    let paths: BTreeSet<&RepoPath> = before.entries.keys().chain(after.entries.keys()).collect();
+    let change = |path: &RepoPath| {
+        let (old, new) = (before.entries.get(path), after.entries.get(path));
+        let change = match (old, new) {
+            (None, _) => ChangeKind::Added,
+            (_, None) => ChangeKind::Deleted,
+            (old, new) if old == new => return None,
+            _ => ChangeKind::Modified,
+        };
+        let class = old.into_iter().chain(new).map(|entry| entry.class).max()?;
+        Some(ZoneChange { path: path.clone(), change, class })
+    };
+    paths.into_iter().filter_map(change).collect()
+}
+
+/// Looks at the zone of a repository. `own_state` are the names in the common directory that are Probity's own.
+pub fn protected_snapshot(layout: &GitLayout, own_state: &[&[u8]]) -> ZoneSnapshot {
+    let mut zone = Zone {
+        found: ZoneSnapshot::default(),
+        reader: Reader::new(None),
+        patience: Patience::default(),
+        prefix: b".git".to_vec(),
+        bases: BTreeSet::from([Vec::new()]),
+        own_worktree: layout.git_dir.strip_prefix(&layout.common_dir).ok().map(as_bytes),
+        own_state,
+    };
+    zone.look_at_dot_git(&layout.root);
+    zone.walk(&layout.common_dir);
+    if zone.own_worktree.is_none() {
+        let name = layout.git_dir.file_name().unwrap_or_default().as_bytes();
+        zone.prefix = [b".git/worktrees/", name].concat();
+        zone.walk(&layout.git_dir);
+    }
+    zone.found.findings.sort_unstable();
+    zone.found
+}
+
+fn as_bytes(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().to_vec()
+}
+
+struct Zone<'a> {
+    found: ZoneSnapshot,
+    reader: Reader,
+    patience: Patience,
+    /// What stands before every path of the walk.
+    prefix: Vec<u8>,
+    /// The git directories that were found: the one that is walked, and those of submodules.
+    bases: BTreeSet<Vec<u8>>,
+    /// The directory of this worktree in the common directory; empty if it is the main one.
+    own_worktree: Option<Vec<u8>>,
+    own_state: &'a [&'a [u8]],
+}
+
+impl Zone<'_> {
+    fn walk(&mut self, dir: &Path) {
+        match files::open_dir(dir) {
+            Ok(top) => files::walk(&top, self),
+            // What is not there, or no directory any more, has no entries; the delta tells.
+            Err(Errno::NOENT | Errno::NOTDIR) => {}
+            Err(error) => self.report(b"", error.into()),
+        }
+    }
+
+    /// Keeps what stands at the root of the tree: the directory, the file that points to it, or a link.
+    fn look_at_dot_git(&mut self, root: &Path) {
+        let Ok(root) = files::open_dir(root) else { return };
+        if let Ok(stat) = sys::stat_at(&root, b".git") {
+            self.keep(&Seen { dir: &root, name: b".git", path: b"", stat }, ZoneClass::Protected);
+        }
+    }
+
+    /// Keeps an entry, read until it does not change any more.
+    fn keep(&mut self, seen: &Seen<'_>, class: ZoneClass) {
+        let read = match seen.stat.kind {
+            Kind::File => self.patience.settle(|| {
+                let (stat, digest) = self.reader.file(seen.dir, seen.name, &mut Vec::new())?;
+                Ok((stat, Some(digest)))
+            }),
+            Kind::Symlink => self.patience.settle(|| {
+                let (stat, target) = read::link(seen.dir, seen.name)?;
+                Ok((stat, Some(Digest::of(&target))))
+            }),
+            _ => Ok((seen.stat, None)),
+        };
+        let (stat, digest) = match read {
+            Ok(read) => read,
+            Err(Trouble::Gone) => return,
+            Err(trouble) => {
+                self.report(seen.path, trouble);
+                (seen.stat, None)
+            }
+        };
+        let object = digest.is_none().then(|| (stat.device, stat.inode, moment(&stat)));
+        let entry = ZoneEntry { class, kind: stat.kind, mode: stat.mode.into(), digest, object };
+        self.found.entries.insert(self.name(seen.path), entry);
+    }
+
+    fn name(&self, path: &[u8]) -> RepoPath {
+        let name = if path.is_empty() { self.prefix.clone() } else { [&self.prefix, path].join(&b'/') };
+        RepoPath::parse(&name).expect("names of a directory make a path")
+    }
+
+    fn report(&mut self, path: &[u8], trouble: Trouble) {
+        let (path, reason, detail) = (self.name(path), trouble.reason(), trouble.to_string());
+        self.found.findings.push(TreeFinding { path, reason, detail });
+    }
+
+    /// The names of a path from the git directory that it belongs to.
+    fn names<'p>(&self, path: &'p [u8]) -> Vec<&'p [u8]> {
+        let is_above = |base: &&Vec<u8>| base.is_empty() || is_below(path, base);
+        let base = self.bases.iter().filter(is_above).map(Vec::len).max().unwrap_or(0);
+        path[base + usize::from(base > 0)..].split(|&byte| byte == b'/').collect()
+    }
+
+    /// What the rules say about a path of the walk; `None`: it is not looked at.
+    fn class(&self, path: &[u8]) -> Option<ZoneClass> {
+        if self.own_state.contains(&path) {
+            return None;
+        }
+        let is_own = self.own_worktree.as_deref().is_some_and(|own| !own.is_empty() && is_below(path, own));
+        rule(&self.names(path), is_own)
+    }
+}
+
+impl Visit for Zone<'_> {
+    /// A directory below `modules` that has a `HEAD` and objects is the git directory of a submodule.
+    fn list(&mut self, path: &[u8], names: &[&[u8]]) {
+        let is_module =
+            matches!(self.names(path)[..], [b"modules", _, ..] | [b"worktrees", _, b"modules", _, ..]);
+        if is_module && [&b"HEAD"[..], b"objects"].iter().all(|name| names.contains(name)) {
+            self.bases.insert(path.to_vec());
+        }
+    }
+
+    fn see(&mut self, seen: &Seen<'_>) -> bool {
+        let Some(class) = self.class(seen.path) else { return false };
+        if seen.stat.kind != Kind::Directory || seen.path == b"objects" {
+            self.keep(seen, class);
+        }
+        true
+    }
+
+    fn fail(&mut self, path: &[u8], error: Errno) {
+        // A directory that vanished since it was listed is not there.
+        if error != Errno::NOENT {
+            self.report(path, error.into());
+        }
+    }
+}
+
+/// When a directory was made (it lives on while its entries come and go), or when anything else last changed.
+fn moment(stat: &Stat) -> i64 {
+    if stat.kind == Kind::Directory { stat.born_ns } else { stat.ctime_ns }
+}
+
+fn is_below(path: &[u8], dir: &[u8]) -> bool {
+    path.strip_prefix(dir).is_some_and(|rest| rest.first() == Some(&b'/'))
+}

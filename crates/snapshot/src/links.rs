@@ -1,0 +1,170 @@
+//! Ways out of the tree: symbolic links whose target leaves it, and hard links with a name outside.
+//!
+//! A link is followed by its text alone, through links inside the tree, as the system would. It leaves the tree if
+//! it climbs above the root or names an absolute path that does not begin with the root's. A link that leads into
+//! the root's own path is inside, and noted. Links that lead in circles or to nothing leave nowhere.
+
+use crate::finding::TreeFinding;
+use crate::record::{DirId, Held, Kind};
+use crate::snapshot::{Note, Snapshot};
+use crate::walk::ROOT;
+use probity_core::{Reason, bytes};
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// How many links the system follows in one path.
+const MAX_LINKS: usize = 40;
+
+/// How many names a path may have, all links written out, before it is given up as leaving the tree.
+const MAX_STEPS: usize = 4096;
+
+/// Reports every way out.
+pub(crate) fn judge(snapshot: &mut Snapshot, root: &Path) {
+    let (mut findings, mut notes) = (Vec::new(), Vec::new());
+    symlinks(snapshot, root.as_os_str().as_bytes(), &mut findings, &mut notes);
+    hard_links(snapshot, &mut findings);
+    snapshot.findings.extend(findings);
+    snapshot.notes.extend(notes);
+}
+
+/// The names that the tree shows for one object.
+#[derive(Default)]
+struct Names {
+    links: u32,
+    found: Vec<(DirId, usize)>,
+}
+
+/// Reports the files that have more names than the tree shows.
+fn hard_links(snapshot: &Snapshot, findings: &mut Vec<TreeFinding>) {
+    let mut objects: BTreeMap<(u64, u64), Names> = BTreeMap::new();
+    for (id, dir) in (0..).zip(&snapshot.dirs) {
+        for (place, record) in dir.records.iter().enumerate() {
+            if record.facts.links > 1 && record.held.kind() != Kind::Directory {
+                let names = objects.entry((record.facts.device, record.facts.inode)).or_default();
+                names.links = names.links.max(record.facts.links);
+                names.found.push((id, place));
+            }
+        }
+    }
+    for Names { links, found } in objects.values().filter(|names| names.found.len() < names.links as usize) {
+        for &(id, place) in found {
+            findings.push(TreeFinding {
+                path: snapshot.path(id, place),
+                reason: Reason::UnsafeHardLink,
+                detail: format!("{links} names, {} of them in the tree", found.len()),
+            });
+        }
+    }
+}
+
+fn symlinks(snapshot: &Snapshot, root: &[u8], findings: &mut Vec<TreeFinding>, notes: &mut Vec<Note>) {
+    for (id, dir) in (0..).zip(&snapshot.dirs) {
+        for (place, target) in &dir.targets {
+            let path = || snapshot.path(id, *place as usize);
+            match Walker::new(snapshot, root, id).follow(target) {
+                Way::Out => findings.push(TreeFinding {
+                    path: path(),
+                    reason: Reason::UnsafeLinkEscapes,
+                    detail: format!("it points to `{}`", bytes::escape(target)),
+                }),
+                Way::Inside if target.first() == Some(&b'/') => notes.push(Note::AbsoluteLinkInside(path())),
+                Way::Inside => {}
+            }
+        }
+    }
+}
+
+/// Where a link leads.
+#[derive(Debug, PartialEq)]
+enum Way {
+    Inside,
+    Out,
+}
+
+/// Goes along the text of links.
+struct Walker<'a> {
+    snapshot: &'a Snapshot,
+    root: &'a [u8],
+    /// The directories from the root (which is not among them) to here. `None`: something that is no directory of the
+    /// snapshot; below it there can only be names.
+    at: Vec<Option<DirId>>,
+    /// The names to go, the next one last.
+    ahead: Vec<&'a [u8]>,
+}
+
+impl<'a> Walker<'a> {
+    fn new(snapshot: &'a Snapshot, root: &'a [u8], dir: DirId) -> Self {
+        let mut at = Vec::new();
+        let mut above = dir;
+        while above != ROOT {
+            at.push(Some(above));
+            above = snapshot.dir(above).parent.0;
+        }
+        at.reverse();
+        Self { snapshot, root, at, ahead: Vec::new() }
+    }
+
+    fn follow(mut self, target: &'a [u8]) -> Way {
+        let mut n_links = 1;
+        if !self.enter(target) {
+            return Way::Out;
+        }
+        for _ in 0..MAX_STEPS {
+            match self.ahead.pop() {
+                None => return Way::Inside,
+                Some(b"" | b".") => {}
+                Some(b"..") if self.at.is_empty() => return Way::Out,
+                Some(b"..") => drop(self.at.pop()),
+                Some(name) => match self.step(name) {
+                    None => {}
+                    // The system gives up here, so nothing can be written through this link.
+                    Some(_) if n_links == MAX_LINKS => return Way::Inside,
+                    Some(target) => {
+                        n_links += 1;
+                        if !self.enter(target) {
+                            return Way::Out;
+                        }
+                    }
+                },
+            }
+        }
+        Way::Out
+    }
+
+    /// Goes to `name`; if it is a link it stays, and gives the link's target.
+    fn step(&mut self, name: &[u8]) -> Option<&'a [u8]> {
+        let here = self.at.last().copied().unwrap_or(Some(ROOT));
+        let dir = here.map(|id| self.snapshot.dir(id));
+        let found = dir.and_then(|dir| Some((dir, dir.find(name)?)));
+        let held = found.map(|(dir, place)| (dir, place, dir.records[place].held));
+        match held {
+            Some((dir, place, Held::Symlink(Some(_)))) => dir.target(u32::try_from(place).ok()?),
+            Some((_, _, Held::Directory(id))) => {
+                self.at.push(id);
+                None
+            }
+            _ => {
+                self.at.push(None);
+                None
+            }
+        }
+    }
+
+    /// Puts the names of `target` ahead; `false` if it is absolute and not below the root.
+    fn enter(&mut self, target: &'a [u8]) -> bool {
+        let mut names: Vec<&[u8]> = target.split(|&byte| byte == b'/').collect();
+        if target.first() == Some(&b'/') {
+            names.retain(|name| !matches!(*name, b"" | b"."));
+            let root: Vec<&[u8]> =
+                self.root.split(|&byte| byte == b'/').filter(|name| !name.is_empty()).collect();
+            if !names.starts_with(&root) {
+                return false;
+            }
+            names.drain(..root.len());
+            self.at.clear();
+        }
+        self.ahead.extend(names.into_iter().rev());
+        true
+    }
+}

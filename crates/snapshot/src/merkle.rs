@@ -1,0 +1,123 @@
+//! The hash of a directory, and so of a tree: equal hashes, equal trees.
+//!
+//! The hash of a directory is the SHA-256 of these bytes; numbers are big-endian and unsigned:
+//!
+//! ```text
+//! "probity/tree/v1" 00
+//! number of children                       8 bytes
+//! for each child, in the order of the bytes of its name:
+//!   length of the name                     4 bytes
+//!   name
+//!   permission bits (the twelve of 07777)  2 bytes
+//!   what it is                             1 byte
+//!   what it holds
+//! ```
+//!
+//! | What it is | Byte | What it holds |
+//! |---|---|---|
+//! | file | `f` | SHA-256 of its bytes, 32 bytes |
+//! | symbolic link | `l` | SHA-256 of its target, 32 bytes |
+//! | directory | `d` | the hash of the directory, 32 bytes |
+//! | named pipe | `p` | nothing |
+//! | socket | `s` | nothing |
+//! | character device | `c` | device number, 8 bytes |
+//! | block device | `b` | device number, 8 bytes |
+//! | file, link, directory that was not read | `F`, `L`, `D` | device, inode, size, mtime in ns, ctime in ns, 8 bytes each |
+//!
+//! The root hash of a snapshot is the hash of its root directory. The root directory has no name, so its own
+//! permission bits are in no hash. Times, inodes, owners, link counts and the sizes of directories are in no hash
+//! either, except for what was not read: there they are all that can be compared.
+
+use crate::record::{Dir, Facts, Held, Record};
+use probity_core::Digest;
+use probity_core::digest::Hasher;
+
+/// Fills in the hashes of all directories, the last first: a parent comes before its children in `dirs`.
+pub(crate) fn hash_all(dirs: &mut [Dir]) {
+    hash_where(dirs, |_| true);
+}
+
+/// Fills in the hashes of the directories that have directories; the others have theirs from [`hash_leaf`].
+pub(crate) fn hash_parents(dirs: &mut [Dir]) {
+    hash_where(dirs, |dir| !is_leaf(dir));
+}
+
+/// Fills in the hash of a directory if that needs no other: then those who walk can do it side by side.
+pub(crate) fn hash_leaf(dir: &mut Dir) {
+    if is_leaf(dir) {
+        dir.hash = hash_dir(dir, &[], &mut Vec::new());
+    }
+}
+
+fn is_leaf(dir: &Dir) -> bool {
+    !dir.records.iter().any(|record| matches!(record.held, Held::Directory(_)))
+}
+
+fn hash_where(dirs: &mut [Dir], wanted: impl Fn(&Dir) -> bool) {
+    let mut bytes = Vec::new();
+    for id in (0..dirs.len()).rev() {
+        if wanted(&dirs[id]) {
+            dirs[id].hash = hash_dir(&dirs[id], dirs, &mut bytes);
+        }
+    }
+}
+
+fn hash_dir(dir: &Dir, dirs: &[Dir], bytes: &mut Vec<u8>) -> Digest {
+    bytes.clear();
+    bytes.extend_from_slice(b"probity/tree/v1\0");
+    bytes.extend_from_slice(&(dir.records.len() as u64).to_be_bytes());
+    let mut hasher = Hasher::default();
+    for record in &dir.records {
+        put_record(dir, record, dirs, bytes);
+        if bytes.len() > 32 * 1024 {
+            hasher.update(bytes);
+            bytes.clear();
+        }
+    }
+    hasher.update(bytes);
+    hasher.finish()
+}
+
+fn put_record(dir: &Dir, record: &Record, dirs: &[Dir], bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(&u32::from(record.name.1).to_be_bytes());
+    bytes.extend_from_slice(dir.name(record));
+    bytes.extend_from_slice(&record.facts.mode.to_be_bytes());
+    bytes.push(tag(&record.held));
+    match &record.held {
+        Held::File(Some(digest)) | Held::Symlink(Some(digest)) => bytes.extend_from_slice(digest.as_bytes()),
+        Held::Directory(Some(id)) => bytes.extend_from_slice(dirs[*id as usize].hash.as_bytes()),
+        Held::File(None) | Held::Symlink(None) | Held::Directory(None) => put_unread(bytes, &record.facts),
+        Held::CharDevice(number) | Held::BlockDevice(number) => {
+            bytes.extend_from_slice(&number.to_be_bytes());
+        }
+        Held::Fifo | Held::Socket => {}
+    }
+}
+
+/// The byte that says what an entry is.
+pub(crate) const fn tag(held: &Held) -> u8 {
+    match held {
+        Held::File(Some(_)) => b'f',
+        Held::File(None) => b'F',
+        Held::Symlink(Some(_)) => b'l',
+        Held::Symlink(None) => b'L',
+        Held::Directory(Some(_)) => b'd',
+        Held::Directory(None) => b'D',
+        Held::Fifo => b'p',
+        Held::Socket => b's',
+        Held::CharDevice(_) => b'c',
+        Held::BlockDevice(_) => b'b',
+    }
+}
+
+fn put_unread(bytes: &mut Vec<u8>, facts: &Facts) {
+    for number in [
+        facts.device,
+        facts.inode,
+        facts.size,
+        facts.mtime_ns.cast_unsigned(),
+        facts.ctime_ns.cast_unsigned(),
+    ] {
+        bytes.extend_from_slice(&number.to_be_bytes());
+    }
+}

@@ -1,0 +1,133 @@
+//! Git's names for content, so that a caller can know which contents git already holds.
+
+use probity_core::digest::Hasher;
+use sha1::{Digest as _, Sha1};
+use std::fmt;
+
+/// How a repository names its objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ObjectFormat {
+    /// 20 bytes; what nearly every repository has.
+    Sha1,
+    /// 32 bytes.
+    Sha256,
+}
+
+impl ObjectFormat {
+    /// How many bytes an id has.
+    pub const fn id_len(self) -> usize {
+        match self {
+            Self::Sha1 => 20,
+            Self::Sha256 => 32,
+        }
+    }
+}
+
+/// The id of a git object.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GitId(Box<[u8]>);
+
+impl GitId {
+    /// Takes the bytes of an id, or `None` when no format has ids of that length.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        [ObjectFormat::Sha1, ObjectFormat::Sha256]
+            .iter()
+            .any(|format| format.id_len() == bytes.len())
+            .then(|| Self(bytes.into()))
+    }
+
+    /// Reads 40 or 64 lower-case hex digits.
+    pub fn from_hex(digits: &[u8]) -> Option<Self> {
+        if digits.iter().any(u8::is_ascii_uppercase) {
+            return None;
+        }
+        let mut bytes = [0; 32];
+        let id = bytes.get_mut(..digits.len() / 2)?;
+        hex::decode_to_slice(digits, id).ok()?;
+        Self::from_bytes(id)
+    }
+
+    /// The id of a blob with this content.
+    pub fn of_blob(format: ObjectFormat, content: &[u8]) -> Self {
+        let mut hasher = BlobHasher::new(format, content.len() as u64);
+        hasher.update(content);
+        let mut id = Vec::with_capacity(format.id_len());
+        hasher.finish(&mut id);
+        Self(id.into())
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Display for GitId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(&self.0))
+    }
+}
+
+impl fmt::Debug for GitId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Computes the id of a blob while its bytes go by.
+pub(crate) enum BlobHasher {
+    Sha1(Sha1),
+    Sha256(Box<Hasher>),
+}
+
+impl BlobHasher {
+    /// Begins a blob of `size` bytes: git hashes the length first.
+    pub(crate) fn new(format: ObjectFormat, size: u64) -> Self {
+        let mut hasher = match format {
+            ObjectFormat::Sha1 => Self::Sha1(Sha1::new()),
+            ObjectFormat::Sha256 => Self::Sha256(Box::default()),
+        };
+        hasher.update(format!("blob {size}\0").as_bytes());
+        hasher
+    }
+
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Sha1(hasher) => hasher.update(bytes),
+            Self::Sha256(hasher) => hasher.update(bytes),
+        }
+    }
+
+    pub(crate) fn finish(self, id: &mut Vec<u8>) {
+        match self {
+            Self::Sha1(hasher) => id.extend_from_slice(&hasher.finalize()),
+            Self::Sha256(hasher) => id.extend_from_slice(hasher.finish().as_bytes()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(format: ObjectFormat, content: &[u8]) -> String {
+        GitId::of_blob(format, content).to_string()
+    }
+
+    #[test]
+    fn agrees_with_git_hash_object() {
+        assert_eq!(id(ObjectFormat::Sha1, b""), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
+        assert_eq!(id(ObjectFormat::Sha1, b"hello\n"), "ce013625030ba8dba906f756967f9e9ca394464a");
+        assert_eq!(
+            id(ObjectFormat::Sha256, b""),
+            "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+        );
+    }
+
+    #[test]
+    fn reads_only_ids_of_a_known_length() {
+        assert!(GitId::from_hex(b"ce013625030ba8dba906f756967f9e9ca394464a").is_some());
+        assert_eq!(GitId::from_hex(b"CE013625030ba8dba906f756967f9e9ca394464a"), None);
+        assert_eq!(GitId::from_hex(b"ce01"), None);
+    }
+}

@@ -1,0 +1,198 @@
+//! Reading one entry so that what is reported was true at one moment: it is looked at before and after, and read
+//! again if it changed in between. Memory stays the same however large the file is.
+
+use crate::object::{BlobHasher, ObjectFormat};
+use crate::record::{Kind, Stat};
+use crate::sys;
+use probity_core::digest::Hasher;
+use probity_core::{Digest, Reason};
+use rustix::fd::AsFd;
+use rustix::io::Errno;
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// How often an entry is read before it is called unstable.
+pub(crate) const ATTEMPTS: u32 = 4;
+
+const BUFFER_BYTES: usize = 128 * 1024;
+
+/// Why an entry could not be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// It is no longer there.
+    Gone,
+    /// It is no longer what it was: replaced, or written to.
+    Changed,
+    /// The system refuses.
+    Refused(Errno),
+}
+
+impl Trouble {
+    /// The code that a person sees.
+    pub(crate) const fn reason(self) -> Reason {
+        match self {
+            Self::Gone | Self::Changed => Reason::TreeUnstable,
+            Self::Refused(_) => Reason::TreeUnavailable,
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gone => f.write_str("it vanished while it was looked at"),
+            Self::Changed => write!(f, "it changed during each of {ATTEMPTS} attempts to read it"),
+            Self::Refused(error) => fmt::Display::fmt(error, f),
+        }
+    }
+}
+
+impl From<Errno> for Trouble {
+    /// A name that was listed a moment ago and is now missing, or something else, has changed.
+    fn from(error: Errno) -> Self {
+        match error {
+            Errno::NOENT => Self::Gone,
+            Errno::NOTDIR | Errno::ISDIR | Errno::LOOP | Errno::NXIO | Errno::NODEV => Self::Changed,
+            refused => Self::Refused(refused),
+        }
+    }
+}
+
+/// How long a whole walk may wait for writers to end: a bound on pauses, so that a tree full of writers costs seconds.
+pub(crate) struct Patience(AtomicU32);
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self(AtomicU32::new(500))
+    }
+}
+
+impl Patience {
+    /// Waits, a little longer before each new attempt. Once patience is used up, it does not wait any more.
+    pub(crate) fn pause(&self, attempt: u32) {
+        let spend = |left: u32| left.checked_sub(1);
+        if self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok() {
+            std::thread::sleep(Duration::from_millis(1 << (2 * attempt.min(3))));
+        }
+    }
+
+    /// Does `step` again while its object changes, a bounded number of times.
+    pub(crate) fn settle<T>(&self, mut step: impl FnMut() -> Result<T, Trouble>) -> Result<T, Trouble> {
+        for attempt in 0..ATTEMPTS - 1 {
+            match step() {
+                Err(Trouble::Changed) => self.pause(attempt),
+                done => return done,
+            }
+        }
+        step()
+    }
+}
+
+/// Reads files with one buffer.
+pub(crate) struct Reader {
+    buffer: Vec<u8>,
+    git: Option<ObjectFormat>,
+}
+
+impl Reader {
+    pub(crate) fn new(git: Option<ObjectFormat>) -> Self {
+        Self { buffer: vec![0; BUFFER_BYTES], git }
+    }
+
+    /// Hashes the file `name` below `dir` once. The git blob id is appended to `git_id` if it is wanted.
+    pub(crate) fn file(
+        &mut self,
+        dir: impl AsFd,
+        name: &[u8],
+        git_id: &mut Vec<u8>,
+    ) -> Result<(Stat, Digest), Trouble> {
+        let file = sys::open_file(dir, name)?;
+        let before = sys::stat_fd(&file)?;
+        if before.kind != Kind::File {
+            return Err(Trouble::Changed);
+        }
+        let mut hasher = Hasher::default();
+        let mut blob = self.git.map(|format| BlobHasher::new(format, before.size));
+        self.pieces(&file, before.size, |piece| {
+            hasher.update(piece);
+            if let Some(blob) = &mut blob {
+                blob.update(piece);
+            }
+        })?;
+        if sys::stat_fd(&file)? != before {
+            return Err(Trouble::Changed);
+        }
+        if let Some(blob) = blob {
+            blob.finish(git_id);
+        }
+        Ok((before, hasher.finish()))
+    }
+
+    /// Hands over the `size` bytes of `file`, piece by piece.
+    fn pieces(&mut self, file: impl AsFd, size: u64, mut take: impl FnMut(&[u8])) -> Result<(), Trouble> {
+        let mut left = size;
+        loop {
+            let n = match rustix::io::read(&file, &mut self.buffer[..]) {
+                Err(Errno::INTR) => continue,
+                n => n?,
+            };
+            take(&self.buffer[..n]);
+            left = left.checked_sub(n as u64).ok_or(Trouble::Changed)?;
+            // A read that ends short of the buffer, just where the file ends, needs no second one to find the end.
+            if left == 0 && n < self.buffer.len() {
+                return Ok(());
+            }
+            if n == 0 {
+                return Err(Trouble::Changed);
+            }
+        }
+    }
+}
+
+/// Reads the target of the link `name` below `dir` once.
+pub(crate) fn link(dir: impl AsFd, name: &[u8]) -> Result<(Stat, Vec<u8>), Trouble> {
+    let before = sys::stat_at(&dir, name)?;
+    if before.kind != Kind::Symlink {
+        return Err(Trouble::Changed);
+    }
+    let target = sys::read_link(&dir, name).map_err(|error| match error {
+        Errno::INVAL => Trouble::Changed,
+        other => other.into(),
+    })?;
+    if sys::stat_at(&dir, name)? == before { Ok((before, target)) } else { Err(Trouble::Changed) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Settles on something that changes `n_changes` times, and counts the attempts.
+    fn settle(n_changes: u32) -> (Result<(), Trouble>, u32) {
+        let mut n_attempts = 0;
+        let result = Patience::default().settle(|| {
+            n_attempts += 1;
+            if n_attempts > n_changes { Ok(()) } else { Err(Trouble::Changed) }
+        });
+        (result, n_attempts)
+    }
+
+    #[test]
+    fn what_comes_to_rest_is_read_and_what_does_not_is_given_up() {
+        assert_eq!(settle(0), (Ok(()), 1));
+        assert_eq!(settle(ATTEMPTS - 1), (Ok(()), ATTEMPTS));
+        assert_eq!(settle(ATTEMPTS), (Err(Trouble::Changed), ATTEMPTS));
+    }
+
+    #[test]
+    fn what_is_gone_or_refused_is_not_tried_again() {
+        for trouble in [Trouble::Gone, Trouble::Refused(Errno::ACCESS)] {
+            let mut n_attempts = 0;
+            let result: Result<(), _> = Patience::default().settle(|| {
+                n_attempts += 1;
+                Err(trouble)
+            });
+            assert_eq!((result, n_attempts), (Err(trouble), 1));
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Writing an entry back, or taking it away: the hand of `probity revert`.
+//!
+//! Every step goes from handle to handle and follows no link, so nothing outside the tree can be written. What is there
+//! is compared first with what the caller expects; if it is anything else, someone was here since, and nothing is
+//! done (`REVERT.CHANGED_SINCE`). A file is written beside its place, synced, and put there in one step. Owners and
+//! extended attributes are not restored.
+
+use crate::delta::Side;
+use crate::read::{self, Reader, Trouble};
+use crate::record::{Facts, Held, Kind, Record, Stat};
+use crate::sys;
+use probity_core::{Digest, Reason};
+use probity_paths::RepoPath;
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::{Errno, Result as SysResult};
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What is to be at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted<'a> {
+    /// Nothing.
+    Nothing,
+    /// A file with these bytes and permission bits.
+    File {
+        /// The content.
+        bytes: &'a [u8],
+        /// The twelve permission bits.
+        mode: u32,
+    },
+    /// A link to this target.
+    Symlink {
+        /// The target, as it was.
+        target: &'a [u8],
+    },
+    /// A directory with these permission bits.
+    Directory {
+        /// The twelve permission bits.
+        mode: u32,
+    },
+}
+
+/// Why an entry was not restored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{path}` was not restored: {detail}")]
+pub struct RestoreError {
+    /// Which entry.
+    pub path: RepoPath,
+    /// `REVERT.CHANGED_SINCE` or `TREE.UNAVAILABLE`.
+    pub reason: Reason,
+    /// More about it, for a person.
+    pub detail: String,
+}
+
+/// A tree that can be written to.
+pub struct Restorer<'a> {
+    root: OwnedFd,
+    /// The permission bits of the directories as they were; `None` for those that were not there.
+    dir_mode: &'a dyn Fn(&RepoPath) -> Option<u32>,
+}
+
+/// Why a step did not succeed.
+enum Failure {
+    Changed(String),
+    System(Errno),
+}
+
+impl From<Errno> for Failure {
+    fn from(error: Errno) -> Self {
+        Self::System(error)
+    }
+}
+
+impl From<Trouble> for Failure {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Refused(error) => Self::System(error),
+            changed => Self::Changed(changed.to_string()),
+        }
+    }
+}
+
+impl<'a> Restorer<'a> {
+    /// Opens the tree at `root`. `dir_mode` tells which directories there were, with their permission bits: missing
+    /// ones are made again, and those that were not there are removed once nothing is left in them.
+    pub fn open(root: &Path, dir_mode: &'a dyn Fn(&RepoPath) -> Option<u32>) -> std::io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self { root: rustix::fs::open(root, flags, Mode::empty())?, dir_mode })
+    }
+
+    /// Makes `path` be what is `wanted`, if what is there now is `present` (`None`: nothing). A directory that gives
+    /// way must be empty.
+    pub fn restore(
+        &self,
+        path: &RepoPath,
+        present: Option<&Side>,
+        wanted: &Wanted<'_>,
+    ) -> Result<(), RestoreError> {
+        self.try_restore(path, present, wanted).map_err(|failure| {
+            let (reason, detail) = match failure {
+                Failure::Changed(detail) => (Reason::RevertChangedSince, detail),
+                Failure::System(error) => (Reason::TreeUnavailable, error.to_string()),
+            };
+            RestoreError { path: path.clone(), reason, detail }
+        })
+    }
+
+    fn try_restore(
+        &self,
+        path: &RepoPath,
+        present: Option<&Side>,
+        wanted: &Wanted<'_>,
+    ) -> Result<(), Failure> {
+        let Some(parent) = self.parent(path, *wanted != Wanted::Nothing)? else {
+            return if present.is_none() { Ok(()) } else { Err(Failure::Changed("it is gone".to_owned())) };
+        };
+        let name = path.file_name();
+        let found = look(&parent, name)?;
+        // A directory that is gone took nothing with it: it may have been pruned a moment ago.
+        let was_dir = present.is_some_and(|side| side.kind == Kind::Directory);
+        let present = if found.is_none() && was_dir { None } else { present };
+        if found.as_ref() != present {
+            return Err(Failure::Changed(describe(found.as_ref())));
+        }
+        match *wanted {
+            Wanted::Nothing => clear(&parent, name, present)?,
+            Wanted::Directory { mode } => {
+                if present.is_none_or(|side| side.kind != Kind::Directory) {
+                    clear(&parent, name, present)?;
+                    rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o700))?;
+                }
+                set_mode(&sys::open_dir(&parent, name)?, mode)?;
+            }
+            Wanted::File { bytes, mode } => {
+                let draft = write_draft(&parent, bytes, mode)?;
+                put(&parent, &draft, name, present)?;
+            }
+            Wanted::Symlink { target } => {
+                let draft = draft_name();
+                rustix::fs::symlinkat(target, &parent, &draft[..])?;
+                put(&parent, &draft, name, present)?;
+            }
+        }
+        rustix::fs::fsync(&parent)?;
+        if *wanted == Wanted::Nothing {
+            self.prune(path)?;
+        }
+        Ok(())
+    }
+
+    /// Opens the directory that holds `path`. If it is missing it is made, or else there is `None`.
+    fn parent(&self, path: &RepoPath, make: bool) -> Result<Option<OwnedFd>, Failure> {
+        let mut dir = sys::open_dir(&self.root, b".")?;
+        let Some(parent) = path.parent() else { return Ok(Some(dir)) };
+        let mut end = 0;
+        for name in parent.segments() {
+            end += name.len() + usize::from(end > 0);
+            dir = match sys::open_dir(&dir, name) {
+                Ok(below) => below,
+                Err(Errno::NOENT) if !make => return Ok(None),
+                Err(Errno::NOENT) => self.make_dir(&dir, name, &parent.as_bytes()[..end])?,
+                Err(Errno::NOTDIR | Errno::LOOP) => {
+                    return Err(Failure::Changed("a directory above it is no directory any more".to_owned()));
+                }
+                Err(error) => return Err(error.into()),
+            };
+        }
+        Ok(Some(dir))
+    }
+
+    fn make_dir(&self, dir: &OwnedFd, name: &[u8], path: &[u8]) -> SysResult<OwnedFd> {
+        rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(0o700))?;
+        let new = sys::open_dir(dir, name)?;
+        let mode = RepoPath::parse(path).ok().and_then(|path| (self.dir_mode)(&path));
+        set_mode(&new, mode.unwrap_or(0o755))?;
+        rustix::fs::fsync(dir)?;
+        Ok(new)
+    }
+
+    /// Removes the directories above `path` that were not there before and hold nothing any more.
+    fn prune(&self, path: &RepoPath) -> Result<(), Failure> {
+        let mut above = path.parent();
+        while let Some(dir) = above.filter(|dir| (self.dir_mode)(dir).is_none()) {
+            let Some(parent) = self.parent(&dir, false)? else { return Ok(()) };
+            match rustix::fs::unlinkat(&parent, dir.file_name(), AtFlags::REMOVEDIR) {
+                Ok(()) => rustix::fs::fsync(&parent)?,
+                Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOENT) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+            above = dir.parent();
+        }
+        Ok(())
+    }
+}
+
+/// What is at `name` now.
+fn look(dir: &OwnedFd, name: &[u8]) -> Result<Option<Side>, Failure> {
+    let stat = match sys::stat_at(dir, name) {
+        Err(Errno::NOENT) => return Ok(None),
+        stat => stat?,
+    };
+    let (stat, held) = match stat.kind {
+        Kind::File => {
+            let (stat, digest) = Reader::new(None).file(dir, name, &mut Vec::new())?;
+            (stat, Held::File(Some(digest)))
+        }
+        Kind::Symlink => {
+            let (stat, target) = read::link(dir, name)?;
+            (stat, Held::Symlink(Some(Digest::of(&target))))
+        }
+        _ => (stat, Held::unread(&stat)),
+    };
+    Ok(Some(side(&stat, held)))
+}
+
+fn side(stat: &Stat, held: Held) -> Side {
+    Side::of(&Record { name: (0, 0), facts: Facts::from(stat), held })
+}
+
+fn describe(found: Option<&Side>) -> String {
+    match found {
+        None => "it is gone".to_owned(),
+        Some(side) => {
+            format!("it is now a {} with mode {:04o} and other content", side.kind.name(), side.mode)
+        }
+    }
+}
+
+/// Removes what is at `name`.
+fn clear(dir: &OwnedFd, name: &[u8], present: Option<&Side>) -> SysResult<()> {
+    match present {
+        None => Ok(()),
+        Some(side) if side.kind == Kind::Directory => rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR),
+        Some(_) => rustix::fs::unlinkat(dir, name, AtFlags::empty()),
+    }
+}
+
+/// Writes a new file beside its later place; gives its name.
+fn write_draft(dir: &OwnedFd, bytes: &[u8], mode: u32) -> SysResult<Vec<u8>> {
+    let name = draft_name();
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(dir, &name[..], flags, Mode::from_raw_mode(0o600))?;
+    let written =
+        write_all(&file, bytes).and_then(|()| set_mode(&file, mode)).and_then(|()| rustix::fs::fsync(&file));
+    if let Err(error) = written {
+        // The first error is the one that matters.
+        let _ = rustix::fs::unlinkat(dir, &name[..], AtFlags::empty());
+        return Err(error);
+    }
+    Ok(name)
+}
+
+fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> SysResult<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(file, bytes) {
+            Ok(n) => bytes = &bytes[n..],
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Puts the draft in its place. A directory gives way first: nothing can be put over one.
+fn put(dir: &OwnedFd, draft: &[u8], name: &[u8], present: Option<&Side>) -> SysResult<()> {
+    let is_dir = present.is_some_and(|side| side.kind == Kind::Directory);
+    let room = if is_dir { clear(dir, name, present) } else { Ok(()) };
+    let placed = room.and_then(|()| rustix::fs::renameat(dir, draft, dir, name));
+    if placed.is_err() {
+        // The first error is the one that matters.
+        let _ = rustix::fs::unlinkat(dir, draft, AtFlags::empty());
+    }
+    placed
+}
+
+fn set_mode(fd: &OwnedFd, mode: u32) -> SysResult<()> {
+    let bits = u16::try_from(mode & 0o7777).expect("twelve bits fit");
+    // The type of the raw mode is another one on other systems.
+    rustix::fs::fchmod(fd, Mode::from_raw_mode(bits.into()))
+}
+
+/// A name that nobody else uses.
+fn draft_name() -> Vec<u8> {
+    static N_DRAFTS: AtomicU32 = AtomicU32::new(0);
+    let number = N_DRAFTS.fetch_add(1, Ordering::Relaxed);
+    format!(".probity-{}-{number}.draft", std::process::id()).into_bytes()
+}

@@ -1,0 +1,393 @@
+//! The walk: from the handle of the root to the records of every directory.
+//!
+//! Each directory is opened relative to its parent's handle, without following a link, so no path is too long and
+//! no swapped parent can lead the walk elsewhere. It is listed, its children are looked at, and if it changed
+//! meanwhile it is listed again. Large directories are shared between the threads.
+
+use crate::finding::{At, Finding};
+use crate::look::{Child, Ground, Part};
+use crate::pool::{self, Queue};
+use crate::read::{ATTEMPTS, Reader, Trouble};
+use crate::record::{Dir, DirId, Held, Record, Stat};
+use crate::sys::{self, Names};
+use crate::{merkle, names};
+use probity_core::{Digest, Reason, bytes};
+use rustix::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How many children one thread looks at before another may take the next.
+const PART_LEN: usize = 64;
+
+/// How many handles may wait for their subdirectories. Beyond that a directory is opened again from the root.
+const MAX_WAITING_HANDLES: usize = 100;
+
+const LISTING_BYTES: usize = 64 * 1024;
+
+/// The number of the root directory.
+pub(crate) const ROOT: DirId = 0;
+
+/// What a walk brings home.
+pub(crate) struct Walked {
+    /// The directories that could be listed, each with its number.
+    pub(crate) dirs: Vec<(DirId, Stat, Dir)>,
+    /// Where each directory hangs, by number.
+    pub(crate) places: Vec<Place>,
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// Where a directory hangs.
+pub(crate) struct Place {
+    pub(crate) parent: DirId,
+    pub(crate) name: Box<[u8]>,
+}
+
+/// Walks the tree below `ground.root`, leaving out the names in `left_out` at the top.
+pub(crate) fn walk(
+    ground: &Ground<'_>,
+    left_out: &[Vec<u8>],
+    make_reader: impl Fn() -> Reader,
+    n_threads: usize,
+) -> Walked {
+    let walk = Walk { ground, left_out, places: Mutex::default(), n_handles: AtomicUsize::new(0) };
+    walk.places().push(Place { parent: ROOT, name: Box::default() });
+    let known = ground.known.map(|_| ROOT);
+    let first = Task::Visit(Visit { dir: ROOT, parent: None, stat: ground.root_stat, known });
+    let workers = (0..n_threads).map(|_| Worker::new(make_reader())).collect();
+    let workers = pool::run(workers, first, |worker, task, queue| walk.work(worker, task, queue));
+    let mut walked = Walked { dirs: Vec::new(), places: Vec::new(), findings: Vec::new() };
+    for worker in workers {
+        walked.dirs.extend(worker.dirs);
+        walked.findings.extend(worker.findings);
+    }
+    walked.places = std::mem::take(&mut walk.places());
+    walked
+}
+
+struct Walk<'a> {
+    ground: &'a Ground<'a>,
+    left_out: &'a [Vec<u8>],
+    places: Mutex<Vec<Place>>,
+    n_handles: AtomicUsize,
+}
+
+/// What a thread owns.
+struct Worker {
+    reader: Reader,
+    listing: Vec<u8>,
+    dirs: Vec<(DirId, Stat, Dir)>,
+    findings: Vec<Finding>,
+}
+
+impl Worker {
+    fn new(reader: Reader) -> Self {
+        let listing = Vec::with_capacity(LISTING_BYTES);
+        Self { reader, listing, dirs: Vec::new(), findings: Vec::new() }
+    }
+
+    /// Reports a directory that could not be read.
+    fn report(&mut self, dir: DirId, trouble: Trouble) {
+        let (at, reason, detail) = (At::Dir(dir), trouble.reason(), trouble.to_string());
+        self.findings.push(Finding { at, reason, detail });
+    }
+}
+
+/// An open directory that is counted while it lives.
+struct Handle<'a> {
+    fd: OwnedFd,
+    n_handles: &'a AtomicUsize,
+}
+
+impl Drop for Handle<'_> {
+    fn drop(&mut self) {
+        self.n_handles.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+enum Task<'a> {
+    Visit(Visit<'a>),
+    Part(Arc<Listing<'a>>, usize),
+}
+
+/// A directory to open and list.
+struct Visit<'a> {
+    dir: DirId,
+    /// The parent's handle; without it the way is walked again from the root.
+    parent: Option<Arc<Handle<'a>>>,
+    /// What the parent's listing saw.
+    stat: Stat,
+    known: Option<DirId>,
+}
+
+/// A directory that is open.
+struct Visited<'a> {
+    dir: DirId,
+    handle: Arc<Handle<'a>>,
+    stat: Stat,
+    known: Option<DirId>,
+    attempt: u32,
+}
+
+/// A directory whose children are being looked at.
+struct Listing<'a> {
+    visited: Visited<'a>,
+    names: Names,
+    /// The parts that are done, each with its number.
+    done: Mutex<Vec<(usize, Part)>>,
+}
+
+impl Listing<'_> {
+    fn n_parts(&self) -> usize {
+        self.names.listed.len().div_ceil(PART_LEN)
+    }
+}
+
+impl<'a> Walk<'a> {
+    fn work(&'a self, worker: &mut Worker, task: Task<'a>, queue: &Queue<Task<'a>>) {
+        match task {
+            Task::Visit(visit) => self.visit(worker, &visit, queue),
+            Task::Part(listing, number) => self.part(worker, &listing, number, queue),
+        }
+    }
+
+    fn places(&self) -> MutexGuard<'_, Vec<Place>> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens a directory and makes sure that it is the one its parent listed.
+    fn visit(&'a self, worker: &mut Worker, visit: &Visit<'a>, queue: &Queue<Task<'a>>) {
+        let mut expected = visit.stat;
+        let opened = self.ground.patience.settle(|| self.open(visit, &mut expected));
+        match opened {
+            Ok((_, stat)) if self.ground.is_foreign(&stat) => {
+                let (at, detail) = (At::Dir(visit.dir), "it was mounted during the walk".to_owned());
+                worker.findings.push(Finding { at, reason: Reason::UnsafeMountPoint, detail });
+            }
+            Ok((fd, stat)) => {
+                self.n_handles.fetch_add(1, Ordering::Relaxed);
+                let handle = Arc::new(Handle { fd, n_handles: &self.n_handles });
+                let Visit { dir, known, .. } = *visit;
+                self.list(worker, Visited { dir, handle, stat, known, attempt: 0 }, queue);
+            }
+            Err(trouble) => worker.report(visit.dir, trouble),
+        }
+    }
+
+    /// Opens a directory once. If another object has taken its place, that one is expected next time.
+    fn open(&self, visit: &Visit<'a>, expected: &mut Stat) -> Result<(OwnedFd, Stat), Trouble> {
+        if visit.dir == ROOT {
+            return Ok((sys::open_dir(&self.ground.root, b".")?, self.ground.root_stat));
+        }
+        let (parent, name) = {
+            let places = self.places();
+            let place = &places[visit.dir as usize];
+            (place.parent, place.name.clone())
+        };
+        let reopened;
+        let parent = if let Some(handle) = &visit.parent {
+            handle.fd.as_fd()
+        } else {
+            reopened = self.reopen(parent)?;
+            reopened.as_fd()
+        };
+        let fd = sys::open_dir(parent, &name)?;
+        let stat = sys::stat_fd(&fd)?;
+        if stat.is_same_object(expected) {
+            return Ok((fd, stat));
+        }
+        *expected = sys::stat_at(parent, &name)?;
+        Err(Trouble::Changed)
+    }
+
+    /// Opens a directory again, name by name from the root.
+    fn reopen(&self, dir: DirId) -> Result<OwnedFd, Trouble> {
+        let mut names = Vec::new();
+        {
+            let places = self.places();
+            let mut at = dir;
+            while at != ROOT {
+                names.push(places[at as usize].name.clone());
+                at = places[at as usize].parent;
+            }
+        }
+        let mut fd = sys::open_dir(&self.ground.root, b".")?;
+        while let Some(name) = names.pop() {
+            fd = sys::open_dir(&fd, &name)?;
+        }
+        Ok(fd)
+    }
+
+    /// Lists a directory and has its children looked at.
+    fn list(&'a self, worker: &mut Worker, visited: Visited<'a>, queue: &Queue<Task<'a>>) {
+        let mut names = match sys::list(&visited.handle.fd, &mut worker.listing) {
+            Ok(names) => names,
+            Err(error) => return worker.report(visited.dir, error.into()),
+        };
+        if visited.dir == ROOT {
+            names.leave_out(self.left_out);
+        }
+        let listing = Arc::new(Listing { visited, names, done: Mutex::default() });
+        match listing.n_parts() {
+            0 => self.finish(worker, &listing, Vec::new(), queue),
+            1 => self.part(worker, &listing, 0, queue),
+            n => queue.push((0..n).rev().map(|number| Task::Part(Arc::clone(&listing), number))),
+        }
+    }
+
+    /// Looks at some of the children; whoever does the last part finishes the directory.
+    fn part(
+        &'a self,
+        worker: &mut Worker,
+        listing: &Arc<Listing<'a>>,
+        number: usize,
+        queue: &Queue<Task<'a>>,
+    ) {
+        let part = self.look(worker, listing, number);
+        let mut done = listing.done.lock().unwrap_or_else(PoisonError::into_inner);
+        done.push((number, part));
+        if done.len() == listing.n_parts() {
+            let mut parts = std::mem::take(&mut *done);
+            drop(done);
+            parts.sort_unstable_by_key(|(number, _)| *number);
+            self.finish(worker, listing, parts.into_iter().map(|(_, part)| part).collect(), queue);
+        }
+    }
+
+    /// Looks at one part of the children, side by side with what is known of them.
+    fn look(&self, worker: &mut Worker, listing: &Listing<'a>, number: usize) -> Part {
+        let start = number * PART_LEN;
+        let end = listing.names.listed.len().min(start + PART_LEN);
+        let known = self.known_dir(listing.visited.known);
+        let mut next = known.map_or(0, |known| {
+            let first = listing.names.name(listing.names.listed[start]);
+            known.records.partition_point(|record| known.name(record) < first)
+        });
+        let mut part = Part::default();
+        for &listed in &listing.names.listed[start..end] {
+            let name = listing.names.name(listed);
+            let known = known.and_then(|known| {
+                while known.records.get(next).is_some_and(|record| known.name(record) < name) {
+                    next += 1;
+                }
+                let record = known.records.get(next)?;
+                (known.name(record) == name).then_some((known, next))
+            });
+            let (dir, dir_id) = (listing.visited.handle.fd.as_fd(), listing.visited.dir);
+            let child = Child { dir, dir_id, name, listed, known };
+            part.look(self.ground, &mut worker.reader, &child);
+        }
+        if let Some(n_entries_seen) = &self.ground.n_entries_seen {
+            n_entries_seen.fetch_add((end - start) as u64, Ordering::Relaxed);
+        }
+        part
+    }
+
+    /// Makes the directory of its parts, or lists it again if it changed meanwhile.
+    fn finish(
+        &'a self,
+        worker: &mut Worker,
+        listing: &Arc<Listing<'a>>,
+        parts: Vec<Part>,
+        queue: &Queue<Task<'a>>,
+    ) {
+        let now = sys::stat_fd(&listing.visited.handle.fd);
+        if now != Ok(listing.visited.stat) || parts.iter().any(|part| part.is_stale) {
+            if listing.visited.attempt + 1 < ATTEMPTS {
+                self.ground.patience.pause(listing.visited.attempt);
+                let again = Visited {
+                    stat: now.unwrap_or(listing.visited.stat),
+                    handle: Arc::clone(&listing.visited.handle),
+                    attempt: listing.visited.attempt + 1,
+                    ..listing.visited
+                };
+                return self.list(worker, again, queue);
+            }
+            worker.report(listing.visited.dir, Trouble::Changed);
+        }
+        let (mut dir, subdirs) = join(&listing.names, parts, &mut worker.findings);
+        report_collisions(&dir, listing.visited.dir, &mut worker.findings);
+        self.descend(&listing.visited, &mut dir, subdirs, queue);
+        merkle::hash_leaf(&mut dir);
+        worker.dirs.push((listing.visited.dir, listing.visited.stat, dir));
+    }
+
+    /// Gives every subdirectory a number and has it visited.
+    fn descend(
+        &'a self,
+        at: &Visited<'a>,
+        dir: &mut Dir,
+        subdirs: Vec<(u32, Stat)>,
+        queue: &Queue<Task<'a>>,
+    ) {
+        let few = self.n_handles.load(Ordering::Relaxed) < MAX_WAITING_HANDLES;
+        let known = self.known_dir(at.known);
+        let mut visits = Vec::with_capacity(subdirs.len());
+        for (place, stat) in subdirs {
+            let place = place as usize;
+            let name: Box<[u8]> = dir.name(&dir.records[place]).into();
+            let known = known.and_then(|known| match known.records[known.find(&name)?].held {
+                Held::Directory(id) => id,
+                _ => None,
+            });
+            let id = self.add_place(Place { parent: at.dir, name });
+            dir.records[place].held = Held::Directory(Some(id));
+            let parent = few.then(|| Arc::clone(&at.handle));
+            visits.push(Task::Visit(Visit { dir: id, parent, stat, known }));
+        }
+        queue.push(visits.into_iter().rev());
+    }
+
+    fn add_place(&self, place: Place) -> DirId {
+        let mut places = self.places();
+        places.push(place);
+        DirId::try_from(places.len() - 1).expect("a tree has less than 2^32 directories")
+    }
+
+    fn known_dir(&self, id: Option<DirId>) -> Option<&'a Dir> {
+        Some(self.ground.known?.dir(id?))
+    }
+}
+
+/// Joins the parts of a directory. Its names are laid out again, in order and without those that were left out.
+fn join(names: &Names, parts: Vec<Part>, findings: &mut Vec<Finding>) -> (Dir, Vec<(u32, Stat)>) {
+    let n_records = parts.iter().map(|part| part.records.len()).sum();
+    let mut records: Vec<Record> = Vec::with_capacity(n_records);
+    let mut bytes = Vec::with_capacity(names.bytes.len());
+    let (mut targets, mut git_ids, mut subdirs) = (Vec::new(), Vec::new(), Vec::new());
+    for part in parts {
+        let base = place(records.len());
+        for record in part.records {
+            let start = place(bytes.len());
+            bytes.extend_from_slice(&names.bytes[record.name.0 as usize..][..usize::from(record.name.1)]);
+            records.push(Record { name: (start, record.name.1), ..record });
+        }
+        targets.extend(part.targets.into_iter().map(|(at, target)| (base + at, target)));
+        subdirs.extend(part.subdirs.into_iter().map(|(at, stat)| (base + at, stat)));
+        git_ids.extend_from_slice(&part.git_ids);
+        findings.extend(part.findings);
+    }
+    let dir = Dir {
+        parent: (ROOT, 0),
+        names: bytes.into(),
+        records: records.into(),
+        targets: targets.into(),
+        git_ids: git_ids.into(),
+        hash: Digest::from_bytes([0; 32]),
+    };
+    (dir, subdirs)
+}
+
+fn place(n: usize) -> u32 {
+    u32::try_from(n).expect("a listing has at most 2^32 bytes of names")
+}
+
+fn report_collisions(dir: &Dir, id: DirId, findings: &mut Vec<Finding>) {
+    for (one, other) in names::collisions(dir) {
+        let name = |place: usize| dir.name(&dir.records[place]);
+        for (this, that) in [(one, other), (other, one)] {
+            let detail = format!("the file system takes it for `{}`", bytes::escape(name(that)));
+            let at = At::Child(id, name(this).into());
+            findings.push(Finding { at, reason: Reason::UnsafeNameCollision, detail });
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Reading many commits at once: few queries, decoded in parallel.
+
+use super::view::View;
+use probity_core::Digest;
+use probity_documents::{Commit, CommitId, HistoryError, Schema, Seq};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// How many commits are read per query.
+const COMMITS_PER_QUERY: usize = 1024;
+/// How many unwanted rows a range scan may pass per wanted row before single look-ups are cheaper.
+const MAX_UNWANTED_ROWS_PER_WANTED: usize = 4;
+/// How many bytes of commits are read ahead: no more than a view remembers.
+const MAX_READ_AHEAD_BYTES: usize = 16 * 1024 * 1024;
+
+/// A commit as it is stored.
+pub(super) struct Stored {
+    pub(super) seq: Seq,
+    pub(super) id: CommitId,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Stored {
+    /// The commit, if its bytes have its hash.
+    pub(super) fn decode(&self, schema: &Schema) -> Result<Arc<Commit>, HistoryError> {
+        let damaged = |why: String| HistoryError::Damaged { id: self.id, why };
+        if Digest::of(&self.bytes) != *self.id.digest() {
+            return Err(damaged("its bytes have another hash".into()));
+        }
+        let commit = Commit::decode_hashed(schema, self.id, &self.bytes);
+        commit.map(Arc::new).map_err(|error| damaged(error.to_string()))
+    }
+}
+
+impl View<'_> {
+    /// Reads those of the commits that are not in memory, as far as they fit there.
+    pub(super) fn read_many(&self, seqs: &[Seq]) -> Result<(), HistoryError> {
+        let mut missing: Vec<Seq> =
+            seqs.iter().copied().filter(|seq| self.in_memory(*seq).is_none()).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        let mut n_bytes = 0;
+        for portion in missing.chunks(COMMITS_PER_QUERY) {
+            let stored = self.stored_many(portion)?;
+            n_bytes += stored.iter().map(|stored| stored.bytes.len()).sum::<usize>();
+            if n_bytes > MAX_READ_AHEAD_BYTES {
+                break;
+            }
+            let schema = self.schema();
+            // Collected before the first error is looked for, so that the same one is named every time.
+            let decoded: Vec<_> = stored.par_iter().map(|stored| stored.decode(schema)).collect();
+            for (stored, commit) in stored.iter().zip(decoded) {
+                self.remember(stored.seq, commit?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of commits whose numbers ascend.
+    fn stored_many(&self, seqs: &[Seq]) -> Result<Vec<Stored>, HistoryError> {
+        let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { return Ok(Vec::new()) };
+        if (last.0 - first.0) as usize > seqs.len() * MAX_UNWANTED_ROWS_PER_WANTED {
+            return seqs.iter().map(|seq| self.stored(*seq)).collect();
+        }
+        let sql = "SELECT seq, id, bytes FROM node WHERE seq BETWEEN ?1 AND ?2";
+        let mut statement = self.db.prepare_cached(sql).map_err(self.engine())?;
+        let mut rows = statement.query([first.0, last.0]).map_err(self.engine())?;
+        let mut stored = Vec::with_capacity(seqs.len());
+        while let Some(row) = rows.next().map_err(self.engine())? {
+            let seq = Seq(row.get(0).map_err(self.engine())?);
+            if seqs.binary_search(&seq).is_ok() {
+                let id = Digest::from_bytes(row.get(1).map_err(self.engine())?).into();
+                stored.push(Stored { seq, id, bytes: row.get(2).map_err(self.engine())? });
+            }
+        }
+        Ok(stored)
+    }
+}

@@ -1,0 +1,189 @@
+//! Kept states, so that reading does not cost the length of history.
+//!
+//! A kept state is the list of its documents, each with the number of a stored version; states share the versions of
+//! documents that did not change between them. Both are checked against their hash when they are read.
+//!
+//! A state is kept after [`LEAST_COMMITS`] commits or [`LEAST_BYTES`] of them, and only when they were large beside what keeping it
+//! takes: so keeping costs a constant share of writing, however many documents there are.
+
+use super::CommitsError;
+use super::append::Writing;
+use super::view::{Since, View};
+use probity_core::Digest;
+use probity_documents::{CommitId, Commits, DocumentId, Engine, HistoryError, Schema, Seq, State, Value};
+use rayon::prelude::*;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many commits share one kept state at least.
+const LEAST_COMMITS: i64 = 1024;
+/// How many bytes of fewer commits are enough.
+const LEAST_BYTES: i64 = 1024 * 1024;
+/// How many bytes of kept state one byte of commits may cost.
+const SHARE: i64 = 4;
+/// A document's number and its version's, four and eight bytes.
+const ENTRY_BYTES: usize = 12;
+
+/// The versions of a state, by document: as they are stored, in the order of the documents' numbers.
+struct Versions(Vec<u8>);
+
+impl Versions {
+    fn iter(&self) -> impl Iterator<Item = (u32, i64)> {
+        self.0.chunks_exact(ENTRY_BYTES).filter_map(entry)
+    }
+
+    /// The version of one document.
+    fn get(&self, document: u32) -> Option<i64> {
+        let (mut from, mut until) = (0, self.0.len() / ENTRY_BYTES);
+        while from < until {
+            let middle = usize::midpoint(from, until);
+            let (found, version) = entry(self.0.get(middle * ENTRY_BYTES..)?.get(..ENTRY_BYTES)?)?;
+            match found.cmp(&document) {
+                Ordering::Equal => return Some(version),
+                Ordering::Less => from = middle + 1,
+                Ordering::Greater => until = middle,
+            }
+        }
+        None
+    }
+}
+
+fn entry(bytes: &[u8]) -> Option<(u32, i64)> {
+    let (document, version) = bytes.split_first_chunk::<4>()?;
+    Some((u32::from_le_bytes(*document), i64::from_le_bytes(version.try_into().ok()?)))
+}
+
+/// Whether the state of a commit is to be kept.
+pub(super) fn is_due(since: Since) -> bool {
+    (since.n_commits >= LEAST_COMMITS || since.n_bytes >= LEAST_BYTES)
+        && since.n_bytes.saturating_mul(SHARE) >= since.kept_bytes
+}
+
+/// Keeps the state of a commit that was just added, and says how many bytes that took.
+pub(super) fn keep(writing: &mut Writing<'_>, seq: Seq, id: &CommitId) -> Result<i64, CommitsError> {
+    let since = Engine::new(writing.view()).since_snapshot(id)?;
+    let mut versions: BTreeMap<u32, i64> = match since.below {
+        Some(below) => versions_of(writing.view(), below)?.iter().collect(),
+        None => BTreeMap::new(),
+    };
+    let mut n_bytes = 0;
+    for (document, value) in since.changed.documents() {
+        let json = writing.view().schema().write_document(&document.attachment, value)?;
+        let bytes = probity_core::json::canonical(&json);
+        n_bytes += bytes.len();
+        let number = writing.document(document)?;
+        let digest = *Digest::of(&bytes).as_bytes();
+        let row = (number, digest, bytes);
+        let version =
+            writing.insert("INSERT INTO version (document, digest, value) VALUES (?1, ?2, ?3)", row)?;
+        let number =
+            u32::try_from(number).map_err(|_| writing.view().damaged("it has too many documents"))?;
+        versions.insert(number, version);
+    }
+    let list: Vec<u8> = versions
+        .iter()
+        .flat_map(|(document, version)| [&document.to_le_bytes()[..], &version.to_le_bytes()[..]].concat())
+        .collect();
+    n_bytes += list.len();
+    let row = (seq.0, *Digest::of(&list).as_bytes(), list);
+    writing.execute("INSERT INTO snapshot VALUES (?1, ?2, ?3)", row)?;
+    Ok(i64::try_from(n_bytes).unwrap_or(i64::MAX))
+}
+
+/// A kept state.
+pub(super) fn whole(view: &View<'_>, seq: Seq) -> Result<State, HistoryError> {
+    let mut kept = Vec::new();
+    for (number, version) in versions_of(view, seq)?.iter() {
+        let sql = "SELECT attachment, key FROM document WHERE document = ?1";
+        let name =
+            view.query(sql, [number], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+        let (attachment, key) =
+            name.ok_or_else(|| damaged(view, seq, &format!("document {number} has no name")))?;
+        kept.push(Kept::read(view, seq, DocumentId::new(&attachment, &key), number, version)?);
+    }
+    decoded(view, seq, kept)
+}
+
+/// Some documents of a kept state.
+pub(super) fn part(
+    view: &View<'_>,
+    seq: Seq,
+    documents: &BTreeSet<DocumentId>,
+) -> Result<State, HistoryError> {
+    let versions = versions_of(view, seq)?;
+    let mut kept = Vec::with_capacity(documents.len());
+    for (id, number) in documents.iter().zip(view.document_numbers(documents)?) {
+        let number = number.and_then(|number| u32::try_from(number).ok());
+        if let Some((number, version)) = number.and_then(|number| Some((number, versions.get(number)?))) {
+            kept.push(Kept::read(view, seq, id.clone(), number, version)?);
+        }
+    }
+    decoded(view, seq, kept)
+}
+
+/// The documents as values.
+fn decoded(view: &View<'_>, seq: Seq, kept: Vec<Kept>) -> Result<State, HistoryError> {
+    let schema = view.schema();
+    let values: Vec<_> = kept.par_iter().map(|kept| kept.value(schema)).collect();
+    let mut state = State::default();
+    for (kept, value) in kept.into_iter().zip(values) {
+        state.insert(kept.id, value.map_err(|why| damaged(view, seq, &why))?);
+    }
+    Ok(state)
+}
+
+fn versions_of(view: &View<'_>, seq: Seq) -> Result<Versions, HistoryError> {
+    let sql = "SELECT digest, versions FROM snapshot WHERE seq = ?1";
+    let row = view.query(sql, [seq.0], |row| Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
+    let (digest, list) = row.ok_or_else(|| damaged(view, seq, "it is not there"))?;
+    if *Digest::of(&list).as_bytes() != digest || list.len() % ENTRY_BYTES != 0 {
+        return Err(damaged(view, seq, "its list of documents has another hash"));
+    }
+    Ok(Versions(list))
+}
+
+/// A document of a kept state as it is stored.
+struct Kept {
+    id: DocumentId,
+    digest: Digest,
+    bytes: Vec<u8>,
+}
+
+impl Kept {
+    fn read(
+        view: &View<'_>,
+        seq: Seq,
+        id: DocumentId,
+        number: u32,
+        version: i64,
+    ) -> Result<Self, HistoryError> {
+        let sql = "SELECT digest, value FROM version WHERE version = ?1 AND document = ?2";
+        let row = view.query(sql, (version, number), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        match row {
+            Some((digest, bytes)) => Ok(Self { id, digest: Digest::from_bytes(digest), bytes }),
+            None => Err(damaged(view, seq, &wrong(&id, "is not there"))),
+        }
+    }
+
+    /// The value, or what is wrong with it.
+    fn value(&self, schema: &Schema) -> Result<Value, String> {
+        if Digest::of(&self.bytes) != self.digest {
+            return Err(wrong(&self.id, "has another hash"));
+        }
+        let json =
+            probity_core::json::parse(&self.bytes).map_err(|error| wrong(&self.id, &error.to_string()))?;
+        let value = schema.read_document(&self.id.attachment, &json);
+        value.map_err(|misfit| wrong(&self.id, &misfit.to_string()))
+    }
+}
+
+fn wrong(id: &DocumentId, why: &str) -> String {
+    format!("document {}/{} {why}", id.attachment, id.key)
+}
+
+fn damaged(view: &View<'_>, seq: Seq, why: &str) -> HistoryError {
+    match view.id(seq) {
+        Ok(id) => HistoryError::Damaged { id, why: format!("its kept state: {why}") },
+        Err(error) => error,
+    }
+}

@@ -1,0 +1,248 @@
+//! One suite for every engine: the promises of [`crate::ports`], tried out.
+//!
+//! It uses names of its own, so it may run on a store that is in use; what it writes stays there.
+
+use crate::StoreError;
+use crate::ports::{Appended, Leases, Log, MAX_VALUE_BYTES, Refs, Store, Swapped};
+use probity_core::Digest;
+use std::fmt::Debug;
+use std::time::Duration;
+
+/// How long news may take that are sure to come: as long as it takes on a busy machine with a slow disk.
+const NEWS_TIMEOUT: Duration = Duration::from_mins(5);
+
+/// A promise that an engine did not keep.
+#[derive(Debug, thiserror::Error)]
+pub enum Breach {
+    /// It did something else.
+    #[error("{promise}: {found}")]
+    Broken {
+        /// What was promised.
+        promise: &'static str,
+        /// What was found instead.
+        found: String,
+    },
+    /// It failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Holds an engine to every promise. `name` keeps apart what several runs write.
+pub fn check(store: &dyn Store, name: &str) -> Result<(), Breach> {
+    let named = |part: &str| format!("{name}-{part}");
+    log_is_a_sequence(&*store.log(&named("log")))?;
+    log_compares(&*store.log(&named("compare")))?;
+    logs_are_apart(&*store.log(&named("one")), &*store.log(&named("other")))?;
+    log_has_bounds(&*store.log(&named("bounds")))?;
+    one_racer_wins(store, &named("race"))?;
+    watchers_are_woken(store, &named("watch"))?;
+    refs_compare(&*store.refs(&named("refs")))?;
+    refs_are_apart(&*store.refs(&named("space")), &*store.refs(&named("other-space")))?;
+    objects_are_their_digests(store)?;
+    leases_run_and_end(&*store.leases(&named("leases")))
+}
+
+fn expect<T: PartialEq + Debug>(promise: &'static str, found: &T, wanted: &T) -> Result<(), Breach> {
+    if found == wanted {
+        Ok(())
+    } else {
+        Err(Breach::Broken { promise, found: format!("{found:?} instead of {wanted:?}") })
+    }
+}
+
+fn log_is_a_sequence(log: &dyn Log) -> Result<(), Breach> {
+    expect("an empty log ends at 0", &log.head()?, &0)?;
+    expect("an empty log has no events", &log.read_after(0, 10)?, &Vec::new())?;
+    let events: [&[u8]; 3] = [b"one", b"", b"\xff\0three"];
+    for (event, seq) in events.iter().zip(1..) {
+        let appended = log.append(seq - 1, &format!("c{seq}"), event)?;
+        expect("events are numbered from 1", &appended, &Appended::At(seq))?;
+    }
+    expect("the head is the last event", &log.head()?, &3)?;
+    let read = |after, limit| -> Result<Vec<(u64, Vec<u8>)>, Breach> {
+        Ok(log.read_after(after, limit)?.into_iter().map(|record| (record.seq, record.event)).collect())
+    };
+    let all: Vec<(u64, Vec<u8>)> = (1..).zip(events.map(<[u8]>::to_vec)).collect();
+    expect("events are read back in order, byte for byte", &read(0, 10)?, &all)?;
+    expect("reading goes on behind a number", &read(1, 10)?, &all[1..].to_vec())?;
+    expect("reading stops at the limit", &read(0, 2)?, &all[..2].to_vec())?;
+    expect("there is nothing behind the head", &read(3, 10)?, &Vec::new())?;
+    expect("there is nothing far behind the head", &read(1 << 40, 10)?, &Vec::new())?;
+    let commands: Vec<String> = log.read_after(0, 10)?.into_iter().map(|record| record.command).collect();
+    expect("every event has its command", &commands, &["c1", "c2", "c3"].map(String::from).to_vec())
+}
+
+fn log_compares(log: &dyn Log) -> Result<(), Breach> {
+    log.append(0, "a", b"a")?;
+    let moved = "an append behind another head is refused";
+    expect(moved, &log.append(0, "b", b"b")?, &Appended::Moved { head: 1 })?;
+    expect(moved, &log.append(7, "b", b"b")?, &Appended::Moved { head: 1 })?;
+    expect("a refused append leaves nothing", &log.head()?, &1)?;
+    expect("a refused command is not known", &log.find("b")?, &None)?;
+    expect("a command is found", &log.find("a")?, &Some(1))?;
+    let known = "a command is taken once";
+    expect(known, &log.append(1, "a", b"again")?, &Appended::Known { at: 1 })?;
+    expect(known, &log.append(0, "a", b"again")?, &Appended::Known { at: 1 })?;
+    expect("a refused command may come again", &log.append(1, "b", b"b")?, &Appended::At(2))
+}
+
+fn logs_are_apart(one: &dyn Log, other: &dyn Log) -> Result<(), Breach> {
+    one.append(0, "a", b"1")?;
+    expect("a log knows nothing of another", &other.head()?, &0)?;
+    expect("a log knows no commands of another", &other.append(0, "a", b"2")?, &Appended::At(1))
+}
+
+fn log_has_bounds(log: &dyn Log) -> Result<(), Breach> {
+    let largest = vec![7; MAX_VALUE_BYTES];
+    expect("the largest event is taken", &log.append(0, "large", &largest)?, &Appended::At(1))?;
+    let too_large = log.append(1, "larger", &[largest, vec![7]].concat());
+    let refused = matches!(too_large, Err(StoreError::TooLarge { .. }));
+    expect("a larger event is refused", &refused, &true)?;
+    expect("a refused event leaves nothing", &log.head()?, &1)
+}
+
+/// Racers that all append behind the same head: one wins each round, and every event has one number.
+fn one_racer_wins(store: &dyn Store, name: &str) -> Result<(), Breach> {
+    const RACERS: u64 = 4;
+    const ROUNDS: u64 = 25;
+    let race = |racer: u64| -> Result<u64, StoreError> {
+        let log = store.log(name);
+        let mut won = 0;
+        for round in 0..ROUNDS {
+            let answer = log.append(round, &format!("{racer}-{round}"), &racer.to_be_bytes())?;
+            won += u64::from(answer == Appended::At(round + 1));
+            log.watch(round, NEWS_TIMEOUT)?;
+        }
+        Ok(won)
+    };
+    let won = std::thread::scope(|scope| {
+        let racers: Vec<_> = (0..RACERS).map(|racer| scope.spawn(move || race(racer))).collect();
+        racers.into_iter().map(|racer| racer.join().unwrap_or(Ok(u64::MAX / RACERS))).sum::<Result<u64, _>>()
+    })?;
+    expect("one racer wins each round", &won, &ROUNDS)?;
+    expect("the losers leave nothing", &store.log(name).head()?, &ROUNDS)
+}
+
+fn watchers_are_woken(store: &dyn Store, name: &str) -> Result<(), Breach> {
+    let log = store.log(name);
+    expect("a watch ends without news", &log.watch(0, Duration::from_millis(5))?, &0)?;
+    let seen = std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| store.log(name).watch(0, NEWS_TIMEOUT));
+        let appended = log.append(0, "news", b"news");
+        appended.and(watcher.join().unwrap_or(Ok(0)))
+    })?;
+    expect("a watch sees what is appended", &seen, &1)?;
+    expect("a watch answers at once what it missed", &log.watch(0, NEWS_TIMEOUT)?, &1)
+}
+
+fn refs_compare(refs: &dyn Refs) -> Result<(), Breach> {
+    expect("a pointer is not there at first", &refs.get("head")?, &None)?;
+    expect("a pointer is made", &refs.swap("head", None, Some(b"a"))?, &Swapped::Done)?;
+    let found = Some(b"a".to_vec());
+    let moved = "a pointer that stands elsewhere is left there";
+    expect(moved, &refs.swap("head", None, Some(b"b"))?, &Swapped::Moved { found: found.clone() })?;
+    expect(moved, &refs.swap("head", Some(b"b"), None)?, &Swapped::Moved { found: found.clone() })?;
+    expect(moved, &refs.get("head")?, &found)?;
+    expect("a pointer moves", &refs.swap("head", Some(b"a"), Some(b"\0"))?, &Swapped::Done)?;
+    expect("a pointer is read back", &refs.get("head")?, &Some(vec![0]))?;
+    refs.swap("b", None, Some(b"2"))?;
+    let listed = [("b".to_owned(), b"2".to_vec()), ("head".to_owned(), vec![0])];
+    expect("pointers are listed by name", &refs.list()?, &listed.to_vec())?;
+    expect("a pointer is taken away", &refs.swap("head", Some(b"\0"), None)?, &Swapped::Done)?;
+    expect("a pointer that was taken away is gone", &refs.get("head")?, &None)
+}
+
+fn refs_are_apart(one: &dyn Refs, other: &dyn Refs) -> Result<(), Breach> {
+    one.swap("a", None, Some(b"1"))?;
+    expect("a space knows nothing of another", &other.get("a")?, &None)?;
+    expect("a space lists nothing of another", &other.list()?, &Vec::new())
+}
+
+fn objects_are_their_digests(store: &dyn Store) -> Result<(), Breach> {
+    let objects = store.objects();
+    for bytes in [Vec::new(), b"content".to_vec(), vec![0xff; 70_000]] {
+        let digest = objects.put(&bytes)?;
+        expect("an object is named by its digest", &digest, &Digest::of(&bytes))?;
+        expect("keeping twice is no harm", &objects.put(&bytes)?, &digest)?;
+        expect("an object is read back", &objects.get(&digest)?, &Some(bytes))?;
+    }
+    expect("what was never kept is not there", &objects.get(&Digest::of(b"never kept"))?, &None)
+}
+
+fn leases_run_and_end(leases: &dyn Leases) -> Result<(), Breach> {
+    let owners = || -> Result<Vec<String>, StoreError> {
+        Ok(leases.running()?.into_iter().map(|(owner, _)| owner).collect())
+    };
+    expect("nobody is alive at first", &owners()?, &Vec::new())?;
+    leases.renew("b", Duration::from_mins(10))?;
+    leases.renew("a", Duration::from_mins(10))?;
+    leases.renew("over", Duration::ZERO)?;
+    expect("those who renewed are alive", &owners()?, &vec!["a".to_owned(), "b".to_owned()])?;
+    let longest = leases.running()?.into_iter().map(|(_, left)| left).max();
+    expect("no lease outlasts its promise", &(longest <= Some(Duration::from_mins(10))), &true)?;
+    leases.renew("a", Duration::from_mins(100))?;
+    let longest = leases.running()?.into_iter().map(|(_, left)| left).max();
+    expect("renewing prolongs", &(longest > Some(Duration::from_mins(10))), &true)?;
+    leases.end("a")?;
+    leases.end("nobody")?;
+    expect("who ends is gone", &owners()?, &vec!["b".to_owned()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Memory;
+    use crate::ports::{Objects, Record};
+
+    #[test]
+    fn memory_keeps_every_promise() {
+        check(&Memory::new(), "t").expect("keeps them");
+    }
+
+    /// An engine that does not compare: the mistake that would grant a claim twice.
+    struct Careless(Memory);
+
+    struct CarelessLog(Box<dyn Log>);
+
+    impl Store for Careless {
+        fn log(&self, name: &str) -> Box<dyn Log> {
+            Box::new(CarelessLog(self.0.log(name)))
+        }
+        fn refs(&self, space: &str) -> Box<dyn Refs> {
+            self.0.refs(space)
+        }
+        fn leases(&self, space: &str) -> Box<dyn Leases> {
+            self.0.leases(space)
+        }
+        fn objects(&self) -> Box<dyn Objects> {
+            self.0.objects()
+        }
+    }
+
+    impl Log for CarelessLog {
+        fn head(&self) -> Result<u64, StoreError> {
+            self.0.head()
+        }
+        fn append(&self, _: u64, command: &str, event: &[u8]) -> Result<Appended, StoreError> {
+            self.0.append(self.0.head()?, command, event)
+        }
+        fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<Record>, StoreError> {
+            self.0.read_after(seq, limit)
+        }
+        fn find(&self, command: &str) -> Result<Option<u64>, StoreError> {
+            self.0.find(command)
+        }
+        fn watch(&self, seq: u64, wait: Duration) -> Result<u64, StoreError> {
+            self.0.watch(seq, wait)
+        }
+    }
+
+    #[test]
+    fn an_engine_that_does_not_compare_is_found_out() {
+        let breach = check(&Careless(Memory::new()), "t").expect_err("is found out");
+        assert!(
+            matches!(breach, Breach::Broken { promise, .. } if promise.contains("another head")),
+            "{breach}"
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! One frame: how it is written, and what bytes that are no whole frame can be.
+
+use super::MAX_PAYLOAD_BYTES;
+use probity_core::Digest;
+use probity_core::digest::Hasher;
+use std::io::{self, Read};
+
+/// Length, complement and chain.
+pub(super) const HEADER_BYTES: usize = 4 + 4 + 32;
+
+/// Where in a frame the chain stands.
+pub(super) const CHAIN_AT: u64 = 8;
+
+/// What stands at the place of the next frame.
+pub(super) enum Next {
+    /// A frame that holds; the digest of the log up to its end.
+    Whole(Digest),
+    /// Nothing.
+    End,
+    /// What a crash can leave behind: a frame that reaches to the end of the file or beyond and does not hold, or
+    /// nothing but zeros.
+    Torn,
+    /// Something else.
+    Damaged,
+}
+
+/// Writes a frame behind `bytes`, and returns the digest of the log up to its end.
+pub(super) fn encode(before: &Digest, payload: &[u8], bytes: &mut Vec<u8>) -> io::Result<Digest> {
+    let length = u32::try_from(payload.len()).ok().filter(|_| payload.len() <= MAX_PAYLOAD_BYTES);
+    let length = length.ok_or_else(|| {
+        let why = format!("{} bytes at once, and {MAX_PAYLOAD_BYTES} are the most", payload.len());
+        io::Error::new(io::ErrorKind::FileTooLarge, why)
+    })?;
+    let chain = chain(before, length, payload);
+    bytes.extend_from_slice(&length.to_le_bytes());
+    bytes.extend_from_slice(&(!length).to_le_bytes());
+    bytes.extend_from_slice(chain.as_bytes());
+    bytes.extend_from_slice(payload);
+    Ok(chain)
+}
+
+/// Reads the frame that begins here; `left` bytes are left in the file.
+pub(super) fn next(
+    reader: &mut impl Read,
+    left: u64,
+    before: &Digest,
+    payload: &mut Vec<u8>,
+) -> io::Result<Next> {
+    if left == 0 {
+        return Ok(Next::End);
+    }
+    if left < HEADER_BYTES as u64 {
+        return Ok(Next::Torn);
+    }
+    let mut header = [0; HEADER_BYTES];
+    reader.read_exact(&mut header)?;
+    let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    let length = word(0);
+    if word(4) != !length || length as usize > MAX_PAYLOAD_BYTES {
+        // The length itself cannot be believed, so nobody knows where the frame would end.
+        let is_blank = header.iter().all(|&byte| byte == 0) && rest_is_blank(reader)?;
+        return Ok(if is_blank { Next::Torn } else { Next::Damaged });
+    }
+    let body = left - HEADER_BYTES as u64;
+    if u64::from(length) > body {
+        return Ok(Next::Torn);
+    }
+    payload.resize(length as usize, 0);
+    reader.read_exact(payload)?;
+    let chain = chain(before, length, payload);
+    Ok(match header[8..] == chain.as_bytes()[..] {
+        true => Next::Whole(chain),
+        false if u64::from(length) == body => Next::Torn,
+        false => Next::Damaged,
+    })
+}
+
+fn chain(before: &Digest, length: u32, payload: &[u8]) -> Digest {
+    let mut hasher = Hasher::default();
+    hasher.update(before.as_bytes());
+    hasher.update(&length.to_le_bytes());
+    hasher.update(payload);
+    hasher.finish()
+}
+
+fn rest_is_blank(reader: &mut impl Read) -> io::Result<bool> {
+    let mut piece = [0; 4096];
+    loop {
+        let n = reader.read(&mut piece)?;
+        if n == 0 {
+            return Ok(true);
+        }
+        if piece[..n].iter().any(|&byte| byte != 0) {
+            return Ok(false);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Content-addressed bytes: the name of an object is the digest of its content.
+//!
+//! An object survives a kill at any instant, and what is read back is checked. [`Objects::put`] waits until it has
+//! reached the disk; [`Objects::put_unsynced`] does not, for what can be made again: what the machine going down cut short
+//! is kept again the next time it is seen.
+
+use crate::{StoreError, durable, ports};
+use probity_core::Digest;
+use std::fs::DirEntry;
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// A folder of objects.
+#[derive(Debug, Clone)]
+pub struct Objects {
+    dir: PathBuf,
+}
+
+impl Objects {
+    /// The objects below `dir`, which need not exist yet.
+    pub fn new(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+
+    /// Keeps `bytes` durably; keeping them twice is no harm.
+    pub fn put(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
+        let digest = self.put_unsynced(bytes)?;
+        let path = self.path(&digest);
+        File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::io(&path))?;
+        // The names on the way to it must last too, and they may be as new as the object.
+        for folder in path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.dir)) {
+            durable::sync_dir(folder)?;
+        }
+        Ok(digest)
+    }
+
+    /// Keeps `bytes` without waiting for the disk; keeping them twice costs nothing.
+    pub fn put_unsynced(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
+        let digest = Digest::of(bytes);
+        if !self.has(&digest, bytes.len() as u64) {
+            durable::write_unsynced(&self.path(&digest), bytes)?;
+        }
+        Ok(digest)
+    }
+
+    /// Whether an object of this name and size is there.
+    pub fn has(&self, digest: &Digest, size_bytes: u64) -> bool {
+        std::fs::metadata(self.path(digest)).is_ok_and(|facts| facts.len() == size_bytes)
+    }
+
+    /// Reads an object back, or `None` when it was never kept. What is not its digest any more is damage, not content.
+    pub fn get(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
+        let path = self.path(digest);
+        let Some(bytes) = durable::read(&path)? else {
+            return Ok(None);
+        };
+        if Digest::of(&bytes) == *digest {
+            Ok(Some(bytes))
+        } else {
+            Err(StoreError::Damaged { path, why: "its content does not have the digest of its name".into() })
+        }
+    }
+
+    /// Every object, with its size, sorted. What is not named like one is none.
+    pub fn list(&self) -> Result<Vec<(Digest, u64)>, StoreError> {
+        let mut objects = Vec::new();
+        for folder in entries(&self.dir)? {
+            let prefix = folder.file_name();
+            for file in entries(&folder.path())? {
+                let name = format!("sha256:{}{}", prefix.display(), file.file_name().display());
+                let size = file.metadata().map_err(StoreError::io(&file.path()))?.len();
+                objects.extend(name.parse().map(|digest: Digest| (digest, size)));
+            }
+        }
+        objects.sort_unstable();
+        Ok(objects)
+    }
+
+    /// Takes an object away; nothing happens if it is not there.
+    pub fn remove(&self, digest: &Digest) -> Result<(), StoreError> {
+        durable::remove(&self.path(digest))
+    }
+
+    fn path(&self, digest: &Digest) -> PathBuf {
+        let name = digest.to_hex();
+        self.dir.join(&name[..2]).join(&name[2..])
+    }
+}
+
+impl ports::Objects for Objects {
+    fn put(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
+        self.put(bytes)
+    }
+
+    fn get(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
+        self.get(digest)
+    }
+}
+
+/// What lies in a folder; nothing if it is none.
+fn entries(dir: &Path) -> Result<Vec<DirEntry>, StoreError> {
+    match std::fs::read_dir(dir) {
+        Ok(entries) => entries.collect::<std::io::Result<_>>().map_err(StoreError::io(dir)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(Vec::new())
+        }
+        Err(source) => Err(StoreError::Io { path: dir.to_owned(), source }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_what_it_has_and_forgets_what_is_removed() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let objects = Objects::new(dir.path().join("objects"));
+        assert_eq!(objects.list().expect("lists"), []);
+        let (one, other) = (objects.put(b"one").expect("keeps"), objects.put(b"other").expect("keeps"));
+        std::fs::write(dir.path().join("objects/junk"), "x").expect("writes");
+        let mut expected = [(one, 3), (other, 5)];
+        expected.sort_unstable();
+        assert_eq!(objects.list().expect("lists"), expected);
+        objects.remove(&one).expect("removes");
+        objects.remove(&one).expect("is gone already");
+        assert_eq!(objects.list().expect("lists"), [(other, 5)]);
+    }
+
+    #[test]
+    fn gives_back_what_was_put_and_nothing_else() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let objects = Objects::new(dir.path().to_owned());
+        let digest = objects.put(b"content").expect("keeps");
+        assert_eq!(objects.get(&digest).expect("reads"), Some(b"content".to_vec()));
+        assert_eq!(objects.get(&Digest::of(b"other")).expect("reads"), None);
+    }
+
+    #[test]
+    fn what_was_cut_short_is_kept_again() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let objects = Objects::new(dir.path().to_owned());
+        let digest = objects.put(b"content").expect("keeps");
+        std::fs::write(objects.path(&digest), b"").expect("is cut short");
+        objects.put(b"content").expect("keeps");
+        assert_eq!(objects.get(&digest).expect("reads"), Some(b"content".to_vec()));
+    }
+
+    #[test]
+    fn a_changed_object_is_damage() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let objects = Objects::new(dir.path().to_owned());
+        let digest = objects.put(b"content").expect("keeps");
+        std::fs::write(objects.path(&digest), b"c0ntent").expect("is changed");
+        assert!(matches!(objects.get(&digest), Err(StoreError::Damaged { .. })));
+    }
+}
