@@ -113,7 +113,7 @@ pub fn kill_ledger() -> Chore {
             "probity",
             "--test",
             "end_to_end",
-            "probity_ledger::a_kill",
+            "ledger::a_kill",
             "--",
             "--nocapture",
         ],
