@@ -1,6 +1,6 @@
-//! Speed of the engine: committing with the state kept current, cold reads, and merges with their analysis.
+//! Benchmarks of the engine: commits with an up-to-date state, cold reads, and merges with their analysis.
 //!
-//! `cargo bench -p probity-documents` measures; `cargo test --benches` only runs everything once.
+//! `cargo bench -p probity-documents` measures; `cargo test --benches` runs everything once.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -24,7 +24,6 @@ fn stamp(time: usize) -> Stamp {
     Stamp::new("ann", "bench", i64::try_from(time).unwrap()).unwrap()
 }
 
-/// Commits whatever is recorded on top of `parent`.
 fn commit(
     store: &mut MemoryCommits,
     schema: &Schema,
@@ -49,7 +48,7 @@ fn rank_of(mutations: &mut Mutations<'_>, number: usize, rank: usize) {
     mutations.document("ticket", &format!("t{number}")).update(&path, &json!(rank)).unwrap();
 }
 
-/// A chain of one-field updates over 100 documents.
+/// Builds a chain of one-field updates over 100 documents.
 fn chain(schema: &Schema, length: usize) -> (MemoryCommits, CommitId) {
     let mut store = MemoryCommits::new();
     let mut head = commit(&mut store, schema, None, 0, |m| create(m, 100));
@@ -82,7 +81,7 @@ fn commits(criterion: &mut Criterion) {
 fn reads(criterion: &mut Criterion) {
     let schema = schema();
     let (store, _) = chain(&schema, 100_000);
-    // One before the last snapshot: the longest way to a state that is kept.
+    // One before the last snapshot: the longest distance from a kept state.
     let far = store.iter().nth(99_839).unwrap().id();
     let document = DocumentId::new("ticket", "t42");
     criterion.bench_function("cold read of one document after 100000 commits", |bencher| {
@@ -129,7 +128,7 @@ fn inserts(criterion: &mut Criterion) {
     });
 }
 
-/// Two heads that both wrote 10,000 documents, one commit a document; 1,000 of them in the same field.
+/// Builds two heads that each wrote 10,000 documents, one commit per document, 1,000 of them in the same field.
 fn two_streams(schema: &Schema) -> (MemoryCommits, CommitId, CommitId) {
     let mut store = MemoryCommits::new();
     let root = commit(&mut store, schema, None, 0, |m| create(m, 20_000));

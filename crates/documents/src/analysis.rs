@@ -1,7 +1,7 @@
-//! Identify and surface: which intent a merge lost, as plain data.
+//! Reports which intent a merge lost, as plain data.
 //!
-//! The engine knows no conflicts. They are reconstructed after the merge, from what the streams wrote and what the
-//! merge reads, at the finest locus. Nothing here depends on a base; it is only shown.
+//! Merging itself knows no conflicts. They are reconstructed afterwards, at the finest locus, from what both streams
+//! wrote and what the merge reads. No result depends on the merge base; it is only displayed.
 
 use crate::ancestry::{self, MergeBase};
 use crate::codec;
@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-/// Finds what merges lost, and makes decisions about it survive.
+/// Finds what merges lost and makes decisions about it survive.
 #[derive(Debug, Clone, Copy)]
 pub struct MergeAnalyzer<'a, C: ?Sized> {
     pub(crate) schema: &'a Schema,
@@ -38,7 +38,7 @@ probity_core::word_enum! {
     }
 }
 
-/// What a locus reads in a state: absent (`null`), or `{"some": value}`.
+/// The value of a locus in a state: absent (`null`), or `{"some": value}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "WireReading", into = "WireReading")]
 pub struct Reading(pub Option<Json>);
@@ -54,7 +54,7 @@ probity_core::json_schema_of!(
     })
 );
 
-/// The JSON form of a [`Reading`]; a plain `Option` could not tell absent from a nil that is there.
+/// The JSON form of a [`Reading`]. A plain `Option` could not distinguish an absent locus from a present nil.
 #[derive(Clone, Serialize, Deserialize)]
 struct WireReading(Option<Present>);
 
@@ -79,38 +79,38 @@ impl From<Reading> for WireReading {
 /// A locus at which intent did not survive a merge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MergeConflict {
-    /// Names the conflict: 16 hex digits made of merge, document and locus.
+    /// Identifies the conflict: 16 hex digits derived from merge, document and locus.
     pub id: String,
-    /// The merge.
+    /// The merge commit.
     pub merge: CommitId,
-    /// The attachment of the document.
+    /// The document's attachment.
     pub attachment: Text,
-    /// The key of the document.
+    /// The document's key.
     pub key: Text,
-    /// The locus.
+    /// The locus, as a path into the document.
     pub path: Json,
-    /// Whose intent was lost.
+    /// The sides whose intent was lost.
     pub lost: Vec<Side>,
-    /// The commits whose opcodes made a lost assertion, in ascending order; empty when a shared commit was lost.
+    /// The commits whose opcodes made a lost assertion, ascending; empty when the lost value came from a shared commit.
     pub causes: Vec<CommitId>,
-    /// The locus at the base; absent when there is no single base.
+    /// The value at the merge base; absent when there is no single base.
     pub base: Reading,
-    /// The locus at the parent.
+    /// The value at the parent.
     pub ours: Reading,
-    /// The locus at the target.
+    /// The value at the target.
     pub theirs: Reading,
-    /// The locus at the merge.
+    /// The value at the merge.
     pub merged: Reading,
 }
 
 /// A document with conflicts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MergeDocument {
-    /// The attachment.
+    /// The document's attachment.
     pub attachment: Text,
-    /// The key.
+    /// The document's key.
     pub key: Text,
-    /// The ranks of its conflicts in [`MergeAnalysis::conflicts`].
+    /// Indexes of its conflicts in [`MergeAnalysis::conflicts`].
     pub conflicts: Vec<usize>,
 }
 
@@ -127,57 +127,50 @@ pub struct MergeAnalysis {
 }
 
 impl MergeAnalysis {
-    /// The merge.
     pub const fn merge(&self) -> CommitId {
         self.merge
     }
 
-    /// The parent of the merge.
     pub const fn ours(&self) -> CommitId {
         self.ours
     }
 
-    /// The target of the merge.
     pub const fn theirs(&self) -> CommitId {
         self.theirs
     }
 
-    /// The one maximal common ancestor, where there is exactly one.
+    /// The only maximal common ancestor, if there is exactly one.
     pub const fn base(&self) -> Option<CommitId> {
         self.base
     }
 
-    /// Whether there is no single base to show.
+    /// True when there is no single base to show.
     pub const fn two_way(&self) -> bool {
         self.two_way
     }
 
-    /// The documents with conflicts, in order.
     pub fn documents(&self) -> &[MergeDocument] {
         &self.documents
     }
 
-    /// The conflicts of all documents, in order.
     pub fn conflicts(&self) -> &[MergeConflict] {
         &self.conflicts
     }
 }
 
-/// Why a commit cannot be analysed.
+/// The reason a merge could not be analyzed.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalyzeError {
-    /// The commit is no merge.
     #[error("commit {0} is no merge")]
     NotAMerge(CommitId),
-    /// The merge cannot be made.
+    /// The virtual merge commit was rejected.
     #[error(transparent)]
     Append(#[from] AppendError),
-    /// The history could not be read.
     #[error(transparent)]
     History(#[from] HistoryError),
 }
 
-/// An analysis with what reconciliation needs besides: the states, and where each conflict is.
+/// An analysis plus the states and conflict loci that reconciliation needs.
 pub(crate) struct Examined {
     pub(crate) analysis: MergeAnalysis,
     pub(crate) sides: Sides,
@@ -185,7 +178,7 @@ pub(crate) struct Examined {
 }
 
 impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
-    /// Analyses merges of a store whose documents follow `schema`.
+    /// Analyzes merges of a store whose documents follow `schema`.
     pub const fn new(schema: &'a Schema, commits: &'a C) -> Self {
         Self { schema, commits }
     }
@@ -195,9 +188,9 @@ impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
         Ok(self.examine(merge, &[])?.analysis)
     }
 
-    /// Finds what a merge would lose, before anything is written.
+    /// Finds what a merge would lose, without writing anything.
     ///
-    /// Returns the merge that was looked at, too: appending that very commit makes the analysis true of the store.
+    /// Also returns the merge commit it analyzed: append exactly that commit and the analysis holds for the store.
     pub fn analyze_virtual_merge(
         &self,
         ours: CommitId,
@@ -211,9 +204,9 @@ impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
         Ok((merge, analysis))
     }
 
-    /// Finds what reducing several heads to one would lose, merge by merge, before anything is written.
+    /// Finds what reducing several heads to one would lose, merge by merge, without writing anything.
     ///
-    /// A loss in one merge of the fold is not seen in the next: the report has each where it happened.
+    /// A loss is reported only by the merge of the fold where it happened; later merges do not see it.
     pub fn analyze_heads(&self, heads: &[CommitId]) -> Result<Vec<(Commit, MergeAnalysis)>, AnalyzeError> {
         let mut stamped = Vec::with_capacity(heads.len());
         for head in heads {
@@ -234,7 +227,7 @@ impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
             .collect()
     }
 
-    /// Looks at a merge, and reads the given documents besides those that can have lost something.
+    /// Analyzes a merge, and also reads the documents in `besides`, which need not have lost anything.
     pub(crate) fn examine(&self, id: &CommitId, besides: &[DocumentId]) -> Result<Examined, AnalyzeError> {
         let seq = locate(self.commits, id)?;
         let node = self.commits.node(seq)?;
@@ -271,7 +264,7 @@ impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
         Ok(examined)
     }
 
-    /// Adds the conflicts of one document, in the order of their loci's canonical JSON.
+    /// Adds the conflicts of one document, ordered by the canonical JSON of their loci.
     fn surface(&self, examined: &mut Examined, document: &DocumentId, lost: Vec<(Path, Loss)>) {
         let kind = self
             .schema

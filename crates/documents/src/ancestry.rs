@@ -1,7 +1,8 @@
-//! Which commits are reachable from where: differences and merge bases.
+//! Reachability between commits: set differences and merge bases.
 //!
-//! Commits are visited by falling number, so that all descendants of a commit come before it and one visit is enough.
-//! A walk ends as soon as everything left is shared: it costs what lies between the two commits, not the history.
+//! Commits are visited in descending number, so every descendant comes before its ancestors and one visit per commit is
+//! enough. A walk stops as soon as everything left is shared: it costs the distance between the two commits, not the
+//! length of the history.
 
 use crate::commit::CommitId;
 use crate::history::{Commits, HistoryError, Seq};
@@ -10,31 +11,29 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The maximal common ancestors of two commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MergeBase {
-    /// Exactly one.
     One(CommitId),
-    /// The two have no common ancestor.
     None,
-    /// Several, none of which is an ancestor of another; in ascending order.
+    /// Several, none of which is an ancestor of another, in ascending order.
     Several(Vec<CommitId>),
 }
 
-/// What two commits reach.
+/// The commits that only one of two commits reaches, and where they meet.
 pub(crate) struct Apart {
-    /// Reached from the first only.
+    /// Reachable from the first only.
     pub(crate) left: Vec<Seq>,
-    /// Reached from the second only.
+    /// Reachable from the second only.
     pub(crate) right: Vec<Seq>,
-    /// The maximal commits that both reach; complete only when asked for.
+    /// The maximal commits that both reach; complete only under `WalkLimit::Bases`.
     pub(crate) bases: Vec<Seq>,
 }
 
 const LEFT: u8 = 1;
 const RIGHT: u8 = 2;
 const BOTH: u8 = LEFT | RIGHT;
-/// Below a common ancestor that was found already.
+/// Marks the ancestors of a common ancestor already found.
 const STALE: u8 = 4;
 
-/// How far a walk has to go.
+/// The condition that ends a walk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Until {
     /// Nothing is left that only one side reaches.
@@ -43,7 +42,7 @@ enum Until {
     Bases,
 }
 
-/// The commits to visit, and how many of them still matter.
+/// The commits left to visit, and how many of them still matter.
 struct Queue {
     flags: BTreeMap<Seq, u8>,
     n_open: usize,
@@ -106,12 +105,12 @@ fn walk<C: Commits + ?Sized>(
     Ok(apart)
 }
 
-/// What each of two commits reaches and the other does not.
+/// Returns what each of two commits reaches and the other does not, with their maximal common ancestors.
 pub(crate) fn apart<C: Commits + ?Sized>(commits: &C, left: Seq, right: Seq) -> Result<Apart, HistoryError> {
     walk(commits, left, Some(right), Until::Bases)
 }
 
-/// What `top` reaches and `below` does not.
+/// Returns the commits that `top` reaches and `below` does not.
 pub(crate) fn above<C: Commits + ?Sized>(
     commits: &C,
     top: Seq,
@@ -120,10 +119,9 @@ pub(crate) fn above<C: Commits + ?Sized>(
     Ok(walk(commits, top, below, Until::Shared)?.left)
 }
 
-/// Whether `top` reaches `seq`.
 pub(crate) fn reaches<C: Commits + ?Sized>(commits: &C, top: Seq, seq: Seq) -> Result<bool, HistoryError> {
     let mut queue = BTreeSet::from([top]);
-    // Ancestors have smaller numbers: below `seq` there is nothing to find.
+    // Ancestors have smaller numbers, so nothing below `seq` can lead to it.
     while let Some(next) = queue.pop_last().filter(|next| *next >= seq) {
         if next == seq {
             return Ok(true);
@@ -133,7 +131,6 @@ pub(crate) fn reaches<C: Commits + ?Sized>(commits: &C, top: Seq, seq: Seq) -> R
     Ok(false)
 }
 
-/// The maximal common ancestors of two commits.
 pub(crate) fn merge_base<C: Commits + ?Sized>(
     commits: &C,
     left: Seq,

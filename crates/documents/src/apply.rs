@@ -1,6 +1,6 @@
-//! What an opcode does to a document when it is replayed.
+//! Applies opcodes to documents during replay.
 //!
-//! Replay never fails: an opcode that has nothing to act on is skipped, and says why.
+//! Replay never fails: an opcode without anything to act on is skipped with a reason.
 
 use crate::op::{Act, Anchor, Change};
 use crate::path::{self, Step};
@@ -9,7 +9,7 @@ use crate::xarray::{Content, XArray};
 use std::sync::Arc;
 
 probity_core::code_enum! {
-    /// Why an opcode, or a part of it, had no effect.
+    /// The reason an opcode, or a part of it, had no effect.
     pub enum Skip {
         DocumentAbsent = "document_absent",
             "the document does not exist",
@@ -44,18 +44,18 @@ probity_core::code_enum! {
     }
 }
 
-/// Applies what an enabled commit does at a path of a document that is there.
+/// Applies a change of an enabled commit at a path of an existing document.
 pub(crate) fn apply(document: &mut Value, at: &[Step], change: &Change) -> Result<(), Skip> {
     if let Change::Update(value) = change {
         return update(document, at, value);
     }
-    // Looking before writing keeps what is shared shared when there is nothing to do.
+    // `reach` copies shared nodes on its way. Reading first avoids the copy when the path does not resolve.
     path::read(document, at).ok_or(Skip::PathUnresolved)?;
     let place = path::reach(document, at).ok_or(Skip::PathUnresolved)?;
     match (place, change) {
         (Value::Set(members), Change::SetUnion(added)) => {
             for value in added {
-                // A member that is there stays as it is: equal xarrays may differ in their tombstones.
+                // An existing member stays untouched: equal xarrays may differ in their tombstones.
                 if !members.contains(value) {
                     members.insert(value.clone());
                 }
@@ -166,7 +166,7 @@ fn insert(array: &mut XArray, position: &Text, before: &Anchor, content: Content
     Ok(())
 }
 
-/// Applies what a masked commit still does: its inserts list their position, as disabled.
+/// Applies the remaining effect of a disabled commit: its inserts still list their position, as disabled.
 pub(crate) fn apply_masked(document: &mut Value, act: &Act) -> Result<(), Skip> {
     let Act::At(at, Change::Insert { position, before, .. }) = act else {
         return Err(Skip::Masked);

@@ -1,4 +1,4 @@
-//! Authoring: verbs that record opcodes, each checked against the schema when it is written.
+//! Builders that record opcodes, each checked against the schema when it is recorded.
 
 use crate::codec::Misfit;
 use crate::commit::{Commit, CommitId, Stamp};
@@ -6,14 +6,14 @@ use crate::op::{Act, Change, Op};
 use crate::schema::Schema;
 use serde_json::{Map, Value as Json, json};
 
-/// Records opcodes for one commit. A refused verb records nothing.
+/// Records the opcodes of one commit. A rejected call records nothing.
 #[derive(Debug, Clone)]
 pub struct Mutations<'s> {
     schema: &'s Schema,
     ops: Vec<Op>,
 }
 
-/// Names the document that the next verbs are about.
+/// Records opcodes for one document.
 #[derive(Debug)]
 pub struct Draft<'m, 's> {
     mutations: &'m mut Mutations<'s>,
@@ -22,70 +22,65 @@ pub struct Draft<'m, 's> {
 }
 
 impl<'s> Mutations<'s> {
-    /// Starts with nothing recorded.
     pub const fn new(schema: &'s Schema) -> Self {
         Self { schema, ops: Vec::new() }
     }
 
-    /// Turns to a document.
+    /// Selects the document that the following calls edit.
     pub fn document<'m>(&'m mut self, attachment: &str, key: &str) -> Draft<'m, 's> {
         Draft { mutations: self, attachment: attachment.to_owned(), key: key.to_owned() }
     }
 
-    /// Records an opcode in its JSON form.
+    /// Records an opcode given as JSON.
     pub fn record(&mut self, op: &Json) -> Result<(), Misfit> {
         self.ops.push(Op::from_json(self.schema, op)?);
         Ok(())
     }
 
-    /// What was recorded.
     pub fn ops(&self) -> &[Op] {
         &self.ops
     }
 
-    /// Makes the commit.
     pub fn commit(self, parent: Option<CommitId>, stamp: Stamp) -> Commit {
         Commit::mutations(self.schema, parent, self.ops, stamp)
     }
 }
 
 impl Draft<'_, '_> {
-    /// Writes the whole document.
     pub fn set(&mut self, value: &Json) -> Result<&mut Self, Misfit> {
         self.record("document_set", [("value", value)])
     }
 
-    /// Writes the value at a path.
     pub fn update(&mut self, path: &Json, value: &Json) -> Result<&mut Self, Misfit> {
         self.record("document_update", [("path", path), ("value", value)])
     }
 
-    /// Adds members to a set; no members record nothing.
+    /// Adds members to a set; an empty list records nothing.
     pub fn union_in_set(&mut self, path: &Json, members: &Json) -> Result<&mut Self, Misfit> {
         self.record("set_union", [("path", path), ("value", members)])
     }
 
-    /// Takes members out of a set; no members record nothing.
+    /// Removes members from a set; an empty list records nothing.
     pub fn subtract_in_set(&mut self, path: &Json, members: &Json) -> Result<&mut Self, Misfit> {
         self.record("set_subtract", [("path", path), ("value", members)])
     }
 
-    /// Inserts or overwrites entries of a map; no entries record nothing.
+    /// Inserts or overwrites map entries; an empty list records nothing.
     pub fn union_in_map(&mut self, path: &Json, entries: &Json) -> Result<&mut Self, Misfit> {
         self.record("map_union", [("path", path), ("value", entries)])
     }
 
-    /// Overwrites entries of a map whose keys are there; no entries record nothing.
+    /// Overwrites existing map entries; an empty list records nothing.
     pub fn update_in_map(&mut self, path: &Json, entries: &Json) -> Result<&mut Self, Misfit> {
         self.record("map_update", [("path", path), ("value", entries)])
     }
 
-    /// Drops entries of a map; no keys record nothing.
+    /// Removes map entries; an empty list records nothing.
     pub fn subtract_in_map(&mut self, path: &Json, keys: &Json) -> Result<&mut Self, Misfit> {
         self.record("map_subtract", [("path", path), ("value", keys)])
     }
 
-    /// Lists a position of an xarray just before another, or before `"END"`, with an element.
+    /// Inserts an element into an xarray at a new position just before another, or before `"END"`.
     pub fn insert_in_xarray(
         &mut self,
         path: &Json,
@@ -100,7 +95,7 @@ impl Draft<'_, '_> {
         )
     }
 
-    /// Writes the element at a position of an xarray.
+    /// Overwrites the element at a position of an xarray.
     pub fn update_in_xarray(
         &mut self,
         path: &Json,
@@ -110,7 +105,7 @@ impl Draft<'_, '_> {
         self.record("xarray_update", [("path", path), ("position", &json!(position)), ("value", value)])
     }
 
-    /// Takes the element out of a position of an xarray.
+    /// Removes the element at a position of an xarray.
     pub fn remove_in_xarray(&mut self, path: &Json, position: &str) -> Result<&mut Self, Misfit> {
         self.record("xarray_remove", [("path", path), ("position", &json!(position))])
     }
@@ -133,7 +128,7 @@ impl Draft<'_, '_> {
     }
 }
 
-/// Whether the opcode has an operand without members.
+/// Returns true if the opcode has an empty operand and would change nothing.
 fn is_empty(op: &Op) -> bool {
     match &op.act {
         Act::At(_, Change::SetUnion(set) | Change::SetSubtract(set) | Change::MapSubtract(set)) => {

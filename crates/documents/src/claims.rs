@@ -1,26 +1,26 @@
-//! What opcodes assert: atomic claims about loci.
+//! Splits opcodes into atomic claims about loci.
 //!
-//! An opcode that writes a struct asserts each of its fields, one that adds members asserts each member: the finest
-//! parts that a merge can lose one by one.
+//! Writing a struct claims each field, adding members claims each member: the smallest parts that a merge can lose
+//! separately.
 
 use crate::op::{Act, Change};
 use crate::path::{Path, Step};
 use crate::value::Value;
 use imbl::{OrdMap, OrdSet};
 
-/// What is said about a locus.
+/// An assertion about a locus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claim<'v> {
-    /// It has this value.
+    /// The locus has this value.
     Is(&'v Value),
-    /// It has some value.
+    /// The locus has some value.
     There,
-    /// It is absent.
+    /// The locus is absent.
     Gone,
 }
 
 impl Claim<'_> {
-    /// Whether what was found at the locus is what was said.
+    /// Returns true if the value found at the locus fulfills the claim.
     pub(crate) fn holds(self, found: Option<&Value>) -> bool {
         match self {
             Self::Is(value) => found == Some(value),
@@ -30,7 +30,6 @@ impl Claim<'_> {
     }
 }
 
-/// Receives loci and claims.
 pub(crate) type Visit<'f> = dyn FnMut(&[Step], Claim<'_>) + 'f;
 
 /// Visits the claims of one opcode.
@@ -70,7 +69,7 @@ pub(crate) fn of_act(act: &Act, visit: &mut Visit<'_>) {
     }
 }
 
-/// Visits the leaves of a value that stands at `path`.
+/// Visits the leaves of a value located at `path`.
 pub(crate) fn leaves(value: &Value, path: &mut Path, visit: &mut Visit<'_>) {
     match value {
         Value::Struct(fields) => {

@@ -1,8 +1,8 @@
-//! Values from JSON, by type: strict reading, with errors that name the place.
+//! Strict, typed decoding of values from JSON, with errors that name the place.
 //!
-//! One value has one form: sets and maps sorted, members exactly those of the type. Integers that not every JSON
-//! reader keeps exactly (beyond ±(2^53 − 1)) are decimal strings; bytes are lower-case hex; a `float` is the shortest
-//! number that names it.
+//! Every value has exactly one form: sets and maps are sorted, and members are exactly those of the type. Integers
+//! beyond ±(2^53 − 1), which not every JSON reader keeps exact, are decimal strings; bytes are lower-case hex; a
+//! `float` is the shortest number that denotes it.
 
 use crate::schema::Schema;
 use crate::types::{Integer, MAX_TYPE_DEPTH, Structure, Type};
@@ -14,13 +14,12 @@ use std::sync::Arc;
 
 pub(crate) use crate::encode::encode;
 
-/// JSON that is no value of the wanted type.
+/// JSON that does not fit the expected type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {why}")]
 pub struct Misfit {
-    /// Where in the value, as `.field[3]`; empty for the value itself.
+    /// Position inside the value, such as `.field[3]`; empty for the value itself.
     pub place: String,
-    /// What is wrong there.
     pub why: String,
 }
 
@@ -35,19 +34,19 @@ impl Misfit {
     }
 }
 
-/// The greatest integer that every JSON reader keeps exactly.
+/// The largest integer that every JSON reader keeps exact.
 pub(crate) const MAX_SAFE: i128 = (1 << 53) - 1;
 
-/// How deep `any` may hold `any`; each level may be as deep as a type.
+/// Maximum nesting of `any` inside `any`. Each level may in turn be as deep as a type.
 const MAX_ANY_DEPTH: usize = 4;
 
 impl Schema {
-    /// Reads a document of an attachment.
+    /// Decodes a document of an attachment.
     pub fn read_document(&self, attachment: &str, json: &Json) -> Result<Value, Misfit> {
         decode(self, self.must_have(attachment)?, json)
     }
 
-    /// Writes a document of an attachment.
+    /// Encodes a document of an attachment.
     pub fn write_document(&self, attachment: &str, document: &Value) -> Result<Json, Misfit> {
         Ok(encode(self.must_have(attachment)?, document))
     }
@@ -58,7 +57,7 @@ impl Schema {
     }
 }
 
-/// Reads a value of type `kind`.
+/// Decodes a value of type `kind`.
 pub(crate) fn decode(schema: &Schema, kind: &Type, json: &Json) -> Result<Value, Misfit> {
     Decoder { schema, any_depth: 0 }.value(kind, json)
 }
@@ -249,7 +248,7 @@ impl Decoder<'_> {
 const _: () =
     assert!(MAX_TYPE_DEPTH * (MAX_ANY_DEPTH + 1) < 256, "walking a value must not exhaust the stack");
 
-/// A part of the offending JSON that is short enough to show.
+/// Shortens the offending JSON for an error message.
 fn excerpt(json: &Json) -> String {
     let text = json.to_string();
     match text.char_indices().nth(60) {
@@ -285,7 +284,7 @@ fn check_sorted<'a>(mut values: impl Iterator<Item = &'a Value>) -> Result<(), M
     Ok(())
 }
 
-/// Reads the name of a position.
+/// Decodes the name of a position.
 pub(crate) fn position_from_json(json: &Json) -> Result<Text, Misfit> {
     match json.as_str() {
         Some(text) if !text.is_empty() && text != END => Ok(text.into()),
@@ -314,7 +313,7 @@ fn decode_integer(integer: Integer, json: &Json) -> Option<Value> {
     }
 }
 
-/// The integer that a JSON number denotes, `1.0` included.
+/// Returns the integer that a JSON number denotes; `1.0` counts as one.
 fn whole(number: &Number) -> Option<i128> {
     if let Some(number) = number.as_i64() {
         return Some(number.into());
@@ -337,7 +336,7 @@ fn decode_float(json: &Json) -> Option<Value> {
     (value == written).then_some(Value::Double(value))
 }
 
-/// The number that the shortest decimal text of a 32-bit number denotes.
+/// Returns the number denoted by the shortest decimal text of a 32-bit float.
 fn shortest(number: f32) -> Option<f64> {
     number.to_string().parse().ok()
 }

@@ -1,7 +1,7 @@
 //! Commits: content-addressed values.
 //!
-//! A commit's identity is the SHA-256 of its canonical JSON, author and time included. The bytes are kept with the
-//! commit: they are what is stored, copied and checked, whatever the schema has become since.
+//! A commit's identity is the SHA-256 of its canonical JSON, author and time included. The commit keeps those bytes:
+//! they are what is stored, copied and checked, even after the schema has changed.
 
 use crate::codec::Misfit;
 use crate::diff::diff;
@@ -19,13 +19,11 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CommitId(Digest);
 
-/// A text that is no commit id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no commit id: it must be 64 lower-case hex digits")]
 pub struct BadCommitId(String);
 
 impl CommitId {
-    /// The digest behind the id.
     pub const fn digest(&self) -> &Digest {
         &self.0
     }
@@ -72,20 +70,20 @@ impl<'de> Deserialize<'de> for CommitId {
 }
 
 probity_core::word_enum! {
-    /// The four types of commits.
+    /// The type of a commit.
     pub enum Kind {
-        /// Opcodes.
+        /// Changes documents by opcodes.
         Mutations = "mutations",
-        /// Joins the stream of the target into that of the parent.
+        /// Merges the target's stream into the parent's.
         Merge = "merge",
-        /// Lets its target have its effect again.
+        /// Turns the effect of its target back on.
         Enable = "enable",
-        /// Takes the effect of its target away.
+        /// Turns the effect of its target off.
         Disable = "disable",
     }
 }
 
-/// Who made a commit, what they call it, and when.
+/// Author, label and time of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
     author: String,
@@ -93,13 +91,12 @@ pub struct Stamp {
     timestamp_ms: i64,
 }
 
-/// A time that JSON readers would not agree on.
+/// A time outside the range that every JSON reader keeps exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the time {0} ms is not within ±(2^53 - 1)")]
 pub struct BadTime(pub i64);
 
 impl Stamp {
-    /// Takes author, label and time in milliseconds.
     pub fn new(author: &str, label: &str, timestamp_ms: i64) -> Result<Self, BadTime> {
         if timestamp_ms.unsigned_abs() >= 1 << 53 {
             return Err(BadTime(timestamp_ms));
@@ -107,23 +104,19 @@ impl Stamp {
         Ok(Self { author: author.to_owned(), label: label.to_owned(), timestamp_ms })
     }
 
-    /// The author.
     pub fn author(&self) -> &str {
         &self.author
     }
 
-    /// The label.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// The time in milliseconds.
     pub const fn timestamp_ms(&self) -> i64 {
         self.timestamp_ms
     }
 }
 
-/// A commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
     id: CommitId,
@@ -135,36 +128,27 @@ pub struct Commit {
     ops: Vec<Op>,
 }
 
-/// Bytes that are no commit.
+/// The reason bytes or JSON are not a valid commit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommitError {
-    /// The bytes are not strict JSON.
     #[error(transparent)]
     Json(#[from] probity_core::json::JsonError),
-    /// The bytes are not in canonical form.
     #[error("the commit is not in canonical form")]
     NotCanonical,
-    /// A member is missing, unknown or of the wrong form.
+    /// A member is missing, unknown or malformed.
     #[error("the commit's `{0}` is missing or of the wrong form")]
     Member(&'static str),
-    /// An opcode does not fit the schema.
     #[error("opcode {index}: {misfit}")]
-    Op {
-        /// The rank of the opcode.
-        index: usize,
-        /// What does not fit, and where.
-        misfit: Misfit,
-    },
+    Op { index: usize, misfit: Misfit },
 }
 
 impl Commit {
-    /// Makes a commit of opcodes.
     pub fn mutations(schema: &Schema, parent: Option<CommitId>, ops: Vec<Op>, stamp: Stamp) -> Self {
         let encoded = ops.iter().map(|op| op.to_json(schema)).collect();
         Self::seal(Kind::Mutations, parent, None, stamp, ops, &encoded)
     }
 
-    /// Makes one commit without history that has the given state: what flattening a store comes to.
+    /// Creates a single root commit with the given state, to flatten the history of a store.
     ///
     /// ```
     /// use probity_documents::{Commit, Engine, MemoryCommits, Schema, Stamp, State};
@@ -183,17 +167,17 @@ impl Commit {
         Self::mutations(schema, None, diff(&State::default(), state), stamp)
     }
 
-    /// Makes a merge of two commits: `parent` is *ours*, `target` is *theirs*, whose opcodes replay last.
+    /// Creates a merge: `parent` is *ours*, `target` is *theirs*, whose opcodes replay last.
     pub fn merge(parent: CommitId, target: CommitId, stamp: Stamp) -> Self {
         Self::seal(Kind::Merge, Some(parent), Some(target), stamp, Vec::new(), &Json::Array(Vec::new()))
     }
 
-    /// Makes a commit that takes the effect of `target` away.
+    /// Creates a commit that turns the effect of `target` off.
     pub fn disable(parent: Option<CommitId>, target: CommitId, stamp: Stamp) -> Self {
         Self::seal(Kind::Disable, parent, Some(target), stamp, Vec::new(), &Json::Array(Vec::new()))
     }
 
-    /// Makes a commit that gives the effect of `target` back.
+    /// Creates a commit that turns the effect of `target` back on.
     pub fn enable(parent: Option<CommitId>, target: CommitId, stamp: Stamp) -> Self {
         Self::seal(Kind::Enable, parent, Some(target), stamp, Vec::new(), &Json::Array(Vec::new()))
     }
@@ -210,79 +194,72 @@ impl Commit {
         Self { id: CommitId(Digest::of(&bytes)), bytes, kind, parent, target, stamp, ops }
     }
 
-    /// Reads a commit from its canonical bytes.
+    /// Decodes a commit from its canonical bytes.
     pub fn decode(schema: &Schema, bytes: &[u8]) -> Result<Self, CommitError> {
         let json = probity_core::json::parse(bytes)?;
         let commit = Self::from_json(schema, &json)?;
         if commit.bytes() == bytes { Ok(commit) } else { Err(CommitError::NotCanonical) }
     }
 
-    /// Reads a commit from bytes that a store keeps under their hash, which the caller has compared.
+    /// Decodes a commit from stored bytes whose hash the caller has already checked against `id`.
     ///
-    /// Only canonical bytes were ever stored, so their form is not looked at again.
+    /// Only canonical bytes are ever stored, so canonical form is not checked again.
     pub fn decode_hashed(schema: &Schema, id: CommitId, bytes: &[u8]) -> Result<Self, CommitError> {
         let json = probity_core::json::parse(bytes)?;
         let (kind, parent, target, stamp, ops) = parts(schema, &json)?;
         Ok(Self { id, bytes: bytes.into(), kind, parent, target, stamp, ops })
     }
 
-    /// Reads a commit from JSON; its identity is that of the canonical form.
+    /// Decodes a commit from JSON; its identity is that of the canonical form.
     pub fn from_json(schema: &Schema, json: &Json) -> Result<Self, CommitError> {
         let (kind, parent, target, stamp, ops) = parts(schema, json)?;
         Ok(Self::seal(kind, parent, target, stamp, ops, &json["ops"]))
     }
-    /// The identity.
     pub const fn id(&self) -> CommitId {
         self.id
     }
 
-    /// The canonical bytes, whose hash is the identity.
+    /// Returns the canonical bytes, whose hash is the identity.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The type.
     pub const fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The commit that this one follows.
     pub const fn parent(&self) -> Option<CommitId> {
         self.parent
     }
 
-    /// The commit that is merged, enabled or disabled.
+    /// The commit being merged, enabled or disabled.
     pub const fn target(&self) -> Option<CommitId> {
         self.target
     }
 
-    /// Author, label and time.
     pub const fn stamp(&self) -> &Stamp {
         &self.stamp
     }
 
-    /// The opcodes.
     pub fn ops(&self) -> &[Op] {
         &self.ops
     }
 
-    /// The blobs that the opcodes write, each once. A store refuses a commit whose blobs it does not have.
+    /// Returns the blobs that the opcodes write. A store rejects a commit whose blobs it does not have.
     pub fn blobs(&self) -> BTreeSet<Digest> {
         let mut blobs = BTreeSet::new();
         self.ops.iter().for_each(|op| op.collect_blobs(&mut blobs));
         blobs
     }
 
-    /// The documents that the opcodes change, each once, in order.
+    /// Returns the documents that the opcodes change.
     pub fn documents(&self) -> BTreeSet<&DocumentId> {
         self.ops.iter().map(Op::document).collect()
     }
 }
 
-/// What a commit is made of.
 type Parts = (Kind, Option<CommitId>, Option<CommitId>, Stamp, Vec<Op>);
 
-/// Reads the members of a commit.
 fn parts(schema: &Schema, json: &Json) -> Result<Parts, CommitError> {
     let members = json.as_object().ok_or(CommitError::Member("commit"))?;
     if let Some(name) = ["author", "label", "ops", "parent", "target", "timestamp", "type"]
@@ -309,7 +286,7 @@ fn parts(schema: &Schema, json: &Json) -> Result<Parts, CommitError> {
     Ok((kind, parent, target, stamp, ops))
 }
 
-/// The canonical form: the members stand in their order already.
+/// Writes the canonical form. The members are written in sorted order, so no sorting is needed.
 fn canonical(
     kind: Kind,
     parent: Option<CommitId>,
@@ -348,7 +325,7 @@ fn id_member(json: &Json, name: &'static str) -> Result<Option<CommitId>, Commit
     }
 }
 
-/// Which of parent, target and opcodes each type has.
+/// Checks that parent, target and opcodes are present exactly where the commit type requires them.
 fn check_shape(
     kind: Kind,
     parent: Option<CommitId>,

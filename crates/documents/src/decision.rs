@@ -1,8 +1,8 @@
-//! Records of decisions: who decided which conflicts of a merge, when, why, and what else was on offer.
+//! Records of decisions: who decided which conflicts of a merge, when, why, and between which values.
 //!
-//! A record is plain data, named by its content, and names the merge and the survival commit. With the records at
-//! hand, an analysis can say what was decided already, propose the same decision where the same conflict is met
-//! again, and tell when a merge overrides a decision.
+//! A record is plain data, identified by its content, and names the merge and the survival commit. With earlier
+//! records, an analysis can show what was already decided, propose the same decision for a recurring conflict, and
+//! report when a merge overrides a decision.
 
 use crate::analysis::{MergeAnalysis, MergeConflict, Reading};
 use crate::commit::{Commit, CommitId};
@@ -12,13 +12,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What was decided about one conflict.
+/// The decision about one conflict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
-    /// The conflict, with the values that were on offer.
+    /// The conflict, with the values to choose from.
     pub conflict: MergeConflict,
-    /// What was chosen.
+    /// The chosen value.
     pub chosen: Chosen,
 }
 
@@ -26,22 +26,22 @@ pub struct Decision {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DecisionRecord {
-    /// The merge.
+    /// The merge commit.
     pub merge: CommitId,
-    /// The survival commit; none when the merge stood as it was.
+    /// The survival commit; none when the merge was left unchanged.
     pub survival: Option<CommitId>,
-    /// Who decided: a person, or a policy.
+    /// The decider: a person or a policy.
     pub by: String,
-    /// When, in milliseconds.
+    /// The time of the decision, in milliseconds.
     pub at_ms: i64,
-    /// Why, in words.
+    /// The reason given.
     pub why: String,
-    /// The decisions, in the order of conflicts. Conflicts that are not here were left as merged, undecided.
+    /// The decisions, in the order of conflicts. Conflicts missing here were left as merged, undecided.
     pub decisions: Vec<Decision>,
 }
 
 impl DecisionRecord {
-    /// Records a reconciliation that was accepted.
+    /// Records an accepted reconciliation.
     pub fn new(
         analysis: &MergeAnalysis,
         resolutions: &[MergeResolution],
@@ -66,14 +66,14 @@ impl DecisionRecord {
         }
     }
 
-    /// Names the record by its content.
+    /// Returns the content hash that identifies the record.
     pub fn id(&self) -> Digest {
         let json = serde_json::to_value(self).expect("a record is plain data with text keys");
         Digest::of_json(&json)
     }
 }
 
-/// Records that can be asked.
+/// An index over decision records.
 #[derive(Debug, Default)]
 pub struct Decisions<'r> {
     by_conflict: BTreeMap<&'r str, (&'r DecisionRecord, &'r Decision)>,
@@ -82,7 +82,7 @@ pub struct Decisions<'r> {
 }
 
 impl<'r> Decisions<'r> {
-    /// Takes records, oldest first: of two decisions about one conflict the later one counts.
+    /// Indexes records given oldest first: of two decisions about one conflict the later one counts.
     pub fn new(records: impl IntoIterator<Item = &'r DecisionRecord>) -> Self {
         let mut decisions = Self::default();
         for record in records {
@@ -97,17 +97,17 @@ impl<'r> Decisions<'r> {
         decisions
     }
 
-    /// The record that decided this very conflict.
+    /// Returns the record that decided exactly this conflict.
     pub fn resolved_by(&self, conflict: &MergeConflict) -> Option<&'r DecisionRecord> {
         self.by_conflict.get(conflict.id.as_str()).map(|(record, _)| *record)
     }
 
-    /// The records whose decisions this conflict overrides: a survival commit is among its causes.
+    /// Returns the records whose decisions this conflict overrides, that is, whose survival commit is among its causes.
     pub fn overridden(&self, conflict: &MergeConflict) -> Vec<&'r DecisionRecord> {
         conflict.causes.iter().filter_map(|cause| self.by_survival.get(cause).copied()).collect()
     }
 
-    /// What was decided the last time the same values met at the same locus, on whichever sides.
+    /// Returns the latest decision made when the same values met at the same locus, on either side.
     pub fn proposal(&self, conflict: &MergeConflict) -> Option<Chosen> {
         self.all.iter().rev().find_map(|decision| {
             let before = &decision.conflict;
@@ -128,12 +128,12 @@ impl<'r> Decisions<'r> {
     }
 }
 
-/// The same choice for the same merge the other way round.
+/// Translates a choice to the same merge with sides swapped.
 fn turned(chosen: &Chosen, merged: &Reading) -> Chosen {
     match (chosen, &merged.0) {
         (Chosen::Ours, _) => Chosen::Theirs,
         (Chosen::Theirs, _) => Chosen::Ours,
-        // The merge the other way round has merged differently: what was accepted then is a value now.
+        // The swapped merge merged differently, so the value accepted then becomes an explicit value now.
         (Chosen::Merged, Some(value)) => Chosen::value(value),
         (Chosen::Merged, None) => Chosen::absence(),
         (other, _) => other.clone(),

@@ -1,7 +1,7 @@
-//! The opcodes that turn one document into another.
+//! Computes the opcodes that turn one document into another.
 //!
-//! Law: replaying `diff(a, b)` on `a` gives `b`. Structs are walked by field, sets and maps by member and entry;
-//! everything else, vectors and xarrays included, is written whole, which is what makes the law hold for them.
+//! Law: replaying `diff(a, b)` on `a` gives `b`. Structs are compared by field, sets and maps by member and entry.
+//! Everything else, including vectors and xarrays, is written whole, because that keeps the law true for them.
 
 use crate::op::{Act, Change, DocumentId, Op};
 use crate::path::{Path, Step};
@@ -10,7 +10,7 @@ use crate::value::Value;
 use imbl::ordmap::DiffItem;
 use imbl::{OrdMap, OrdSet};
 
-/// The opcodes that turn the document `before` into `after`.
+/// Returns the opcodes that turn the document `before` into `after`.
 pub(crate) fn document(id: &DocumentId, before: Option<&Value>, after: &Value) -> Vec<Op> {
     let Some(before) = before else {
         return vec![Op { document: id.clone(), act: Act::Set(after.clone()) }];
@@ -20,7 +20,7 @@ pub(crate) fn document(id: &DocumentId, before: Option<&Value>, after: &Value) -
     diff.ops
 }
 
-/// The opcodes that turn one state into another that has at least the same documents, in the order of documents.
+/// Returns the opcodes, in document order, that turn one state into another with at least the same documents.
 pub fn diff(before: &State, after: &State) -> Vec<Op> {
     let mut ops = Vec::new();
     for item in before.documents.diff(&after.documents) {
@@ -29,7 +29,7 @@ pub fn diff(before: &State, after: &State) -> Vec<Op> {
             DiffItem::Update { old: (id, before), new: (_, after) } => {
                 ops.extend(document(id, Some(before), after));
             }
-            // A document cannot be deleted.
+            // Documents cannot be deleted.
             DiffItem::Remove(..) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Values to JSON, by type: the form that [`crate::codec`] reads.
+//! Typed encoding of values to JSON, in the form that [`crate::codec`] decodes.
 
 use crate::codec::{MAX_SAFE, uuid_text};
 use crate::types::Type;
@@ -6,7 +6,7 @@ use crate::value::{Double, Value};
 use crate::xarray::XArray;
 use serde_json::{Map, Value as Json, json};
 
-/// Writes a value of type `kind`.
+/// Encodes a value of type `kind`.
 pub(crate) fn encode(kind: &Type, value: &Value) -> Json {
     match (kind, value) {
         (_, Value::Bool(value)) => Json::Bool(*value),

@@ -1,4 +1,4 @@
-//! What can be asked of a store of commits.
+//! Queries over a store of commits.
 
 use crate::ancestry::{self, MergeBase};
 use crate::apply::Skip;
@@ -10,68 +10,64 @@ use crate::state::{Reader, Since, State};
 use crate::value::Value;
 use serde::Serialize;
 
-/// Reads states, orders and reasons from a store.
+/// Computes states, orders and traces from a store.
 #[derive(Debug, Clone, Copy)]
 pub struct Engine<'c, C: ?Sized> {
     commits: &'c C,
 }
 
-/// What became of one opcode.
+/// The outcome of one opcode in a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Traced {
-    /// The commit.
     pub commit: CommitId,
-    /// The rank of the opcode in the commit.
+    /// Index of the opcode in the commit.
     pub op: usize,
-    /// Whether the commit is on.
+    /// True when the commit is enabled.
     pub on: bool,
-    /// Why the opcode had no effect; none when it had.
+    /// The reason the opcode had no effect; none when it had one.
     pub skipped: Option<Skip>,
 }
 
 impl<'c, C: Commits + ?Sized> Engine<'c, C> {
-    /// Reads from a store.
     pub const fn new(commits: &'c C) -> Self {
         Self { commits }
     }
 
-    /// The state of a commit.
     pub fn state(&self, commit: &CommitId) -> Result<State, HistoryError> {
         Reader::new(self.commits).state(locate(self.commits, commit)?)
     }
 
-    /// One document at a commit. This costs what was written to the document since the last snapshot.
+    /// Returns one document at a commit, at the cost of the writes to that document since the last snapshot.
     pub fn document(&self, commit: &CommitId, id: &DocumentId) -> Result<Option<Value>, HistoryError> {
         Reader::new(self.commits).document(locate(self.commits, commit)?, id)
     }
 
-    /// What was written since the nearest state that the store keeps: for a store that wants to keep this one too.
+    /// Returns what was written since the nearest stored state, for a store that wants to store this one too.
     pub fn since_snapshot(&self, commit: &CommitId) -> Result<Since, HistoryError> {
         Reader::new(self.commits).since(locate(self.commits, commit)?)
     }
 
-    /// How many commits are replayed for the state of a commit: none when the store keeps it.
+    /// Returns the number of commits to replay for the state of a commit: zero when the store has that state.
     pub fn replay_length(&self, commit: &CommitId) -> Result<usize, HistoryError> {
         Reader::new(self.commits).length(locate(self.commits, commit)?)
     }
 
-    /// The linear order of a commit, oldest first, and whether each commit is on.
+    /// Returns the linear order of a commit, oldest first, with true for each enabled commit.
     pub fn linear(&self, commit: &CommitId) -> Result<Vec<(CommitId, bool)>, HistoryError> {
         let tail = linear::tail(self.commits, locate(self.commits, commit)?, None)?;
         tail.listed.iter().map(|entry| Ok((self.commits.id(entry.seq)?, entry.on))).collect()
     }
 
-    /// The maximal common ancestors of two commits.
     pub fn merge_base(&self, a: &CommitId, b: &CommitId) -> Result<MergeBase, HistoryError> {
         ancestry::merge_base(self.commits, locate(self.commits, a)?, locate(self.commits, b)?)
     }
 
-    /// Whether `ancestor` is reachable from `commit`; a commit reaches itself.
+    /// Returns true if `commit` reaches `ancestor`; a commit reaches itself.
     pub fn is_ancestor(&self, ancestor: &CommitId, commit: &CommitId) -> Result<bool, HistoryError> {
         ancestry::reaches(self.commits, locate(self.commits, commit)?, locate(self.commits, ancestor)?)
     }
 
-    /// Every opcode on a document in the replay of a commit, with the reason where it had no effect.
+    /// Lists every opcode on a document in the replay of a commit, with the reason where it had no effect.
     pub fn trace(&self, commit: &CommitId, document: &DocumentId) -> Result<Vec<Traced>, HistoryError> {
         let tail = linear::tail(self.commits, locate(self.commits, commit)?, None)?;
         let mut state = State::default();

@@ -1,8 +1,8 @@
-//! Bound groups: parts of a document that only make sense together, as the coordinates of a place.
+//! Bound groups: parts of a document that only make sense together, such as coordinates.
 //!
-//! A merge works part by part, so it can put together what nobody wrote: one side's `x` with the other side's `y`. A
-//! group that reads in the merge as on neither side is *torn*, whether or not any single part was lost. A group is
-//! decided as a whole, for one side, and every part of it is then taken from there.
+//! A merge works part by part, so it can combine one side's `x` with the other side's `y`, which nobody wrote. A group
+//! whose merged value equals neither side is *torn*, even if no single part was lost. A group is decided as a whole:
+//! every part is taken from the chosen side.
 
 use crate::analysis::{AnalyzeError, Examined, MergeAnalyzer, MergeConflict, Side};
 use crate::commit::CommitId;
@@ -17,51 +17,46 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// Parts of the documents of an attachment that are decided together.
+/// Parts of an attachment's documents that are decided together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
-    /// The attachment.
+    /// The attachment whose documents have the group.
     pub attachment: String,
     /// The parts, as paths.
     pub paths: Vec<Json>,
-    /// How the group is decided: `ours`, `theirs`, `newest`, `require_review` or `refuse`. Other ways do not name a
-    /// side, so a person is asked.
+    /// The strategy: `ours`, `theirs`, `newest`, `require_review` or `refuse`. Any other strategy does not name a side,
+    /// so a person is asked.
     pub decide: Decide,
 }
 
-/// A group of a document, decided for one side.
+/// A group of one document, decided for one side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupDecision {
-    /// The attachment.
     pub attachment: Text,
-    /// The key.
     pub key: Text,
-    /// The parts.
     pub paths: Vec<Json>,
-    /// Where every part is taken from.
+    /// The side that every part is taken from.
     pub side: Side,
 }
 
-/// A group that reads in a merge as on neither side.
+/// A group whose merged value equals neither side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TornGroup {
-    /// The rank of the group.
+    /// Index of the group in the policy.
     pub group: usize,
-    /// The attachment of the document.
     pub attachment: Text,
-    /// The key of the document.
     pub key: Text,
 }
 
 impl Group {
-    /// The paths of the group, if the schema has them.
+    /// Decodes the paths of the group; `None` if the schema lacks one.
     pub(crate) fn loci(&self, schema: &Schema) -> Option<Vec<Path>> {
         loci(schema, &self.attachment, &self.paths)
     }
 
-    /// Whether a conflict is about a part of the group.
+    /// Returns true if the conflict is about a part of the group.
     pub(crate) fn holds(&self, conflict: &MergeConflict) -> bool {
         let components = |path: &Json| path.as_array().cloned().unwrap_or_default();
         let locus = components(&conflict.path);
@@ -76,19 +71,18 @@ fn loci(schema: &Schema, attachment: &str, paths: &[Json]) -> Option<Vec<Path>> 
 }
 
 impl GroupDecision {
-    /// The document that is meant.
     pub(crate) fn document(&self) -> DocumentId {
         DocumentId { attachment: self.attachment.clone(), key: self.key.clone() }
     }
 
-    /// The document and the parts that are meant, if the schema has them.
+    /// Returns the document and its parts; `None` if the schema lacks one.
     pub(crate) fn places(&self, schema: &Schema) -> Option<(DocumentId, Vec<Path>)> {
         Some((self.document(), loci(schema, &self.attachment, &self.paths)?))
     }
 }
 
 impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
-    /// The groups that the merge put together from both sides, in the order of groups and documents.
+    /// Returns the groups that the merge combined from both sides, ordered by group and document.
     pub fn torn_groups(&self, merge: &CommitId, groups: &[Group]) -> Result<Vec<TornGroup>, AnalyzeError> {
         Ok(self.torn_in(&self.examine(merge, &[])?, groups))
     }

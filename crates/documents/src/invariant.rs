@@ -1,7 +1,7 @@
-//! Invariants: what must hold over a whole state, checked on the merged one.
+//! Invariants: conditions on a whole state, checked after a merge.
 //!
-//! A merge can lose nothing and still be wrong: two documents with one name, a reference to nothing, a sum out of
-//! range. Such violations are reported apart from conflicts.
+//! A merge can lose nothing and still be wrong: two documents with one name, a dangling reference, a value out of
+//! range. Such violations are reported separately from conflicts.
 
 use crate::codec;
 use crate::op::DocumentId;
@@ -15,47 +15,47 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
-/// Something that must hold.
+/// A condition that must hold over a state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Invariant {
     /// No two documents of the attachment have the same value at the path.
     Unique {
-        /// The attachment.
+        /// The attachment to check.
         attachment: String,
-        /// Where the value is.
+        /// Path of the value.
         path: Json,
     },
-    /// Every `key` within the documents of the attachment names a document that exists.
+    /// Every `key` inside the attachment's documents names an existing document.
     References {
-        /// The attachment.
+        /// The attachment to check.
         attachment: String,
     },
-    /// The value at the path lies between two others, both included.
+    /// The value at the path lies within the limits, inclusive.
     Range {
-        /// The attachment.
+        /// The attachment to check.
         attachment: String,
-        /// Where the value is.
+        /// Path of the value.
         path: Json,
-        /// The least value; none for no limit.
+        /// The smallest allowed value; no lower limit if missing.
         #[serde(default)]
         min: Option<Json>,
-        /// The greatest value; none for no limit.
+        /// The largest allowed value; no upper limit if missing.
         #[serde(default)]
         max: Option<Json>,
     },
 }
 
-/// A document that breaks an invariant.
+/// A document that violates an invariant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Violation {
-    /// The rank of the invariant.
+    /// Index of the invariant in the policy.
     pub invariant: usize,
-    /// The attachment of the document.
+    /// The document's attachment.
     pub attachment: Text,
-    /// The key of the document.
+    /// The document's key.
     pub key: Text,
-    /// What is wrong, in words.
+    /// The violation, in words.
     pub why: String,
 }
 
@@ -63,13 +63,11 @@ pub struct Violation {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invariant {index}: {why}")]
 pub struct BadInvariant {
-    /// The rank of the invariant.
     pub index: usize,
-    /// What does not fit.
     pub why: String,
 }
 
-/// Checks invariants over a state; violations come in the order of invariants and documents.
+/// Checks invariants over a state. Violations are ordered by invariant, then document.
 pub fn check_invariants(
     schema: &Schema,
     state: &State,
@@ -134,7 +132,7 @@ impl Invariant {
     }
 }
 
-/// Documents whose value another one had before.
+/// Returns the documents whose value an earlier document already has.
 fn unique<'s>(values: impl Iterator<Item = (&'s DocumentId, &'s Value)>) -> Broken<'s> {
     let mut first: BTreeMap<&Value, &DocumentId> = BTreeMap::new();
     let mut broken = Vec::new();
@@ -147,7 +145,7 @@ fn unique<'s>(values: impl Iterator<Item = (&'s DocumentId, &'s Value)>) -> Brok
     broken
 }
 
-/// The first reference within a value that leads nowhere.
+/// Returns the first reference inside a value that names a missing document.
 fn dangling(kind: &Type, value: &Value, state: &State) -> Option<(Text, Text)> {
     let within = |kind: &Type, value: &Value| dangling(kind, value, state);
     match (kind, value) {

@@ -1,19 +1,19 @@
-//! A versioned store of typed documents, and supervised reconciliation of merges. Pure: no file, clock or database.
+//! Versioned typed documents, and supervised reconciliation of merges. Pure: no file, clock or database.
 //!
 //! Owns: schemas, typed documents, commits, merge bases, merges and their reconciliation.
 //! May use: core.
 //! Must not know: where commits are stored, a file, a clock, the ledger.
 //!
-//! * [`Schema`], [`Type`]: what documents look like; [`Mutations`] records opcodes that are checked against it.
-//! * [`Commit`]: a content-addressed value. [`Commits`] is the port to a store; [`MemoryCommits`] is one,
-//!   [`Overlay`] adds commits on top of one without writing.
-//! * [`Engine`]: states, single documents, linear order, merge bases, and why opcodes were skipped.
-//! * [`MergeAnalyzer`]: which intent a merge lost ([`MergeAnalysis`]), and the survival commit that makes decisions
-//!   about it stand ([`MergeResolution`]).
-//! * [`Policy`]: decides conflicts before a person is asked; [`Invariant`]: what must hold over a merged state;
+//! * [`Schema`], [`Type`]: the shape of documents; [`Mutations`] records opcodes checked against it.
+//! * [`Commit`]: a content-addressed value. [`Commits`] is the port to a store; [`MemoryCommits`] implements it, and
+//!   [`Overlay`] adds commits on top of a store without writing.
+//! * [`Engine`]: states, single documents, linear order, merge bases, and the reasons opcodes were skipped.
+//! * [`MergeAnalyzer`]: finds the intent that a merge lost ([`MergeAnalysis`]) and builds the survival commit that
+//!   applies decisions about it ([`MergeResolution`]).
+//! * [`Policy`]: decides conflicts before a person is asked; [`Invariant`]: a condition on the merged state;
 //!   [`DecisionRecord`]: who decided what, and why.
-//! * [`reduce_heads`]: several heads into one, the same in every replica; [`export`], [`import`], [`missing`]: commits
-//!   from store to store.
+//! * [`reduce_heads`]: folds several heads into one, identically in every replica; [`export`], [`import`] and
+//!   [`missing`] transfer commits between stores.
 //!
 //! ```
 //! use probity_documents::{Chosen, Commit, Engine, MemoryCommits, MergeAnalyzer, MergeResolution, Mutations, Schema, Stamp};
@@ -39,7 +39,7 @@
 //! let theirs = store.append(write(2)?.commit(Some(root), Stamp::new("bo", "raise", 1002)?))?;
 //! let merge = store.append(Commit::merge(ours, theirs, Stamp::new("dee", "merge", 1003)?))?;
 //!
-//! // Ann's intent did not survive. Decide for it, and let the decision survive.
+//! // Ann's intent did not survive. Decide for it, and make the decision survive.
 //! let analyzer = MergeAnalyzer::new(&schema, &store);
 //! let analysis = analyzer.analyze_merge(&merge)?;
 //! assert_eq!(analysis.conflicts()[0].causes, [ours]);

@@ -1,34 +1,34 @@
-//! The linear order of a commit, and which commits are on.
+//! The linear order of a commit, and which commits in it are enabled.
 //!
-//! The order of a commit begins with the order of its parent, so all commits that an ancestor along the parents
-//! reaches come first. Therefore the end of an order can be had without its beginning: from the commits above such an
-//! ancestor alone. Nothing here recurses: histories are as deep as they are long.
+//! A commit's order starts with its parent's order, so everything that an ancestor along the parents reaches comes
+//! first. The end of an order can therefore be computed without its beginning, from the commits above such an ancestor.
+//! Nothing here recurses, because histories are as deep as they are long.
 
 use crate::ancestry;
 use crate::commit::Kind;
 use crate::history::{Commits, HistoryError, Node, Seq, SeqSet};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A commit in its place in the linear order.
+/// A commit at its position in the linear order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Listed {
     pub(crate) seq: Seq,
     pub(crate) node: Node,
-    /// Whether the commit has its effect.
+    /// True when the commit is enabled.
     pub(crate) on: bool,
-    /// The innermost merge whose target side was being visited.
+    /// The innermost merge through whose target the commit was reached.
     via: Option<Seq>,
 }
 
-/// The end of a linear order: what comes after the order of `below`.
+/// The end of a linear order: what follows the order of an ancestor.
 pub(crate) struct Tail {
     /// The commits, oldest first.
     pub(crate) listed: Vec<Listed>,
-    /// Commits that are not listed here and were decided by a commit that is.
+    /// Commits not listed here that a listed commit enables or disables.
     pub(crate) decided_below: BTreeSet<Seq>,
 }
 
-/// Lists what comes after `below` in the order of `top`; `below` is an ancestor of `top` along the parents.
+/// Lists what follows `below` in the order of `top`; `below` is an ancestor of `top` along the parents.
 pub(crate) fn tail<C: Commits + ?Sized>(
     commits: &C,
     top: Seq,
@@ -45,7 +45,7 @@ enum Visit {
     Leave { seq: Seq, node: Node, via: Option<Seq> },
 }
 
-/// The commits of the region in post-order: parent, then what is merged, then the commit itself.
+/// Returns the commits of the region in post-order: parent, then merge target, then the commit itself.
 fn list<C: Commits + ?Sized>(commits: &C, top: Seq, region: &SeqSet) -> Result<Vec<Listed>, HistoryError> {
     let mut listed = Vec::new();
     let mut entered = SeqSet::default();
@@ -67,11 +67,11 @@ fn list<C: Commits + ?Sized>(commits: &C, top: Seq, region: &SeqSet) -> Result<V
     Ok(listed)
 }
 
-/// Decides, newest first, which commits are on; returns what was decided about commits that are not in the list.
+/// Decides, newest first, which commits are enabled; returns the commits outside the list that were decided.
 fn mask(listed: &mut [Listed]) -> BTreeSet<Seq> {
     let mut decided: BTreeMap<Seq, bool> = BTreeMap::new();
     let mut reached = SeqSet::default();
-    // Merges that are off, or were themselves brought in by one that is: what came in through them is off.
+    // Merges that are disabled, or were brought in by a disabled merge: what came in through them is off.
     let mut shut: BTreeSet<Seq> = BTreeSet::new();
     for commit in listed.iter_mut().rev() {
         reached.insert(commit.seq);
@@ -98,7 +98,7 @@ mod tests {
     use crate::state::State;
     use std::sync::Arc;
 
-    /// A history that exists only as a rule for its nodes.
+    /// A history defined by a rule for its nodes.
     struct Rule(fn(u32) -> Node);
 
     impl Commits for Rule {
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn neither_does_a_tower_of_merges() {
-        // 0, then pairs: 2k+1 is a root of its own, 2k+2 merges the merge before it into that root.
+        // 0, then pairs: 2k+1 is a root of its own, 2k+2 merges the previous merge into that root.
         let tower = |seq: u32| match seq {
             0 => Node { kind: Kind::Mutations, parent: None, target: None },
             seq if seq % 2 == 1 => Node { kind: Kind::Mutations, parent: None, target: None },

@@ -1,9 +1,9 @@
-//! What a merge lost: the assertions of either stream that hold on their own side and not in the merge, and what both
-//! sides agree on and the merge does not.
+//! Finds what a merge lost: assertions that hold on their own side but not in the merge, and values that both sides
+//! agree on but the merge does not.
 //!
-//! A document that reads the same on a side and in the merge can have lost nothing of that side. Which documents that
-//! cannot be said of follows from the commits alone, and only those are read: the cost is that of the documents that both
-//! sides wrote, not that of the store.
+//! A document that reads the same on one side and in the merge cannot have lost anything of that side. The commits
+//! alone tell which documents may differ, and only those are read, so the cost depends on the documents that both sides
+//! wrote, not on the size of the store.
 
 use crate::ancestry::Apart;
 use crate::claims::{self, Claim};
@@ -18,7 +18,7 @@ use crate::value::Value;
 use imbl::ordmap::DiffItem;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The states that a merge is judged by: the documents of it that can have lost something, no others.
+/// The states to judge a merge by, restricted to the documents that may have lost something.
 pub(crate) struct Sides {
     /// Present when the merge has exactly one base.
     pub(crate) base: Option<State>,
@@ -27,7 +27,7 @@ pub(crate) struct Sides {
     pub(crate) merged: State,
 }
 
-/// What was lost at one locus.
+/// The loss at one locus.
 #[derive(Debug, Default)]
 pub(crate) struct Loss {
     pub(crate) ours: bool,
@@ -35,10 +35,9 @@ pub(crate) struct Loss {
     pub(crate) causes: BTreeSet<CommitId>,
 }
 
-/// What a merge lost, by document and locus.
+/// The losses of a merge by document and locus.
 pub(crate) type Losses = BTreeMap<DocumentId, BTreeMap<Path, Loss>>;
 
-/// A merge: its own number, its parent and its target.
 #[derive(Clone, Copy)]
 pub(crate) struct Merge {
     pub(crate) seq: Seq,
@@ -46,13 +45,12 @@ pub(crate) struct Merge {
     pub(crate) theirs: Seq,
 }
 
-/// What each side wrote that the other does not have, oldest first.
+/// The commits on each side that the other lacks, oldest first.
 pub(crate) struct Streams {
     pub(crate) ours: Vec<Seq>,
     pub(crate) theirs: Vec<Seq>,
 }
 
-/// Finds both streams.
 pub(crate) fn streams<C: Commits + ?Sized>(
     commits: &C,
     merge: Merge,
@@ -62,7 +60,7 @@ pub(crate) fn streams<C: Commits + ?Sized>(
     Ok(Streams { ours, theirs: stream(commits, merge.theirs, &apart.right)? })
 }
 
-/// The documents that the merge can have lost something of.
+/// Returns the documents of which the merge may have lost something.
 pub(crate) fn suspects<C: Commits + ?Sized>(
     commits: &C,
     merge: Merge,
@@ -70,7 +68,7 @@ pub(crate) fn suspects<C: Commits + ?Sized>(
 ) -> Result<BTreeSet<DocumentId>, HistoryError> {
     let ours = touched::between(commits, merge.ours, merge.seq)?;
     let theirs = touched::between(commits, merge.theirs, merge.seq)?;
-    // Lost by a stream is only what it wrote; lost by both what reads differently on both sides.
+    // A stream can only lose what it wrote. A loss by both sides requires a difference on both.
     let mut suspects: BTreeSet<DocumentId> = ours.intersection(&theirs).cloned().collect();
     for (stream, changed) in [(&streams.ours, &ours), (&streams.theirs, &theirs)] {
         if changed.is_subset(&suspects) {
@@ -84,7 +82,7 @@ pub(crate) fn suspects<C: Commits + ?Sized>(
     Ok(suspects)
 }
 
-/// Reads the four states, of the given documents.
+/// Reads the four states, restricted to the given documents.
 pub(crate) fn sides<C: Commits + ?Sized>(
     commits: &C,
     merge: Merge,
@@ -92,7 +90,7 @@ pub(crate) fn sides<C: Commits + ?Sized>(
     documents: &BTreeSet<DocumentId>,
 ) -> Result<Sides, HistoryError> {
     let mut reader = Reader::of(commits, documents);
-    // In this order each state is replayed on top of the one before, as far as that is possible.
+    // In this order each state can be replayed on top of the previous one where possible.
     let base = match apart.bases.as_slice() {
         [base] => Some(reader.keep(*base)?),
         _ => None,
@@ -103,10 +101,9 @@ pub(crate) fn sides<C: Commits + ?Sized>(
     Ok(Sides { base, ours, theirs, merged })
 }
 
-/// A document on a side and in the merge, where the two differ.
+/// Documents that differ between a side and the merge, with both values.
 pub(crate) type Changed<'s> = BTreeMap<&'s DocumentId, (Option<&'s Value>, Option<&'s Value>)>;
 
-/// Finds everything that the merge lost.
 pub(crate) fn find<C: Commits + ?Sized>(
     commits: &C,
     streams: &Streams,
@@ -132,7 +129,7 @@ pub(crate) fn find<C: Commits + ?Sized>(
     Ok(losses)
 }
 
-/// The documents that read differently on a side and in the merge.
+/// Returns the documents that differ between a side and the merge.
 pub(crate) fn changed<'s>(side: &'s State, merged: &'s State) -> Changed<'s> {
     side.documents
         .diff(&merged.documents)
@@ -144,14 +141,14 @@ pub(crate) fn changed<'s>(side: &'s State, merged: &'s State) -> Changed<'s> {
         .collect()
 }
 
-/// The mutations that only `top` reaches and that are on in its linear order, in that order.
+/// Returns the mutations that only `top` reaches and that are enabled in its linear order, in that order.
 pub(crate) fn stream<C: Commits + ?Sized>(
     commits: &C,
     top: Seq,
     only: &[Seq],
 ) -> Result<Vec<Seq>, HistoryError> {
     let only: SeqSet = only.iter().copied().collect();
-    // Below an ancestor that the other side reaches too there is nothing of the stream.
+    // Nothing of the stream lies below an ancestor that the other side reaches too.
     let mut below = Some(top);
     while let Some(seq) = below.filter(|seq| only.contains(*seq)) {
         below = commits.node(seq)?.parent;
@@ -176,12 +173,11 @@ fn lost_by_stream(commit: &Commit, changed: &Changed<'_>, losses: &mut Losses, m
     }
 }
 
-/// An assertion is lost when it holds on its side and not in the merge.
 fn is_lost(claim: Claim<'_>, own: Option<&Value>, merged: Option<&Value>) -> bool {
     claim.holds(own) && !claim.holds(merged)
 }
 
-/// The loci of a document at which both sides agree and the merge does not.
+/// Returns the loci of a document where both sides agree and the merge does not.
 fn shared_loss(ours: Option<&Value>, theirs: Option<&Value>, merged: Option<&Value>) -> BTreeSet<Path> {
     let mut found = BTreeSet::new();
     if let Some(value) = ours {
@@ -206,7 +202,7 @@ fn shared_loss(ours: Option<&Value>, theirs: Option<&Value>, merged: Option<&Val
     found
 }
 
-/// Whether the locus or a shorter one was found already.
+/// Returns true if the locus or a prefix of it was already found.
 fn is_covered(found: &BTreeSet<Path>, locus: &[Step]) -> bool {
     (0..=locus.len()).any(|end| found.contains(&locus[..end]))
 }

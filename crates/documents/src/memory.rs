@@ -1,7 +1,7 @@
-//! A store of commits in memory: for tests, for simulation, for embedding.
+//! An in-memory store of commits for tests, simulation and embedding.
 //!
-//! It keeps the state of every head current, and a snapshot every [`SNAPSHOT_DISTANCE`] commits along the parents and
-//! at every commit that is expensive to replay, so that no read depends on the length of history.
+//! It keeps the state of every head, plus snapshots every [`SNAPSHOT_DISTANCE`] commits along the parents and at every
+//! commit that is expensive to replay, so that no read depends on the length of the history.
 
 use crate::ancestry;
 use crate::commit::{Commit, CommitId, Kind};
@@ -12,13 +12,13 @@ use probity_core::Index;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How many mutations along the parents share one snapshot.
+/// Number of mutations along the parents between two snapshots.
 pub const SNAPSHOT_DISTANCE: u32 = 256;
 
-/// Commits in memory.
+/// A store of commits in memory.
 #[derive(Debug, Default)]
 pub struct MemoryCommits {
-    /// By the beginning of the id, which is a hash already.
+    /// Keyed by the first bytes of the id, which is already a hash.
     numbers: Index,
     entries: Vec<Entry>,
     writers: BTreeMap<DocumentId, Vec<Seq>>,
@@ -35,26 +35,20 @@ struct Entry {
     distance: u32,
 }
 
-/// Why a commit cannot be appended.
+/// The reason a commit was not appended.
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
-    /// A commit that this one names is not there.
+    /// A commit that this one names is missing.
     #[error("commit {id} names {missing}, which is not there")]
-    Missing {
-        /// The commit to append.
-        id: CommitId,
-        /// What it names.
-        missing: CommitId,
-    },
+    Missing { id: CommitId, missing: CommitId },
     /// One side of the merge contains the other, so there is nothing to merge.
     #[error("commit {0} merges a commit with its own ancestor")]
     Ancestor(CommitId),
-    /// The store is full, or could not answer.
     #[error(transparent)]
     History(#[from] HistoryError),
 }
 
-/// Checks a commit against the store that it is to be appended to, and says how it hangs together there.
+/// Checks a commit against the store it is to be appended to, and returns its links there.
 pub fn check_append<C: Commits + ?Sized>(commits: &C, commit: &Commit) -> Result<Node, AppendError> {
     let id = commit.id();
     let locate = |named: Option<CommitId>| -> Result<Option<Seq>, AppendError> {
@@ -72,12 +66,11 @@ pub fn check_append<C: Commits + ?Sized>(commits: &C, commit: &Commit) -> Result
 }
 
 impl MemoryCommits {
-    /// Makes an empty store.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a commit and keeps the state of its head current. A commit that is there already is left alone.
+    /// Appends a commit and updates the state of its head. Appending a known commit changes nothing.
     pub fn append(&mut self, commit: Commit) -> Result<CommitId, AppendError> {
         let id = commit.id();
         if self.number_of(&id).is_some() {
@@ -101,7 +94,7 @@ impl MemoryCommits {
         Ok(id)
     }
 
-    /// Merges and masks are snapshots; mutations count up to the next one.
+    /// Returns the distance from the last snapshot. Merges, enables and disables always take one.
     fn distance_of(&self, node: Node) -> u32 {
         match (node.kind, node.parent) {
             (Kind::Mutations, Some(parent)) => (self.entry(parent).distance + 1) % SNAPSHOT_DISTANCE,
@@ -109,8 +102,8 @@ impl MemoryCommits {
         }
     }
 
-    /// The state of the commit that was just added; edges are heads no longer, and lose their state unless it is a
-    /// snapshot.
+    /// Returns the state of the commit just added. Its parent and merge target stop being heads and drop their state
+    /// unless it is a snapshot.
     fn advance(&mut self, seq: Seq, node: Node, commit: &Commit) -> Result<State, HistoryError> {
         let carried = match (node.kind, node.parent) {
             (Kind::Mutations, None) => Some(State::default()),
@@ -131,7 +124,7 @@ impl MemoryCommits {
         Ok(state)
     }
 
-    /// The state of a commit, out of the store if it need not stay there.
+    /// Returns the state of a commit, removing it from the store unless it is a snapshot.
     fn take_state(&mut self, seq: Seq) -> Option<State> {
         if self.entry(seq).distance == 0 { self.states.get(&seq).cloned() } else { self.states.remove(&seq) }
     }
@@ -144,35 +137,31 @@ impl MemoryCommits {
         &self.entries[seq.0 as usize]
     }
 
-    /// The commits that no other commit builds on, in ascending order of their ids.
+    /// Returns the commits that no other commit builds on, ascending by id.
     pub fn heads(&self) -> Vec<CommitId> {
         let mut heads: Vec<CommitId> = self.heads.iter().map(|seq| self.entry(*seq).id).collect();
         heads.sort_unstable();
         heads
     }
 
-    /// A commit, if it is there.
     pub fn get(&self, id: &CommitId) -> Option<&Commit> {
         self.number_of(id).map(|seq| &*self.entry(seq).commit)
     }
 
-    /// Every commit, each after those that it names.
+    /// Iterates over every commit, each after those that it names.
     pub fn iter(&self) -> impl Iterator<Item = &Commit> {
         self.entries.iter().map(|entry| &*entry.commit)
     }
 
-    /// How many commits there are.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is no commit.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 }
 
-/// The first bytes of an id.
 fn start_of(id: &CommitId) -> u64 {
     let [start, ..] = id.digest().as_bytes().as_chunks().0 else { return 0 };
     u64::from_le_bytes(*start)

@@ -1,4 +1,4 @@
-//! The ten opcodes, and their JSON form.
+//! The ten opcodes and their JSON form.
 
 use crate::codec::{self, Misfit};
 use crate::path::{self, Path};
@@ -14,17 +14,14 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What names a document.
+/// The identity of a document.
 #[derive(Debug, Clone, Eq, Serialize, Deserialize)]
 pub struct DocumentId {
-    /// The attachment.
     pub attachment: Text,
-    /// The key within the attachment.
     pub key: Text,
 }
 
 impl DocumentId {
-    /// Names a document.
     pub fn new(attachment: &str, key: &str) -> Self {
         Self { attachment: attachment.into(), key: key.into() }
     }
@@ -32,7 +29,7 @@ impl DocumentId {
 
 impl Ord for DocumentId {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Opcodes share the attachment's name with their schema: mostly there is nothing to compare.
+        // Opcodes share the attachment's name with their schema, so a pointer comparison usually settles it.
         let is_shared = Arc::ptr_eq(&self.attachment, &other.attachment);
         let attachments = if is_shared { Ordering::Equal } else { self.attachment.cmp(&other.attachment) };
         attachments.then_with(|| self.key.cmp(&other.key))
@@ -51,22 +48,21 @@ impl PartialEq for DocumentId {
     }
 }
 
-/// One opcode: a change of one document.
+/// A change to one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Op {
     pub(crate) document: DocumentId,
     pub(crate) act: Act,
 }
 
-/// What an opcode does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Act {
     Set(Value),
-    /// Everything else happens at a path of a document that is there.
+    /// Every opcode but `document_set` acts at a path of an existing document.
     At(Path, Change),
 }
 
-/// What happens at the path.
+/// A change at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
     Update(Value),
@@ -80,7 +76,7 @@ pub(crate) enum Change {
     Remove { position: Text },
 }
 
-/// Where an xarray lists a new position.
+/// The place where an xarray inserts a new position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Before(Text),
@@ -88,12 +84,11 @@ pub(crate) enum Anchor {
 }
 
 impl Op {
-    /// The document that the opcode changes.
     pub fn document(&self) -> &DocumentId {
         &self.document
     }
 
-    /// The opcode's name, as `set_union`.
+    /// Returns the opcode's name, such as `set_union`.
     pub fn name(&self) -> &'static str {
         match &self.act {
             Act::Set(_) => "document_set",
@@ -101,7 +96,7 @@ impl Op {
         }
     }
 
-    /// Adds every blob that the opcode writes.
+    /// Adds every blob that the opcode writes to `blobs`.
     pub(crate) fn collect_blobs(&self, blobs: &mut BTreeSet<Digest>) {
         let values: &mut dyn Iterator<Item = &Value> = match &self.act {
             Act::Set(value)
@@ -118,7 +113,7 @@ impl Op {
         values.for_each(|value| value.collect_blobs(blobs));
     }
 
-    /// Reads an opcode; every value and path must fit the schema.
+    /// Decodes an opcode; every value and path must fit the schema.
     pub fn from_json(schema: &Schema, json: &Json) -> Result<Self, Misfit> {
         let members = json.as_object().ok_or_else(|| Misfit::new("an opcode is an object"))?;
         let text = |name: &str| members.get(name).and_then(Json::as_str).ok_or_else(|| missing(name));
@@ -131,7 +126,7 @@ impl Op {
         Ok(Self { document, act })
     }
 
-    /// Writes the opcode in its normal form.
+    /// Encodes the opcode in its normal form.
     pub fn to_json(&self, schema: &Schema) -> Json {
         let mut members = Map::new();
         members.insert("op".into(), self.name().into());
@@ -160,7 +155,7 @@ fn missing(name: &str) -> Misfit {
     Misfit::new(format!("`{name}` is missing or of the wrong form"))
 }
 
-/// The members of each opcode besides `op`, `attachment` and `key`.
+/// Returns the members of an opcode besides `op`, `attachment` and `key`.
 fn members_of(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
         "document_set" => &["value"],

@@ -1,4 +1,4 @@
-//! Commits on top of a store that are not written to it: for looking before anything is written.
+//! Adds commits on top of a store without writing to it, for previews.
 
 use crate::commit::{Commit, CommitId};
 use crate::history::{Commits, HistoryError, Node, Seq};
@@ -8,7 +8,7 @@ use crate::state::State;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A store and further commits that only exist here.
+/// A store plus commits that exist only in memory.
 #[derive(Debug)]
 pub struct Overlay<'c, C: ?Sized> {
     below: &'c C,
@@ -16,12 +16,11 @@ pub struct Overlay<'c, C: ?Sized> {
 }
 
 impl<'c, C: Commits + ?Sized> Overlay<'c, C> {
-    /// Starts with nothing added.
     pub const fn new(below: &'c C) -> Self {
         Self { below, added: Vec::new() }
     }
 
-    /// Adds a commit, in memory only. A commit that is there already is left alone.
+    /// Adds a commit in memory. Adding a known commit changes nothing.
     pub fn append(&mut self, commit: Commit) -> Result<CommitId, AppendError> {
         let id = commit.id();
         if self.find(&id)?.is_none() {
@@ -31,7 +30,7 @@ impl<'c, C: Commits + ?Sized> Overlay<'c, C> {
         Ok(id)
     }
 
-    /// The added commits, oldest first.
+    /// Returns the added commits, oldest first.
     pub fn added(&self) -> impl Iterator<Item = &Commit> {
         self.added.iter().map(|(commit, _)| &**commit)
     }

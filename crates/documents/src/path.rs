@@ -1,7 +1,7 @@
 //! Paths into documents.
 //!
-//! In JSON a path is an array of one-key objects. It is read against the type of the document, so a path that is
-//! here can always be walked by type; whether it resolves in a given value is another question ([`read`]).
+//! In JSON a path is an array of one-key objects. Decoding checks it against the document's type, so a decoded path
+//! always fits the type; it may still fail to resolve in a particular value ([`read`]).
 
 use crate::codec::{self, Misfit};
 use crate::schema::Schema;
@@ -13,24 +13,24 @@ use std::sync::Arc;
 /// One component of a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
-    /// A field of a struct, by its rank.
+    /// A struct field, by index.
     Field(u16),
-    /// A part of a vector or tuple.
+    /// An item of a vector or tuple.
     Index(u64),
-    /// The value under a key of a map.
+    /// The value under a map key.
     Key(Value),
     /// The element at a position of an xarray.
     Position(Text),
-    /// What an optional holds.
+    /// The content of an optional.
     Unwrap,
-    /// A member of a set; only the last component of a conflict's locus.
+    /// A set member; only as the last component of a conflict's locus.
     Element(Value),
 }
 
 /// A place in a document; empty for the document itself.
 pub type Path = Vec<Step>;
 
-/// Reads a path of an opcode, and the type of what is there.
+/// Decodes an opcode's path and returns it with the type found there.
 pub(crate) fn decode<'t>(schema: &Schema, kind: &'t Type, json: &Json) -> Result<(Path, &'t Type), Misfit> {
     let (locus, kind) = decode_locus(schema, kind, json)?;
     match locus.last() {
@@ -39,7 +39,7 @@ pub(crate) fn decode<'t>(schema: &Schema, kind: &'t Type, json: &Json) -> Result
     }
 }
 
-/// Reads a locus: a path whose last component may be a set member.
+/// Decodes a locus: a path whose last component may be a set member.
 pub(crate) fn decode_locus<'t>(
     schema: &Schema,
     mut kind: &'t Type,
@@ -84,7 +84,7 @@ fn decode_step<'t>(schema: &Schema, kind: &'t Type, json: &Json) -> Result<(Step
     }
 }
 
-/// The type at a path of a document of type `kind`.
+/// Returns the type at a path of a document of type `kind`.
 pub(crate) fn type_at<'t>(kind: &'t Type, path: &[Step]) -> &'t Type {
     path.iter().fold(kind, type_below)
 }
@@ -104,7 +104,7 @@ fn type_below<'t>(kind: &'t Type, step: &Step) -> &'t Type {
     }
 }
 
-/// Writes a path into a document of type `kind`.
+/// Encodes a path into a document of type `kind`.
 pub(crate) fn encode(mut kind: &Type, path: &[Step]) -> Json {
     let mut components = Vec::with_capacity(path.len());
     for step in path {
@@ -124,12 +124,12 @@ pub(crate) fn encode(mut kind: &Type, path: &[Step]) -> Json {
     Json::Array(components)
 }
 
-/// What a value has at a path.
+/// Returns the value at a path.
 pub(crate) fn read<'v>(value: &'v Value, path: &[Step]) -> Option<&'v Value> {
     path.iter().try_fold(value, read_step)
 }
 
-/// What a document that may be absent has at a path.
+/// Like [`read`], for a document that may be absent.
 pub(crate) fn read_in<'v>(document: Option<&'v Value>, path: &[Step]) -> Option<&'v Value> {
     read(document?, path)
 }
@@ -146,7 +146,8 @@ pub(crate) fn read_step<'v>(value: &'v Value, step: &Step) -> Option<&'v Value> 
     }
 }
 
-/// The place itself, for writing. What is shared on the way is copied, so [`read`] first where the path may not resolve.
+/// Returns the place for writing. Shared nodes on the way are copied, so call [`read`] first if the path may not
+/// resolve.
 pub(crate) fn reach<'v>(value: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
     path.iter().try_fold(value, reach_step)
 }

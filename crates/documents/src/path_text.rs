@@ -1,15 +1,15 @@
-//! Paths as people write them: `votes["ann"]`, `steps[0].name`, `notes<p1>`, `after?`, `labels{"blue"}`.
+//! Human-readable paths: `votes["ann"]`, `steps[0].name`, `notes<p1>`, `after?`, `labels{"blue"}`.
 //!
-//! A field is its name, parted by dots. `[…]` is an index of a vector or tuple, or the key of a map, in JSON; `<…>` a
-//! position of an xarray; `?` what an optional holds; `{…}` a member of a set. The empty text is the document itself.
-//! Reading goes by the type of the document, since `[0]` may be an index or a key.
+//! Fields are names separated by dots. `[…]` is an index of a vector or tuple, or a map key in JSON; `<…>` is a
+//! position of an xarray; `?` is the content of an optional; `{…}` is a set member. The empty text is the document
+//! itself. Parsing needs the document's type, since `[0]` may be an index or a key.
 
 use crate::codec::Misfit;
 use crate::schema::Schema;
 use crate::types::Type;
 use serde_json::{Value as Json, json};
 
-/// Writes a path, given in its JSON form, for people.
+/// Formats a path given in its JSON form.
 pub fn path_text(path: &Json) -> String {
     let mut text = String::new();
     for component in path.as_array().into_iter().flatten() {
@@ -30,7 +30,7 @@ pub fn path_text(path: &Json) -> String {
 }
 
 impl Schema {
-    /// Reads what [`path_text`] writes, into the JSON form of a path of an attachment's documents.
+    /// Parses the output of [`path_text`] into the JSON form of a path.
     pub fn parse_path(&self, attachment: &str, text: &str) -> Result<Json, Misfit> {
         let kind = self.document_type(attachment);
         let mut kind = kind.ok_or_else(|| Misfit::new(format!("no attachment `{attachment}`")))?;
@@ -46,13 +46,13 @@ impl Schema {
     }
 }
 
-/// Reads one component: its JSON form, the type below it, and the rest of the text.
+/// Parses one component; returns its JSON form, the type below it and the remaining text.
 fn step<'t, 'r>(kind: &'t Type, rest: &'r str) -> Result<(Json, &'t Type, &'r str), Misfit> {
     let wrong = || Misfit::new(format!("there is no such part in `{kind}`"));
     match kind {
         Type::Struct(structure) => {
             let name = rest.strip_prefix('.').unwrap_or(rest);
-            // The longest name that fits: a field's name may begin with that of another.
+            // Take the longest match: one field's name may be a prefix of another's.
             let fields = structure.fields.iter().filter(|field| name.starts_with(&*field.name));
             let field = fields.max_by_key(|field| field.name.len()).ok_or_else(wrong)?;
             Ok((json!({ "field": *field.name }), &field.kind, &name[field.name.len()..]))
@@ -87,7 +87,7 @@ fn step<'t, 'r>(kind: &'t Type, rest: &'r str) -> Result<(Json, &'t Type, &'r st
     }
 }
 
-/// The JSON between brackets: up to the first closing one with which it is whole.
+/// Returns the JSON between brackets, up to the first closing bracket that completes it.
 fn bracketed(text: &str, open: char, close: char) -> Option<(Json, &str)> {
     let inside = text.strip_prefix(open)?;
     inside.match_indices(close).find_map(|(end, _)| {

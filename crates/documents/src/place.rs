@@ -1,6 +1,6 @@
-//! Placing decrees: writing a chosen value, or absence, at a locus of the merged state.
+//! Writes a chosen value, or absence, at a locus of the merged state.
 //!
-//! Where the part around a locus is missing, the source side's whole part is restored first. Nothing else changes.
+//! If the part around a locus is missing, the source side's whole part is restored first. Nothing else changes.
 
 use crate::loss::Sides;
 use crate::op::DocumentId;
@@ -10,14 +10,14 @@ use crate::value::{Text, Value};
 use crate::xarray::{Content, XArray};
 use std::sync::Arc;
 
-/// Why a decree cannot be placed.
+/// The reason an assignment could not be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unplaced {
     CannotRemove,
     Unplaceable,
 }
 
-/// Where a missing part around a locus is taken from.
+/// The state from which a missing part around a locus is restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     Ours,
@@ -27,7 +27,7 @@ pub(crate) enum Source {
     First,
 }
 
-/// A copy of the merged state that decrees are written to.
+/// A copy of the merged state to write assignments to.
 pub(crate) struct Placing<'s> {
     sides: &'s Sides,
     pub(crate) working: State,
@@ -38,7 +38,6 @@ impl<'s> Placing<'s> {
         Self { sides, working: sides.merged.clone() }
     }
 
-    /// Makes the locus read as `value`.
     pub(crate) fn value(
         &mut self,
         document: &DocumentId,
@@ -56,7 +55,6 @@ impl<'s> Placing<'s> {
         self.put(document, locus, value)
     }
 
-    /// Makes the locus absent.
     pub(crate) fn absence(&mut self, document: &DocumentId, locus: &Path) -> Result<(), Unplaced> {
         if read_in(self.working.document(document), locus).is_none() {
             return Ok(());
@@ -145,7 +143,7 @@ impl<'s> Placing<'s> {
         }
     }
 
-    /// Ours, theirs, and the base if there is one.
+    /// Returns ours, theirs and, if there is one, the base.
     fn all_sides(&self) -> impl Iterator<Item = &'s State> + use<'s> {
         let sides = self.sides;
         [&sides.ours, &sides.theirs].into_iter().chain(sides.base.as_ref())

@@ -1,8 +1,8 @@
-//! Policies: rules as data that decide conflicts before a person is asked.
+//! Merge policies: rules that decide conflicts before a person is asked.
 //!
-//! The first rule that matches a conflict speaks; where none matches, or the rule cannot decide this conflict (a
-//! maximum of something absent, a sum without a base), a person is asked. A policy decides nothing by itself: it
-//! proposes resolutions, and reconciliation checks them like any others.
+//! The first rule that matches a conflict decides it. Where none matches, or the rule cannot decide (a maximum of
+//! something absent, a sum without a base), a person is asked. A policy only proposes resolutions; reconciliation
+//! checks them like any others.
 
 use crate::analysis::{AnalyzeError, MergeAnalysis, MergeAnalyzer, MergeConflict, Reading, Side};
 use crate::ancestry;
@@ -25,17 +25,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
-/// Rules, of which the first that matches decides; groups that are decided as a whole; and what must hold afterwards.
+/// Rules, of which the first match decides; groups decided as a whole; and invariants checked after the merge.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
-    /// The rules.
+    /// Rules in order of precedence.
     #[serde(default)]
     pub rules: Vec<Rule>,
-    /// The groups; they go before the rules.
+    /// Groups; they take precedence over rules.
     #[serde(default)]
     pub groups: Vec<Group>,
-    /// What must hold over the merged state.
+    /// Conditions that the merged state must fulfill.
     #[serde(default)]
     pub invariants: Vec<Invariant>,
 }
@@ -46,10 +46,10 @@ pub struct Policy {
 pub struct Rule {
     /// The attachment, or `*` for all.
     pub attachment: String,
-    /// The loci: components as in a path, `"*"` for any one component, `"**"` at the end for any more.
+    /// The loci: components as in a path, `"*"` for any one component, `"**"` at the end for any number.
     #[serde(default = "everywhere")]
     pub path: Vec<Json>,
-    /// What to do there.
+    /// The strategy for matching conflicts.
     pub decide: Decide,
 }
 
@@ -58,80 +58,75 @@ fn everywhere() -> Vec<Json> {
 }
 
 probity_core::word_enum! {
-    /// What a rule does with a conflict.
+    /// A strategy for deciding a conflict.
     pub enum Decide {
         /// The parent's value.
         Ours = "ours",
         /// The target's value.
         Theirs = "theirs",
-        /// The greater of both values.
+        /// The larger of both values.
         Max = "max",
         /// The smaller of both values.
         Min = "min",
-        /// Present rather than absent.
+        /// The side that has a value, if the other has none.
         Union = "union",
-        /// The base and what each side added to it: for counters.
+        /// The base plus what each side added to it, for counters.
         Sum = "sum",
-        /// The side that wrote there last, by time.
+        /// The side that wrote there last.
         Newest = "newest",
         /// Ask a person.
         RequireReview = "require_review",
-        /// The merge may not be published.
+        /// The merge must not be published.
         Refuse = "refuse",
     }
 }
 
-/// What a policy says about a conflict.
+/// The verdict of a policy on a conflict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Decided.
     Decided(Chosen),
     /// A person must decide.
     Review,
-    /// The merge may not be published.
+    /// The merge must not be published.
     Refused,
 }
 
-/// What a policy says about one conflict, and by which rule.
+/// A verdict on one conflict, and the rule that gave it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Ruling {
     /// The conflict's id.
     pub conflict: String,
-    /// The rank of the rule; none when no rule matched.
+    /// Index of the rule; none when no rule matched.
     pub rule: Option<usize>,
-    /// The rank of the group that the conflict is a part of, if there is one.
+    /// Index of the group that the conflict belongs to, if any.
     pub group: Option<usize>,
-    /// What it says.
     pub verdict: Verdict,
 }
 
-/// What a policy says about a group of one document.
+/// A verdict on a group of one document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GroupRuling {
-    /// The rank of the group.
+    /// Index of the group.
     pub group: usize,
-    /// The attachment of the document.
     pub attachment: Text,
-    /// The key of the document.
     pub key: Text,
-    /// Whether the merge put it together from both sides.
+    /// True when the merge combined the group from both sides.
     pub torn: bool,
-    /// What the policy says.
     pub verdict: Verdict,
 }
 
-/// What a policy says about a merge.
+/// The verdicts of a policy on a merge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Rulings {
-    /// One ruling a conflict, in their order.
+    /// One per conflict, in their order.
     pub conflicts: Vec<Ruling>,
-    /// One ruling for every group of a document that is torn or has a conflict.
+    /// One per group and document that is torn or has a conflict.
     pub groups: Vec<GroupRuling>,
 }
 
 impl Rulings {
-    /// The decisions about groups.
+    /// Returns the groups that are decided.
     pub fn group_decisions(&self, policy: &Policy) -> Vec<GroupDecision> {
         let side = |verdict: &Verdict| match verdict {
             Verdict::Decided(Chosen::Ours) => Some(Side::Ours),
@@ -149,7 +144,7 @@ impl Rulings {
         self.groups.iter().filter_map(decided).collect()
     }
 
-    /// The resolutions of the conflicts that are decided.
+    /// Returns resolutions for the conflicts that are decided.
     pub fn resolutions(&self, analysis: &MergeAnalysis) -> Vec<MergeResolution> {
         let ruled = analysis.conflicts().iter().zip(&self.conflicts);
         ruled
@@ -160,7 +155,7 @@ impl Rulings {
             .collect()
     }
 
-    /// How many questions are left for a person; a group is one, however many conflicts it has.
+    /// Counts the questions left for a person; a group is one question, whatever its number of conflicts.
     pub fn n_open(&self) -> usize {
         let alone =
             self.conflicts.iter().filter(|ruling| ruling.group.is_none()).map(|ruling| &ruling.verdict);
@@ -168,7 +163,7 @@ impl Rulings {
         alone.chain(groups).filter(|verdict| **verdict == Verdict::Review).count()
     }
 
-    /// Whether a rule or group refuses the merge.
+    /// Returns true if a rule or group refuses the merge.
     pub fn is_refused(&self) -> bool {
         let conflicts = self.conflicts.iter().map(|ruling| &ruling.verdict);
         conflicts.chain(self.groups.iter().map(|ruling| &ruling.verdict)).any(|v| *v == Verdict::Refused)
@@ -176,7 +171,7 @@ impl Rulings {
 }
 
 impl Policy {
-    /// Says what in the policy does not fit a schema.
+    /// Checks that rules, groups and invariants fit a schema.
     pub fn check(&self, schema: &Schema) -> Result<(), String> {
         for (index, rule) in self.rules.iter().enumerate() {
             if rule.attachment != "*" && schema.document_type(&rule.attachment).is_none() {
@@ -192,7 +187,7 @@ impl Policy {
         checked.map(drop).map_err(|error| error.to_string())
     }
 
-    /// The first rule that speaks about a conflict.
+    /// Returns the first rule that matches a conflict.
     fn rule_for(&self, conflict: &MergeConflict) -> Option<usize> {
         self.rules.iter().position(|rule| rule.matches(conflict))
     }
@@ -216,14 +211,14 @@ fn matches_path(pattern: &[Json], path: &[Json]) -> bool {
     }
 }
 
-/// When each side last wrote at a locus, by the name that the locus was given.
+/// The last write of each side at a locus, keyed by the name given to the locus.
 type LastWrites = BTreeMap<String, [Option<(i64, CommitId)>; 2]>;
 
-/// Loci with names, by document.
+/// Named loci by document.
 type NamedLoci = BTreeMap<DocumentId, Vec<(Path, String)>>;
 
 impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
-    /// Asks a policy about every conflict and every group of a merge.
+    /// Applies a policy to every conflict and every group of a merge.
     pub fn apply_policy(&self, analysis: &MergeAnalysis, policy: &Policy) -> Result<Rulings, AnalyzeError> {
         let mut groups = self.groups_of(analysis, policy)?;
         let last_writes = self.last_writes(analysis, policy, &groups)?;
@@ -248,7 +243,7 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         Ok(Rulings { conflicts: analysis.conflicts().iter().map(rule_on).collect(), groups })
     }
 
-    /// The groups of documents that are torn or have a conflict; nothing is decided about them yet.
+    /// Returns the groups that are torn or have a conflict, still undecided.
     fn groups_of(&self, analysis: &MergeAnalysis, policy: &Policy) -> Result<Vec<GroupRuling>, AnalyzeError> {
         if policy.groups.is_empty() {
             return Ok(Vec::new());
@@ -287,7 +282,7 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         chosen.map_or(Verdict::Review, Verdict::Decided)
     }
 
-    /// The first choice where ours is the greater value, the second where theirs is.
+    /// Returns the first choice if ours is the larger value, the second if theirs is.
     fn greater(&self, conflict: &MergeConflict, [ours, theirs]: [Chosen; 2]) -> Option<Chosen> {
         let is_ours = self.value(conflict, &conflict.ours)? >= self.value(conflict, &conflict.theirs)?;
         Some(if is_ours { ours } else { theirs })
@@ -318,7 +313,7 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         codec::decode(self.schema, self.locus(conflict)?.1, reading.0.as_ref()?).ok()
     }
 
-    /// When each side last made a claim at, above or below the loci that are decided by time.
+    /// Returns when each side last made a claim at, above or below the loci that are decided by time.
     fn last_writes(
         &self,
         analysis: &MergeAnalysis,
@@ -388,12 +383,12 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
     }
 }
 
-/// A name for a group of a document; conflict ids are hex digits, so the two never meet.
+/// Names a group of a document. Conflict ids are hex digits, so the two kinds of name never collide.
 fn group_name(ruling: &GroupRuling) -> String {
     format!("group {} {} {}", ruling.group, ruling.attachment, ruling.key)
 }
 
-/// A group is decided for a side, or by a person.
+/// Decides a group for one side; strategies that name no side leave it to a person.
 fn rule_on_group(decide: Decide, writes: Option<&[Option<(i64, CommitId)>; 2]>) -> Verdict {
     let chosen = match decide {
         Decide::Refuse => return Verdict::Refused,
@@ -405,7 +400,7 @@ fn rule_on_group(decide: Decide, writes: Option<&[Option<(i64, CommitId)>; 2]>) 
     chosen.map_or(Verdict::Review, Verdict::Decided)
 }
 
-/// The side that has something, where the other has nothing.
+/// Returns the side that has a value where the other has none.
 fn present(conflict: &MergeConflict) -> Option<Chosen> {
     match (&conflict.ours.0, &conflict.theirs.0) {
         (Some(_), None) => Some(Chosen::Ours),

@@ -1,6 +1,6 @@
-//! Reconcile: decisions about conflicts become a survival commit, a child of the merge.
+//! Turns decisions about conflicts into a survival commit, a child of the merge.
 //!
-//! All decisions are checked before any is placed, and all are placed before anything is returned: a refused
+//! All decisions are checked before any is written, and all are written before anything is returned: a rejected
 //! reconciliation leaves nothing behind.
 
 use crate::analysis::{AnalyzeError, Examined, MergeAnalyzer, MergeConflict, Side};
@@ -19,21 +19,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was decided about a conflict.
+/// The choice made for a conflict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Json", into = "Json")]
 pub enum Chosen {
-    /// What the parent of the merge has.
+    /// The value at the merge's parent.
     Ours,
-    /// What the target of the merge has.
+    /// The value at the merge's target.
     Theirs,
-    /// What the base has.
+    /// The value at the base.
     Base,
-    /// What the merge has: nothing is decreed.
+    /// The merged value: nothing is written.
     Merged,
     /// `null` for absence, or `{"some": value}`.
     Value(Json),
-    /// Something else, which reconciliation refuses.
+    /// Anything else; reconciliation rejects it.
     Unknown(Json),
 }
 
@@ -43,12 +43,12 @@ probity_core::json_schema_of!(
 );
 
 impl Chosen {
-    /// Chooses a value of one's own.
+    /// Chooses a new value.
     pub fn value(value: &Json) -> Self {
         Self::Value(json!({ "some": value }))
     }
 
-    /// Chooses that nothing is there.
+    /// Chooses absence.
     pub const fn absence() -> Self {
         Self::Value(Json::Null)
     }
@@ -85,7 +85,6 @@ impl From<Chosen> for Json {
     }
 }
 
-/// A decision about one conflict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MergeResolution {
@@ -94,18 +93,17 @@ pub struct MergeResolution {
     path: Json,
     #[serde(default = "nothing")]
     choose: Chosen,
-    /// The merge whose analysis showed the conflict; the one being reconciled when left out.
+    /// The merge whose analysis reported the conflict; defaults to the one being reconciled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     of: Option<CommitId>,
 }
 
-/// A resolution that chooses nothing is refused like one that chooses something unknown.
+/// Makes a resolution without a choice fail like one with an unknown choice.
 const fn nothing() -> Chosen {
     Chosen::Unknown(Json::Null)
 }
 
 impl MergeResolution {
-    /// Decides a conflict.
     pub fn new(conflict: &MergeConflict, chosen: Chosen) -> Self {
         Self {
             attachment: conflict.attachment.clone(),
@@ -116,17 +114,15 @@ impl MergeResolution {
         }
     }
 
-    /// What was chosen.
     pub const fn chosen(&self) -> &Chosen {
         &self.choose
     }
 
-    /// Where it decides, for people.
+    /// Returns the locus in human-readable form.
     pub fn place(&self) -> String {
         format!("{}/{} {}", self.attachment, self.key, crate::path_text(&self.path))
     }
 
-    /// Whether the resolution is about this conflict.
     pub fn is_about(&self, conflict: &MergeConflict) -> bool {
         self.of.is_none_or(|of| of == conflict.merge)
             && (&self.attachment, &self.key, &self.path)
@@ -134,60 +130,45 @@ impl MergeResolution {
     }
 }
 
-/// What a reconciliation came to.
+/// The result of a reconciliation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reconciliation {
-    /// The survival commit, to be appended; none when the merge stands as it is.
+    /// The survival commit, to be appended; none when the merge needs no change.
     pub survival: Option<Commit>,
-    /// The documents that were decided about, with the decisions in them. All others are as in the merge.
+    /// The documents with decisions applied. All others are as in the merge.
     pub documents: State,
 }
 
-/// Why a reconciliation is refused. Nothing was written.
+/// The reason a reconciliation is rejected. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum ReconcileError {
-    /// The commit is no merge.
     #[error("commit {0} is no merge")]
     NotAMerge(CommitId),
-    /// The resolution is about a conflict of another merge.
     #[error("resolution {0} is about a conflict of another merge")]
     ForeignConflict(usize),
-    /// The merge has no such conflict.
     #[error("resolution {0} names no conflict of the merge")]
     UnknownConflict(usize),
-    /// Two resolutions are about one conflict.
     #[error("resolution {0} is about a conflict that was resolved before")]
     DuplicateResolution(usize),
-    /// The merge has no single base to choose.
     #[error("resolution {0} chooses the base of a merge that has no single one")]
     NoBase(usize),
-    /// The choice is of no known form.
     #[error("resolution {0} chooses nothing that is known")]
     InvalidChoice(usize),
-    /// The chosen value does not fit the locus.
     #[error("resolution {index}: value{misfit}")]
-    InvalidValue {
-        /// The rank of the resolution.
-        index: usize,
-        /// What does not fit.
-        misfit: Misfit,
-    },
-    /// One resolution decides a part of what another decides.
+    InvalidValue { index: usize, misfit: Misfit },
     #[error("resolution {0} decides a part of what resolution {1} decides")]
     OverlappingResolutions(usize, usize),
     /// A document, a field or an index cannot be absent.
     #[error("resolution {0} removes what cannot be absent")]
     CannotRemove(usize),
-    /// There is no place for the value.
     #[error("resolution {0} has no place in the merged state")]
     Unplaceable(usize),
-    /// The history could not be read.
     #[error(transparent)]
     History(#[from] HistoryError),
 }
 
 probity_core::code_enum! {
-    /// The codes of refused reconciliations.
+    /// The codes of rejected reconciliations.
     pub enum ReconcileCode {
         NotAMerge = "not_a_merge",
             "the commit is not a merge",
@@ -223,7 +204,7 @@ probity_core::code_enum! {
 }
 
 impl ReconcileError {
-    /// The stable code; none when the history could not be read.
+    /// Returns the stable code; none when the history could not be read.
     pub const fn code(&self) -> Option<ReconcileCode> {
         Some(match self {
             Self::NotAMerge(_) => ReconcileCode::NotAMerge,
@@ -251,20 +232,20 @@ impl From<AnalyzeError> for ReconcileError {
     }
 }
 
-/// What a locus is to read.
+/// The value that a locus must have after reconciliation.
 struct Decree {
-    /// The rank of the resolution.
+    /// Index of the resolution.
     resolution: usize,
-    /// The rank of the conflict.
+    /// Index of the conflict's locus.
     conflict: usize,
     value: Option<Value>,
     source: Source,
 }
 
 impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
-    /// Makes decisions about a merge survive: checks them, places them, and returns the survival commit.
+    /// Makes decisions about a merge survive: checks them, applies them and returns the survival commit.
     ///
-    /// The commit is labelled, dated and authored by `stamp`, and is not appended here.
+    /// The commit carries `stamp` and is not appended here.
     pub fn reconcile(
         &self,
         merge: &CommitId,
@@ -274,7 +255,7 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         self.reconcile_groups(merge, resolutions, &[], stamp)
     }
 
-    /// The same with groups that are decided as a whole: every part of such a group is taken from its side.
+    /// Like [`MergeAnalyzer::reconcile`], with groups decided as a whole: every part of a group comes from its side.
     pub fn reconcile_groups(
         &self,
         merge: &CommitId,
@@ -303,7 +284,7 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         Ok(Reconciliation { survival: Some(survival), documents })
     }
 
-    /// Decrees every part of a group; resolutions of its parts for the same side are part of that.
+    /// Assigns every part of a group; resolutions of its parts for the same side are absorbed.
     fn bind(
         &self,
         examined: &mut Examined,
@@ -333,7 +314,7 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         Ok(())
     }
 
-    /// The conflict that each resolution is about.
+    /// Returns the index of the conflict that each resolution is about.
     fn name_conflicts(
         &self,
         merge: &CommitId,
@@ -369,7 +350,7 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         }
     }
 
-    /// What each resolution decrees, in the order of resolutions; `merged` decrees nothing.
+    /// Returns the assignment of each resolution, in their order; `merged` assigns nothing.
     fn decrees(
         &self,
         examined: &Examined,
@@ -424,7 +405,7 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
 }
 
 impl MergeResolution {
-    /// The document and locus that are meant, if the schema has such a place at all.
+    /// Returns the document and locus; `None` if the schema has no such place.
     fn locus(&self, schema: &Schema) -> Option<(DocumentId, Path)> {
         let kind = schema.document_type(&self.attachment)?;
         let (locus, _) = path::decode_locus(schema, kind, &self.path).ok()?;
@@ -432,12 +413,12 @@ impl MergeResolution {
     }
 }
 
-/// No decree may be about a part of what another one is about.
+/// Rejects an assignment to a part of what another one assigns.
 fn check_overlaps(examined: &Examined, decrees: &[Decree]) -> Result<(), ReconcileError> {
     let mut loci: Vec<_> =
         decrees.iter().map(|decree| (&examined.loci[decree.conflict], decree.resolution)).collect();
     loci.sort();
-    // Whatever sorts between a locus and a part of it is a part of it too, so neighbours are enough.
+    // Everything that sorts between a locus and a part of it is a part of it too, so comparing neighbors is enough.
     for pair in loci.windows(2) {
         let [((outer_document, outer), whole), ((document, inner), part)] = pair else { continue };
         if outer_document == document && inner.starts_with(outer) {
@@ -447,7 +428,7 @@ fn check_overlaps(examined: &Examined, decrees: &[Decree]) -> Result<(), Reconci
     Ok(())
 }
 
-/// Places the values, then the absences, each in the order of conflicts.
+/// Writes the values, then the absences, each in the order of conflicts.
 fn place(examined: &Examined, mut decrees: Vec<Decree>) -> Result<State, ReconcileError> {
     decrees.sort_by_key(|decree| (decree.value.is_none(), decree.conflict));
     let mut placing = Placing::new(&examined.sides);

@@ -1,16 +1,16 @@
-//! Folding several heads into one.
+//! Folds several heads into one.
 //!
-//! The fold depends on the heads alone, its merge commits included: whoever reduces the same heads gets the same
-//! commits, so replicas do not drift apart by reducing.
+//! The result, including its merge commits, depends on the heads alone. Replicas that reduce the same heads get the
+//! same commits, so reducing never makes them diverge.
 
 use crate::commit::{Commit, CommitId, Stamp};
 
-/// Who is named as the author of merges that nobody wrote by hand.
+/// The author of automatic merges.
 pub const REDUCER: &str = "probity";
 
-/// The merges that reduce heads, given with their times, to one; none for fewer than two heads.
+/// Returns the merges that reduce heads to one; empty for fewer than two heads.
 ///
-/// It begins with the head of the greatest time and id, and merges the others into it in ascending order of ids.
+/// Starts with the head that has the greatest time and id, and merges the others into it in ascending order of ids.
 pub fn reduce_heads(heads: &[Stamped]) -> Vec<Commit> {
     let Some(first) = heads.iter().max_by_key(|head| (head.timestamp_ms, head.id)) else {
         return Vec::new();

@@ -1,24 +1,21 @@
-//! Names for commits that people and programs agree on, as `main` or `release/2`.
+//! Names for commits, such as `main` or `release/2`.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// How long a name may be.
 const MAX_LENGTH: usize = 200;
 
-/// The name of a ref: letters, digits, `.`, `_`, `-` and `/`; neither empty parts nor a form that reads as a commit id.
+/// The name of a ref: letters, digits, `.`, `_`, `-` and `/`, without empty parts and never only hex digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RefName(String);
 
-/// A text that is no name for a ref.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no name for a ref: use letters, digits, `.`, `_`, `-` and `/`, and not only hex digits")]
 pub struct BadRefName(String);
 
 impl RefName {
-    /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -29,7 +26,7 @@ impl FromStr for RefName {
 
     fn from_str(text: &str) -> Result<Self, BadRefName> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
-        // Only hex digits could be the beginning of a commit id, and a name must never hide a commit.
+        // A text of hex digits could be the prefix of a commit id, and a name must never hide a commit.
         let reads_as_id = text.chars().all(|c| c.is_ascii_hexdigit());
         let has_whole_parts = text.split('/').all(|part| !part.is_empty() && !part.starts_with(['.', '-']));
         if text.chars().all(is_plain) && has_whole_parts && !reads_as_id && text.len() <= MAX_LENGTH {

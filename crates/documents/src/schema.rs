@@ -1,8 +1,8 @@
-//! The schema: named enums and structs, and the attachments with the type of their documents.
+//! The schema: named enums and structs, and the document type of each attachment.
 //!
-//! A schema is data. It grows by adding only: attachments, definitions, cases at the end of an enum, fields with a
-//! default at the end of a struct. So whatever was written under an older version can still be read, and means the
-//! same.
+//! A schema is data and only grows: new attachments, new definitions, cases at the end of an enum, fields with a
+//! default at the end of a struct. Anything written under an older version can therefore still be read, with the same
+//! meaning.
 
 use crate::codec::{self, Misfit};
 use crate::types::{Enumeration, Field, MAX_TYPE_DEPTH, Structure, Type, Written, is_built_in};
@@ -11,7 +11,6 @@ use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The definitions that documents follow.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Schema {
     version: u32,
@@ -20,13 +19,12 @@ pub struct Schema {
     attachments: BTreeMap<Text, Type>,
 }
 
-/// Why data is no schema, or no successor of one.
+/// The reason data is not a schema, or not a compatible successor of one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {why}")]
 pub struct SchemaError {
     /// The definition concerned.
     pub place: String,
-    /// What is wrong with it.
     pub why: String,
 }
 
@@ -37,7 +35,7 @@ impl SchemaError {
 }
 
 impl Schema {
-    /// Reads `{"version", "enums", "structs", "attachments"}`; a missing version is 1.
+    /// Parses `{"version", "enums", "structs", "attachments"}`; the version defaults to 1.
     ///
     /// A field is `[name, type]` or `[name, type, default]`.
     pub fn from_json(json: &Json) -> Result<Self, SchemaError> {
@@ -72,7 +70,7 @@ impl Schema {
         Ok(loader.schema)
     }
 
-    /// Writes the schema in the form that [`Schema::from_json`] reads.
+    /// Writes the form that [`Schema::from_json`] reads.
     pub fn to_json(&self) -> Json {
         let enums: Map<String, Json> =
             self.enums.values().map(|e| (e.name.to_string(), json!(cases_of(e)))).collect();
@@ -86,37 +84,33 @@ impl Schema {
         json!({ "version": self.version, "enums": enums, "structs": structs, "attachments": attachments })
     }
 
-    /// The version, which grows with every change.
+    /// Returns the version, which grows with every change.
     pub const fn version(&self) -> u32 {
         self.version
     }
 
-    /// The attachments and the types of their documents, by name.
     pub fn attachments(&self) -> impl Iterator<Item = (&Text, &Type)> {
         self.attachments.iter()
     }
 
-    /// The enums, by name.
     pub fn enums(&self) -> impl Iterator<Item = &Enumeration> {
         self.enums.values().map(AsRef::as_ref)
     }
 
-    /// The structs, by name.
     pub fn structs(&self) -> impl Iterator<Item = &Structure> {
         self.structs.values().map(AsRef::as_ref)
     }
 
-    /// The type of an attachment's documents.
     pub fn document_type(&self, attachment: &str) -> Option<&Type> {
         self.attachments.get(attachment)
     }
 
-    /// An attachment's name, as the schema holds it, and the type of its documents.
+    /// Returns an attachment's name as stored in the schema, so that it can be shared, and its document type.
     pub(crate) fn attachment(&self, name: &str) -> Option<(&Text, &Type)> {
         self.attachments.get_key_value(name)
     }
 
-    /// Reads the text of a type.
+    /// Parses the text of a type.
     pub fn parse_type(&self, text: &str) -> Result<Type, String> {
         let kind = Written::parse(text)?.resolve(&mut |written| {
             let name = written.name.as_str();
@@ -139,9 +133,7 @@ impl Schema {
         named.or_else(|| self.enums.get(name).cloned().map(Type::Enum))
     }
 
-    /// Checks that `newer` only adds to this schema.
-    ///
-    /// Commits that were written under this schema can then be read under `newer`.
+    /// Checks that `newer` only adds to this schema, so that commits written under this one remain readable.
     pub fn check_successor(&self, newer: &Self) -> Result<(), SchemaError> {
         if newer.version <= self.version {
             return Err(SchemaError::new("version", format!("must be greater than {}", self.version)));
@@ -207,12 +199,12 @@ fn section(json: &Map<String, Json>, name: &str) -> Result<BTreeMap<String, Json
     }
 }
 
-/// A schema under construction: definitions are resolved in the order in which they need each other.
+/// A schema under construction: definitions are resolved in the order of their dependencies.
 struct Loader {
     schema: Schema,
     structs: BTreeMap<String, Json>,
     attachments: BTreeMap<String, Json>,
-    /// The structs whose fields are being read: meeting one of them again is a recursion.
+    /// The structs being resolved; meeting one of them again means recursion.
     open: Vec<String>,
 }
 

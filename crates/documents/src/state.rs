@@ -1,7 +1,7 @@
-//! States: every document at a commit, by replay.
+//! States: every document at a commit, computed by replay.
 //!
-//! A state is a persistent map: keeping an old one costs what changed since. Reading starts at the nearest snapshot
-//! along the parents below which nothing was masked or unmasked, and replays what comes after it.
+//! A state is a persistent map, so keeping an old one costs only what changed since. Reading starts at the nearest
+//! snapshot along the parents below which nothing was enabled or disabled since, and replays what follows it.
 
 use crate::apply::{self, Skip};
 use crate::codec::{self, Misfit};
@@ -15,48 +15,44 @@ use imbl::OrdMap;
 use serde_json::{Map, Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The documents at a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct State {
     pub(crate) documents: OrdMap<DocumentId, Value>,
 }
 
 impl State {
-    /// The document, if it exists.
     pub fn document(&self, document: &DocumentId) -> Option<&Value> {
         self.documents.get(document)
     }
 
-    /// Every document, in order.
     pub fn documents(&self) -> impl Iterator<Item = (&DocumentId, &Value)> {
         self.documents.iter()
     }
 
-    /// The documents of one attachment, in order.
+    /// Returns the documents of one attachment, in order.
     pub(crate) fn of_attachment(&self, attachment: &str) -> impl Iterator<Item = (&DocumentId, &Value)> {
         let first = DocumentId::new(attachment, "");
         self.documents.range(first.clone()..).take_while(move |(id, _)| id.attachment == first.attachment)
     }
 
-    /// The given documents only; those that do not exist are left out.
+    /// Returns a copy with only the given documents; those that do not exist are left out.
     #[must_use]
     pub fn restricted(&self, documents: &BTreeSet<DocumentId>) -> Self {
         let found = |id: &DocumentId| Some((id.clone(), self.document(id)?.clone()));
         Self { documents: documents.iter().filter_map(found).collect() }
     }
 
-    /// Adds a document, or puts another in its place.
+    /// Inserts or replaces a document.
     pub fn insert(&mut self, document: DocumentId, value: Value) {
         self.documents.insert(document, value);
     }
 
-    /// The document as JSON, if it exists.
     pub fn document_json(&self, schema: &Schema, document: &DocumentId) -> Option<Json> {
         let kind = schema.document_type(&document.attachment)?;
         Some(codec::encode(kind, self.document(document)?))
     }
 
-    /// All documents as `{attachment: {key: document}}`.
+    /// Returns all documents as `{attachment: {key: document}}`.
     pub fn to_json(&self, schema: &Schema) -> Json {
         let mut attachments = Map::new();
         for (id, value) in &self.documents {
@@ -67,7 +63,7 @@ impl State {
         Json::Object(attachments)
     }
 
-    /// Reads what [`State::to_json`] wrote.
+    /// Parses the output of [`State::to_json`].
     pub fn from_json(schema: &Schema, json: &Json) -> Result<Self, Misfit> {
         let wrong = || Misfit::new("a state is {attachment: {key: document}}");
         let mut documents = OrdMap::new();
@@ -82,7 +78,7 @@ impl State {
         Ok(Self { documents })
     }
 
-    /// Replays one opcode of a commit that is on.
+    /// Replays one opcode of an enabled commit.
     pub(crate) fn apply(&mut self, op: &Op) -> Result<(), Skip> {
         match &op.act {
             Act::Set(value) => {
@@ -96,13 +92,13 @@ impl State {
         }
     }
 
-    /// Replays one opcode of a commit that is masked.
+    /// Replays one opcode of a disabled commit.
     pub(crate) fn apply_masked(&mut self, op: &Op) -> Result<(), Skip> {
         let document = self.documents.get_mut(&op.document).ok_or(Skip::DocumentAbsent)?;
         apply::apply_masked(document, &op.act)
     }
 
-    /// Replays a commit; what has nothing to act on is skipped.
+    /// Replays a commit; opcodes without anything to act on are skipped.
     pub(crate) fn replay(&mut self, commit: &Commit, on: bool) {
         for op in commit.ops() {
             let _skipped = if on { self.apply(op) } else { self.apply_masked(op) };
@@ -110,26 +106,26 @@ impl State {
     }
 }
 
-/// How many commits are read in the time that looking up the writers of one document takes.
+/// Cost of looking up the writers of one document, measured in commit reads.
 const LOOK_UP_COST: usize = 4;
 
-/// Where a replay begins: nowhere, at a state that the reader remembers, or at one that the store keeps.
+/// The start of a replay: nothing, a state kept by the reader, or a snapshot of the store.
 enum Start {
     Empty,
     Kept(State),
     Snapshot(Seq),
 }
 
-/// What changed since the nearest state that the store keeps.
+/// The changes since the nearest state in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Since {
-    /// The commit whose state is kept; none when the replay began with nothing.
+    /// The commit whose state is in the store; none when the replay started empty.
     pub below: Option<Seq>,
-    /// The documents that were written since, as they are now. Documents that do not exist are not here.
+    /// The documents written since, with their current values. Documents that do not exist are left out.
     pub changed: State,
 }
 
-/// Reads states from a store, of all documents or of some, remembering those it was told to keep.
+/// Reads states from a store, of all documents or of some, and keeps those requested with `StateReader::keep`.
 pub(crate) struct Reader<'c, C: ?Sized> {
     commits: &'c C,
     documents: Option<&'c BTreeSet<DocumentId>>,
@@ -146,14 +142,13 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         Self { commits, documents: Some(documents), kept: BTreeMap::new() }
     }
 
-    /// The state of a commit, kept for what is read next.
+    /// Returns the state of a commit and keeps it as a starting point for later reads.
     pub(crate) fn keep(&mut self, top: Seq) -> Result<State, HistoryError> {
         let state = self.state(top)?;
         self.kept.insert(top, state.clone());
         Ok(state)
     }
 
-    /// The state of a commit.
     pub(crate) fn state(&self, top: Seq) -> Result<State, HistoryError> {
         let (start, listed) = self.plan(top)?;
         if let Some(documents) = self.documents {
@@ -171,14 +166,14 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         Ok(state)
     }
 
-    /// One document at a commit: only the commits that write it are read.
+    /// Returns one document at a commit, reading only the commits that write it.
     pub(crate) fn document(&self, top: Seq, id: &DocumentId) -> Result<Option<Value>, HistoryError> {
         let (start, listed) = self.plan(top)?;
         let mut state = self.replay_part(start, &listed, &BTreeSet::from([id.clone()]))?;
         Ok(state.documents.remove(id))
     }
 
-    /// Some documents: only the commits that write them are read, unless there are more documents than commits.
+    /// Replays some documents, reading only the commits that write them where looking those up is cheaper.
     fn replay_part(
         &self,
         start: Start,
@@ -186,7 +181,7 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         documents: &BTreeSet<DocumentId>,
     ) -> Result<State, HistoryError> {
         let mut state = match start {
-            // Whoever keeps states reads the same documents of all of them.
+            // A reader with kept states always reads the same documents, so a kept state needs no restriction.
             Start::Kept(state) => state,
             start => self.part(start, documents)?,
         };
@@ -206,7 +201,8 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         self.commits.read_ahead(&listed.map(|entry| entry.seq).collect::<Vec<Seq>>())
     }
 
-    /// The commits that write any of the documents, where looking them up costs less than reading all commits.
+    /// Returns the commits that write any of the documents; `None` if the lookup would cost more than reading all
+    /// commits.
     fn writers_among(
         &self,
         listed: &[Listed],
@@ -224,7 +220,7 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         Ok(Some(writers))
     }
 
-    /// What was written since the nearest kept state: all that a store needs to keep this one too.
+    /// Returns what was written since the nearest stored state: all that a store needs to store this one too.
     pub(crate) fn since(&self, top: Seq) -> Result<Since, HistoryError> {
         let (start, listed) = self.plan(top)?;
         let below = match start {
@@ -243,12 +239,12 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         Ok(Since { below, changed })
     }
 
-    /// How many commits the state of a commit takes to replay.
+    /// Returns the number of commits to replay for the state of a commit.
     pub(crate) fn length(&self, top: Seq) -> Result<usize, HistoryError> {
         Ok(self.plan(top)?.1.len())
     }
 
-    /// Some documents of the state that a replay begins with.
+    /// Returns some documents of the state that a replay starts from.
     fn part(&self, start: Start, documents: &BTreeSet<DocumentId>) -> Result<State, HistoryError> {
         match start {
             Start::Empty => Ok(State::default()),
@@ -257,7 +253,7 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         }
     }
 
-    /// A state to start from, and what to replay on it.
+    /// Chooses a state to start from and lists what to replay on it.
     fn plan(&self, top: Seq) -> Result<(Start, Vec<Listed>), HistoryError> {
         let mut from = Some(top);
         let mut min_distance = 0;
@@ -267,12 +263,12 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
                 return Ok((self.start(below), Vec::new()));
             }
             let tail = linear::tail(self.commits, top, below)?;
-            // The snapshot holds unless something that it replayed, or may have replayed, was decided since.
+            // The snapshot is valid unless a commit that it covers, or may cover, was enabled or disabled since.
             let Some(seq) = below.filter(|seq| tail.decided_below.iter().any(|decided| decided <= seq))
             else {
                 return Ok((self.start(below), tail.listed));
             };
-            // Doubling the distance keeps all attempts together within twice the cost of the last one.
+            // Doubling the distance bounds the cost of all attempts together to twice that of the last one.
             min_distance = tail.listed.len();
             from = self.commits.node(seq)?.parent;
         }
@@ -283,8 +279,8 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         self.kept.get(&seq).map_or(Start::Snapshot(seq), |state| Start::Kept(state.clone()))
     }
 
-    /// The first commit along the parents, at least `min_distance` further on, whose state is known. A state that the
-    /// reader keeps goes before one of the store, which would have to be read.
+    /// Returns the first commit along the parents, at least `min_distance` away, whose state is known. Kept states are
+    /// preferred, because a stored one would have to be read.
     fn nearest_known(&self, from: Option<Seq>, min_distance: usize) -> Result<Option<Seq>, HistoryError> {
         if let Some((oldest, _)) = self.kept.first_key_value() {
             let is_kept = |seq: Seq| Ok(self.kept.contains_key(&seq));
@@ -296,8 +292,8 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         self.first_parent(from, min_distance, None, |seq| self.commits.has_snapshot(seq))
     }
 
-    /// The first commit along the parents, at least `min_distance` further on and not older than `oldest`, of which
-    /// something holds.
+    /// Returns the first commit along the parents, at least `min_distance` away and not older than `oldest`, that
+    /// satisfies `holds`.
     fn first_parent(
         &self,
         mut from: Option<Seq>,

@@ -1,17 +1,17 @@
-//! The readable form of a schema.
+//! The human-readable form of a schema.
 //!
 //! ```text
 //! version 2
 //! enum Phase { idea, draft, final }
 //! struct Ticket {
 //!     title: string
-//!     phase: Phase = "idea"      // what older documents have
+//!     phase: Phase = "idea"      // the value in older documents
 //! }
 //! attachment ticket: Ticket
 //! ```
 //!
-//! Fields stand one a line; a default is JSON; `//` begins a comment. It says the same as the JSON form, which stays the
-//! one that is stored.
+//! Fields are one per line, a default is JSON, and `//` starts a comment. The form is equivalent to the JSON form, which
+//! is the one that is stored.
 
 use crate::codec;
 use crate::schema::{Schema, SchemaError};
@@ -20,7 +20,7 @@ use serde_json::{Map, Value as Json, json};
 use std::fmt::Write as _;
 
 impl Schema {
-    /// Reads the readable form.
+    /// Parses the readable form.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
         let mut reader = Reader { lines: text.lines().enumerate(), enums: Map::new(), structs: Map::new() };
         let mut attachments = Map::new();
@@ -49,7 +49,7 @@ impl Schema {
         )
     }
 
-    /// Writes the readable form.
+    /// Formats the schema in its readable form.
     pub fn to_text(&self) -> String {
         let mut text = format!("version {}\n", self.version());
         for enumeration in self.enums() {
@@ -93,7 +93,6 @@ fn named(text: &str) -> Option<(String, &str)> {
     (!name.is_empty() && !rest.is_empty()).then(|| (name.to_owned(), rest))
 }
 
-/// The definitions that were read so far.
 struct Reader<'t> {
     lines: std::iter::Enumerate<std::str::Lines<'t>>,
     enums: Map<String, Json>,
@@ -101,7 +100,7 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    /// The next line that says something, and its number.
+    /// Returns the next non-empty line and its number.
     fn next(&mut self) -> Option<(usize, String)> {
         self.lines.find_map(|(index, line)| {
             let line = without_comment(line).trim();
@@ -149,7 +148,7 @@ impl Reader<'_> {
 
 fn field(line: &str) -> Option<Vec<Json>> {
     let (name, rest) = named(line)?;
-    // A type has no `=`, so the first one begins the default.
+    // A type contains no `=`, so the first one starts the default.
     let Some((kind, default)) = rest.split_once('=') else {
         return Some(vec![json!(name), json!(rest)]);
     };
@@ -157,7 +156,7 @@ fn field(line: &str) -> Option<Vec<Json>> {
     Some(vec![json!(name), json!(kind.trim()), default])
 }
 
-/// The line up to a `//` that does not stand within a JSON text.
+/// Cuts the line at a `//` outside JSON strings.
 fn without_comment(line: &str) -> &str {
     let (mut is_quoted, mut is_escaped) = (false, false);
     for (at, c) in line.char_indices() {

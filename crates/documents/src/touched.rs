@@ -1,8 +1,8 @@
-//! Which documents can read differently at two commits, found without reading a document.
+//! Finds the documents that may differ between two commits, without reading a document.
 //!
-//! A document is what the commits that write it make of it, in their order, each on or off. So where two replays have
-//! the same commits of a document in the same order, on and off alike, it reads the same. This costs what lies between
-//! the two commits, however many documents the store has.
+//! A document's value follows from the commits that write it, their order, and which of them are enabled. If two
+//! replays agree on those, the document is the same in both. The cost depends on what lies between the two commits, not
+//! on the number of documents in the store.
 
 use crate::commit::Kind;
 use crate::history::{Commits, HistoryError, Seq};
@@ -10,17 +10,17 @@ use crate::linear::{self, Listed};
 use crate::op::DocumentId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Commits of a replay, and whether each is on.
+/// Commits of a replay, each with true if it is enabled.
 type Replayed = Vec<(Seq, bool)>;
 
-/// The documents that may read differently at `a` and at `b`.
+/// Returns the documents that may differ between `a` and `b`.
 pub(crate) fn between<C: Commits + ?Sized>(
     commits: &C,
     a: Seq,
     b: Seq,
 ) -> Result<BTreeSet<DocumentId>, HistoryError> {
     let (a, b) = replays(commits, a, b)?;
-    // What both begin and end with changes nothing about whether the rest is the same.
+    // A common prefix or suffix does not affect whether the rest is equal.
     let n_first = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[n_first..], &b[n_first..]);
     let n_last = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
@@ -40,7 +40,7 @@ pub(crate) fn between<C: Commits + ?Sized>(
     Ok(written.into_iter().filter(|(_, [a, b])| a != b).map(|(document, _)| document).collect())
 }
 
-/// The ends of two replays that begin alike.
+/// Returns the ends of two replays with a common beginning.
 fn replays<C: Commits + ?Sized>(commits: &C, a: Seq, b: Seq) -> Result<(Replayed, Replayed), HistoryError> {
     let mut below = common_parent(commits, a, b)?;
     loop {
@@ -49,8 +49,8 @@ fn replays<C: Commits + ?Sized>(commits: &C, a: Seq, b: Seq) -> Result<(Replayed
         let Some(seq) = below.filter(|seq| decided.any(|decided| decided <= seq)) else {
             return Ok((mutations(&left.listed), mutations(&right.listed)));
         };
-        // Something further down is masked differently: begin there. Doubling the way keeps all attempts together
-        // within twice the cost of the last one.
+        // Something further down is masked differently: start there. Doubling the distance bounds the cost of all
+        // attempts together to twice that of the last one.
         below = ancestor(commits, seq, left.listed.len().max(right.listed.len()).max(1))?;
     }
 }
@@ -60,10 +60,10 @@ fn mutations(listed: &[Listed]) -> Replayed {
     mutations.map(|entry| (entry.seq, entry.on)).collect()
 }
 
-/// The newest commit that both reach along the parents: both orders begin with its order.
+/// Returns the newest commit that both reach along the parents; both orders start with its order.
 fn common_parent<C: Commits + ?Sized>(commits: &C, a: Seq, b: Seq) -> Result<Option<Seq>, HistoryError> {
     let (mut a, mut b) = (Some(a), Some(b));
-    // Parents have smaller numbers, so whichever is newer cannot be what both reach.
+    // Parents have smaller numbers, so the newer of the two cannot be the common one.
     while let (Some(left), Some(right)) = (a, b) {
         if left == right {
             return Ok(a);
@@ -77,7 +77,7 @@ fn common_parent<C: Commits + ?Sized>(commits: &C, a: Seq, b: Seq) -> Result<Opt
     Ok(None)
 }
 
-/// The commit that is the given number of steps away along the parents.
+/// Returns the commit `n_steps` away along the parents.
 fn ancestor<C: Commits + ?Sized>(commits: &C, seq: Seq, n_steps: usize) -> Result<Option<Seq>, HistoryError> {
     let mut at = Some(seq);
     for _ in 0..n_steps {

@@ -1,107 +1,75 @@
-//! Types, and their written form: `map<string,optional<Place>>`.
+//! Types and their text form, such as `map<string,optional<Place>>`.
 //!
-//! A type holds the definitions that it names, so that values can be read and written with the type alone. Types do
+//! A type contains the definitions that it names, so values can be encoded and decoded with the type alone. Types do
 //! not recurse and are at most [`MAX_TYPE_DEPTH`] deep, which bounds every function that walks values.
 
 use crate::value::{Text, Value};
 use std::fmt;
 use std::sync::Arc;
 
-/// How deep types may be nested, the structs they name included.
+/// Maximum nesting of types, including the structs they name.
 pub const MAX_TYPE_DEPTH: usize = 48;
 
-/// The type of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Type {
-    /// `bool`.
     Bool,
     /// `int8` to `int64`, `uint8` to `uint64`.
     Integer(Integer),
-    /// A 32-bit number.
+    /// A 32-bit float.
     Float,
-    /// A 64-bit number.
+    /// A 64-bit float.
     Double,
-    /// `string`.
     String,
-    /// `bytes`.
     Bytes,
-    /// `uuid`.
     Uuid,
-    /// `blob`: the digest of bytes that the store keeps beside its commits.
+    /// The digest of bytes that the store keeps next to its commits.
     Blob,
-    /// The key of a document of an attachment.
+    /// The key of a document of the named attachment.
     Key(Text),
-    /// A named enumeration.
     Enum(Arc<Enumeration>),
-    /// A named structure.
     Struct(Arc<Structure>),
-    /// `optional<T>`.
     Optional(Arc<Type>),
-    /// `tuple<A,B,…>`.
     Tuple(Arc<[Type]>),
-    /// `variant<A,B,…>`.
     Variant(Arc<[Type]>),
-    /// `any`.
     Any,
-    /// `vector<T>`.
     Vector(Arc<Type>),
-    /// `set<T>`.
     Set(Arc<Type>),
-    /// `map<K,V>`.
     Map(Arc<(Type, Type)>),
-    /// `xarray<T>`.
     XArray(Arc<Type>),
 }
 
-/// The integer types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Integer {
-    /// `int8`.
     Int8,
-    /// `int16`.
     Int16,
-    /// `int32`.
     Int32,
-    /// `int64`.
     Int64,
-    /// `uint8`.
     Uint8,
-    /// `uint16`.
     Uint16,
-    /// `uint32`.
     Uint32,
-    /// `uint64`.
     Uint64,
 }
 
-/// A named list of cases.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enumeration {
-    /// The name.
     pub name: Text,
     /// The cases, in the order of their values.
     pub cases: Vec<Text>,
 }
 
-/// A named list of fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Structure {
-    /// The name.
     pub name: Text,
-    /// The fields, in declared order.
     pub fields: Vec<Field>,
-    /// How deep its fields are nested.
+    /// Nesting depth, this struct included.
     pub(crate) depth: usize,
 }
 
-/// A field of a structure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
-    /// The name.
     pub name: Text,
-    /// The type.
     pub kind: Type,
-    /// What documents have that were written before the field existed.
+    /// The value for documents written before the field existed.
     pub default: Option<Value>,
 }
 
@@ -121,7 +89,7 @@ impl Integer {
         Self::ALL[self as usize].0
     }
 
-    /// Takes an integer that is in range.
+    /// Converts an integer to a value; `None` if it is out of range.
     pub(crate) fn value(self, number: i128) -> Option<Value> {
         let signed = |number: Option<i64>| number.map(Value::Int);
         let unsigned = |number: Option<u64>| number.map(Value::Uint);
@@ -139,7 +107,7 @@ impl Integer {
 }
 
 impl Type {
-    /// How deep the type is nested.
+    /// Returns the nesting depth.
     pub(crate) fn depth(&self) -> usize {
         match self {
             Self::Struct(structure) => structure.depth,
@@ -187,7 +155,7 @@ fn list(f: &mut fmt::Formatter<'_>, name: &str, parts: &[Type]) -> fmt::Result {
     f.write_str(">")
 }
 
-/// A type as it is written, before its names are known to the schema.
+/// A parsed type whose names are not yet resolved against the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) name: String,
@@ -195,7 +163,7 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// Reads a type; spaces around names are allowed.
+    /// Parses a type; spaces around names are allowed.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut rest = text;
         let written = Self::read(&mut rest, 0)?;
@@ -206,7 +174,7 @@ impl Written {
         }
     }
 
-    /// Reads one type from the front of `rest`.
+    /// Parses one type from the front of `rest`.
     pub(crate) fn read(rest: &mut &str, depth: usize) -> Result<Self, String> {
         if depth > MAX_TYPE_DEPTH {
             return Err(format!("types are nested more than {MAX_TYPE_DEPTH} deep"));
@@ -236,7 +204,7 @@ impl Written {
         Ok(Self { name, arguments })
     }
 
-    /// The built-in type that is written here, with names that are not built in left to `named`.
+    /// Resolves the built-in types; names that are not built in are passed to `named`.
     pub(crate) fn resolve(
         &self,
         named: &mut dyn FnMut(&Written) -> Result<Type, String>,
@@ -259,10 +227,10 @@ impl Written {
     }
 }
 
-/// The names of the types that take types.
+/// The names of the types that take type arguments.
 const CONTAINERS: [&str; 7] = ["optional", "vector", "set", "xarray", "map", "tuple", "variant"];
 
-/// Whether a name means a built-in type, so that no definition may have it.
+/// Returns true for the name of a built-in type, which no definition may use.
 pub(crate) fn is_built_in(name: &str) -> bool {
     plain(name).is_some() || CONTAINERS.contains(&name) || name == "key"
 }

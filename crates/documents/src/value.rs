@@ -1,8 +1,8 @@
 //! Values of documents.
 //!
-//! A value is kept in a form whose derived order is the total order of its type: an enum case is its rank, a struct
-//! its fields in declared order, a variant its arm and value. So nothing but reading and writing JSON needs types.
-//! Sets, maps and xarrays share structure: a copy is cheap and an update costs the logarithm of the size.
+//! The derived order of the representation is the total order of its type: an enum case is its index, a struct its
+//! fields in declared order, a variant its arm and value. Only JSON encoding and decoding therefore need types. Sets,
+//! maps and xarrays share structure: copies are cheap and an update costs the logarithm of the size.
 
 use crate::types::Type;
 use crate::xarray::XArray;
@@ -12,16 +12,14 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A text that many values share.
 pub type Text = Arc<str>;
 
-/// A value of some type of the schema.
+/// A value of a type in the schema.
 ///
-/// Two values are comparable when they are of one type. An xarray is equal to another when both show the same
-/// elements at the same positions in the same order.
+/// Values of one type are comparable. Two xarrays are equal when they show the same elements at the same positions in
+/// the same order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value {
-    /// `bool`.
     Bool(bool),
     /// `int8` to `int64`.
     Int(i64),
@@ -31,45 +29,35 @@ pub enum Value {
     Double(Double),
     /// `string`, and `key` as the key it names.
     Text(Text),
-    /// `bytes`.
     Bytes(Arc<[u8]>),
-    /// `uuid`.
     Uuid([u8; 16]),
-    /// `blob`.
     Blob(Digest),
-    /// An enum case by its rank in the declaration.
+    /// The index of an enum case in its declaration.
     Enum(u16),
-    /// The fields of a struct, as declared.
+    /// The fields of a struct, in declared order.
     Struct(Arc<[Value]>),
     /// `tuple` and `vector`.
     List(Arc<[Value]>),
-    /// `optional`.
     Optional(Option<Arc<Value>>),
-    /// The arm of a `variant` by its rank, and the value.
+    /// The index of a `variant` arm, and its value.
     Variant(u16, Arc<Value>),
-    /// `any`.
     Any(Option<Arc<Typed>>),
-    /// `set`.
     Set(OrdSet<Value>),
-    /// `map`.
     Map(OrdMap<Value, Value>),
-    /// `xarray`.
     XArray(Arc<XArray>),
 }
 
-/// What an `any` holds: a value with its type. Ordered by the type's text, then by the value.
+/// The content of an `any`: a value with its type, ordered by the type's text, then by the value.
 #[derive(Debug, Clone)]
 pub struct Typed {
-    /// The type as it is written.
+    /// The text form of the type.
     pub text: Text,
-    /// The type.
     pub kind: Type,
-    /// The value.
     pub value: Value,
 }
 
 impl Value {
-    /// Adds every blob that the value names.
+    /// Adds every blob that the value names to `blobs`.
     pub(crate) fn collect_blobs(&self, blobs: &mut BTreeSet<Digest>) {
         match self {
             Self::Blob(digest) => drop(blobs.insert(*digest)),
@@ -109,21 +97,17 @@ impl Ord for Typed {
     }
 }
 
-/// A finite number; zero has one form.
-///
-/// This is the one place of the house where a float is kept: the type `double` asks for it. It is compared by the
-/// total order of finite doubles, and hashed only as canonical JSON.
+/// A finite number with a single zero, compared by the total order of finite doubles.
 #[derive(Debug, Clone, Copy)]
 pub struct Double(f64);
 
 impl Double {
-    /// Takes a finite number; `-0` becomes `0`.
+    /// Wraps a finite number; `-0` becomes `0`.
     pub fn new(number: f64) -> Option<Self> {
         let is_zero = number.total_cmp(&0.0).is_eq() || number.total_cmp(&-0.0).is_eq();
         number.is_finite().then_some(Self(if is_zero { 0.0 } else { number }))
     }
 
-    /// The number.
     pub const fn get(self) -> f64 {
         self.0
     }

@@ -1,4 +1,4 @@
-//! The JSON form of this crate's functions: kind `merge`.
+//! The JSON form of this crate's functions, for conformance vectors of kind `merge`.
 
 use crate::analysis::{AnalyzeError, MergeAnalysis, MergeAnalyzer, MergeConflict};
 use crate::commit::{Commit, CommitId, Stamp};
@@ -113,7 +113,7 @@ impl Scenario {
         }))
     }
 
-    /// A conflict with names for ids, and without its own id and merge.
+    /// Returns a conflict with names in place of ids, and without its own id and merge.
     fn conflict(&self, conflict: &MergeConflict) -> Result<Json, String> {
         let mut json = serde_json::to_value(conflict).map_err(|error| error.to_string())?;
         let mut causes: Vec<&str> = conflict.causes.iter().map(|id| self.name(*id)).collect();

@@ -1,15 +1,14 @@
 //! A sequence addressed by stable positions.
 //!
-//! Every known position has a label; labels are in the order of the sequence. Listing a position takes a label
-//! between its neighbours; where there is no room, the labels around it are spread again, in ever wider windows, so
-//! that listing costs the logarithm of the size, amortised. Removing keeps the position, as a tombstone.
-//! Equality and order look at the visible (position, value) pairs only.
+//! Every known position has a label, and labels are in the order of the sequence. A new position takes a label between
+//! its neighbors. If there is no room, the labels around it are spread out again in ever wider windows, so that
+//! inserting costs the logarithm of the size, amortized. Removing an element keeps its position as a tombstone.
+//! Equality and order compare the visible (position, value) pairs only.
 
 use crate::value::{Text, Value};
 use imbl::OrdMap;
 use std::cmp::Ordering;
 
-/// A persistent sequence with stable positions.
 #[derive(Debug, Clone, Default)]
 pub struct XArray {
     order: OrdMap<u64, Text>,
@@ -22,28 +21,27 @@ struct Slot {
     content: Content,
 }
 
-/// What a known position holds.
+/// The content of a known position.
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
     Visible(Value),
     Tombstone,
-    /// Listed by a commit that is masked: it keeps the place, and no update shows anything there.
+    /// Inserted by a disabled commit: the position keeps its place, and no update makes it visible.
     Disabled,
 }
 
-/// The word that stands for the place after the last position.
+/// The name of the place after the last position.
 pub(crate) const END: &str = "END";
 
-/// The distance between the labels of positions that are listed last.
+/// The distance between the labels of appended positions.
 const STRIDE: u64 = 1 << 32;
 
 impl XArray {
-    /// Whether the position is listed, visible or not.
+    /// Returns true if the position is known, visible or not.
     pub fn knows(&self, position: &str) -> bool {
         self.slots.contains_key(position)
     }
 
-    /// The element at a position.
     pub fn element(&self, position: &str) -> Option<&Value> {
         match &self.slots.get(position)?.content {
             Content::Visible(value) => Some(value),
@@ -51,22 +49,22 @@ impl XArray {
         }
     }
 
-    /// Whether the position is listed by a masked commit only.
+    /// Returns true if only a disabled commit inserted the position.
     pub fn is_disabled(&self, position: &str) -> bool {
         matches!(self.slots.get(position), Some(Slot { content: Content::Disabled, .. }))
     }
 
-    /// Every known position, in order.
+    /// Returns every known position, in order.
     pub fn order(&self) -> impl Iterator<Item = &Text> {
         self.order.values()
     }
 
-    /// The visible positions and their elements, in order.
+    /// Returns the visible positions and their elements, in order.
     pub fn visible(&self) -> impl Iterator<Item = (&Text, &Value)> {
         self.order.values().filter_map(|position| Some((position, self.element(position)?)))
     }
 
-    /// The positions that follow a known one.
+    /// Returns the positions that follow a known one.
     pub(crate) fn after(&self, position: &str) -> impl Iterator<Item = &Text> {
         let start = self.slots.get(position).map_or(u64::MAX, |slot| slot.label);
         self.order.range(start..).map(|(_, position)| position).skip(1)
@@ -79,14 +77,14 @@ impl XArray {
         }
     }
 
-    /// Changes what a known position holds; unknown positions stay unknown.
+    /// Changes the content of a known position; unknown positions are ignored.
     pub(crate) fn put(&mut self, position: &str, content: Content) {
         if let Some(slot) = self.slots.get_mut(position) {
             slot.content = content;
         }
     }
 
-    /// Lists a position that is not known yet: last.
+    /// Appends a new position.
     pub(crate) fn push(&mut self, position: Text, content: Content) {
         let label = match self.order.get_max() {
             None => STRIDE,
@@ -98,7 +96,7 @@ impl XArray {
         self.list(position, label, content);
     }
 
-    /// Lists a position that is not known yet just before one that is.
+    /// Inserts a new position just before a known one.
     pub(crate) fn insert_before(&mut self, anchor: &str, position: Text, content: Content) {
         loop {
             let Some(upper) = self.slots.get(anchor).map(|slot| slot.label) else {
@@ -119,8 +117,8 @@ impl XArray {
 
     /// Spreads the labels of the smallest window around `label` that is sparse enough.
     fn make_room(&mut self, label: u64) {
-        // A window of 2^i labels may hold up to (3/2)^i positions: wide windows are sparser, so that a window that was
-        // spread stays usable for as many listings as it has positions.
+        // A window of 2^i labels may hold up to (3/2)^i positions. Wider windows are sparser, so a window just spread
+        // stays usable for as many inserts as it has positions.
         let mut capacity = 1_u64;
         for bits in 1..64 {
             capacity = capacity + capacity / 2 + 1;
@@ -133,7 +131,7 @@ impl XArray {
         self.spread(0, 64);
     }
 
-    /// Gives the positions in the window of 2^bits labels from `start` labels at equal distances.
+    /// Assigns evenly spaced labels to the positions in the window of 2^bits labels that starts at `start`.
     fn spread(&mut self, start: u64, bits: u32) {
         let last = if bits == 64 { u64::MAX } else { start | ((1 << bits) - 1) };
         let inside: Vec<(u64, Text)> =

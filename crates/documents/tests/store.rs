@@ -1,4 +1,4 @@
-//! The library as someone embedding the store uses it.
+//! The library as used by an application that embeds the store.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -25,7 +25,7 @@ fn ticket(title: &str) -> Json {
     })
 }
 
-/// A store with one schema, and a clock that ticks with every commit.
+/// A store with one schema and a clock that ticks with every commit.
 struct World {
     schema: Schema,
     store: MemoryCommits,
@@ -55,7 +55,7 @@ impl World {
         self.store.append(commit).unwrap()
     }
 
-    /// A ticket that two writers changed, and the merge.
+    /// Creates a ticket that two writers changed, and merges them.
     fn merged(ours: impl Fn(&mut Draft<'_, '_>), theirs: impl Fn(&mut Draft<'_, '_>)) -> (Self, CommitId) {
         let mut world = Self::new();
         let root = world.write(None, "cy", |t| {
@@ -81,7 +81,7 @@ impl World {
         state.document_json(&self.schema, &DocumentId::new("ticket", "t1")).unwrap()
     }
 
-    /// What a policy with one rule says about the one conflict of a merge.
+    /// Returns the verdict of a one-rule policy on the only conflict of a merge.
     fn verdict(&self, merge: CommitId, decide: &str) -> Verdict {
         let rule = json!({"attachment": "ticket", "path": [{"field": "rank"}], "decide": decide});
         let policy: Policy = serde_json::from_value(json!({ "rules": [rule] })).unwrap();
@@ -356,14 +356,14 @@ fn decisions_are_remembered_proposed_again_and_missed_when_overridden() {
     let decisions = Decisions::new([&record]);
     assert_eq!(decisions.resolved_by(&analysis.conflicts()[0]), Some(&record));
 
-    // The same merge the other way round: the same decision, turned.
+    // The same merge with sides swapped gets the same decision, swapped.
     let stamp = world.stamp("eve");
     let turned = world.store.append(Commit::merge(analysis.theirs(), analysis.ours(), stamp)).unwrap();
     let other = world.analyze(turned);
     assert_eq!(decisions.resolved_by(&other.conflicts()[0]), None);
     assert_eq!(decisions.proposal(&other.conflicts()[0]), Some(Chosen::Theirs));
 
-    // A later merge that overrides the survival commit says so.
+    // A later merge that overrides the survival commit reports that.
     let late = world.write(Some(analysis.theirs()), "bo", rank(13));
     let stamp = world.stamp("eve");
     let overriding = world.store.append(Commit::merge(survival, late, stamp)).unwrap();
@@ -407,7 +407,7 @@ fn merge_bases_are_one_none_or_several() {
     assert!(!engine.is_ancestor(&apart, &crossed).unwrap());
 }
 
-/// Any JSON that is not too deep, with the words of the formats in it.
+/// Generates shallow JSON that contains the keywords of the formats.
 fn any_json() -> impl Strategy<Value = Json> {
     let word = prop::sample::select(vec![
         "op",
@@ -462,7 +462,7 @@ fn any_json() -> impl Strategy<Value = Json> {
     })
 }
 
-/// An opcode with one part replaced by anything.
+/// Generates an opcode with one part replaced by arbitrary JSON.
 fn bent_op() -> impl Strategy<Value = Json> {
     let ops = vec![
         json!({"op": "document_set", "attachment": "ticket", "key": "t1", "value": ticket("x")}),

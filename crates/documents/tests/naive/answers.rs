@@ -5,7 +5,6 @@ use crate::types::{Ty, add_member, fits, items, put_entry, same, text_of};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One conflict: document, locus, and what is shown.
 pub(crate) struct Conflict {
     pub(crate) doc: Doc,
     pub(crate) locus: Vec<Json>,
@@ -54,7 +53,7 @@ pub(crate) fn answer(model: &mut Model, query: &Json) -> Json {
     }
 }
 
-/// A locus, who lost there, and whose opcodes did.
+/// A locus, the sides that lost there, and the commits whose opcodes were lost.
 type Lost = (Vec<Json>, BTreeSet<&'static str>, BTreeSet<String>);
 
 pub(crate) fn analyze(model: &Model, merge: &str) -> Option<Analysis> {
@@ -341,7 +340,7 @@ fn put(
     result
 }
 
-/// Lists the position if it is not known, and takes it off the disabled ones.
+/// Inserts the position if it is unknown, and enables it.
 fn put_element(
     model: &Model,
     analysis: &Analysis,

@@ -1,11 +1,11 @@
-//! Random histories, made from a seed: small domains, so that writers meet.
+//! Random histories generated from a seed, over small domains so that writers collide.
 
 use crate::answers::analyze;
 use crate::model::Model;
 use crate::types::{Ty, add_member, items, parse, put_entry, text_of};
 use serde_json::{Value as Json, json};
 
-/// A small generator of numbers (splitmix64): the same on every machine.
+/// A splitmix64 generator, the same on every machine.
 pub(crate) struct Rng(pub(crate) u64);
 
 impl Rng {
@@ -51,7 +51,7 @@ pub(crate) fn schema() -> Json {
     })
 }
 
-/// A value of a type, in normal form.
+/// Generates a value of a type in normal form.
 pub(crate) fn value(rng: &mut Rng, schema: &Json, ty: &Ty) -> Json {
     match ty {
         Ty::Bool => json!(rng.percent(50)),
@@ -121,7 +121,7 @@ fn position(rng: &mut Rng) -> &'static str {
     NAMES[rng.below(NAMES.len())]
 }
 
-/// A random path from a type, and the type there.
+/// Generates a random path from a type and returns it with the type found there.
 fn path(rng: &mut Rng, schema: &Json, ty: &Ty) -> (Vec<Json>, Ty) {
     let (mut path, mut ty) = (Vec::new(), ty.clone());
     while !rng.percent(25) {
@@ -183,7 +183,7 @@ fn op(rng: &mut Rng, schema: &Json, (attachment, key): &(String, String)) -> Jso
     op
 }
 
-/// A scenario with every query that makes sense on it.
+/// Generates a scenario with every query that makes sense for it.
 pub(crate) fn scenario(seed: u64) -> (Json, Model) {
     let mut rng = Rng(seed);
     let schema = schema();

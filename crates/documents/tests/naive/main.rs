@@ -1,8 +1,8 @@
-//! The engine against a naive model, on random histories.
+//! Compares the engine with a naive model on random histories.
 //!
-//! The normal test runs some thousand histories. For more, set how many and where to begin:
-//! `PROBITY_HISTORIES=100000 PROBITY_FIRST_SEED=1000000 cargo test --release -p probity-documents --test naive`.
-//! A failure prints the seed; the same seed gives the same history on every machine.
+//! By default this runs a thousand or so histories. To run more, set their number and the first seed:
+//! `PROBITY_HISTORIES=100000 PROBITY_FIRST_SEED=1000000 cargo test --release -p probity-documents --test naive`. A
+//! failure prints the seed, which gives the same history on every machine.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -55,7 +55,7 @@ fn answers_every_query_as_the_naive_model_does() {
     });
 }
 
-/// Equality in which `1` and `1.0` are the same number.
+/// Compares with `1` and `1.0` as equal numbers.
 fn same(a: &Json, b: &Json) -> bool {
     match (a, b) {
         (Json::Number(a), Json::Number(b)) => a.as_f64() == b.as_f64(),
@@ -67,7 +67,7 @@ fn same(a: &Json, b: &Json) -> bool {
     }
 }
 
-/// A store with some of another's commits as snapshots, each with the state that was computed without any.
+/// A store in which some of another store's commits have snapshots, computed without any snapshot.
 struct Sparse<'c> {
     inner: &'c MemoryCommits,
     snapshots: BTreeMap<Seq, State>,
@@ -94,7 +94,7 @@ impl Commits for Sparse<'_> {
     }
 }
 
-/// Reads the commits of a scenario, in the given order.
+/// Loads the commits of a scenario in the given order.
 fn load(schema: &Schema, commits: &[Json], order: &[usize]) -> MemoryCommits {
     let mut ids: BTreeMap<String, CommitId> = BTreeMap::new();
     let mut sealed = Vec::new();
@@ -118,7 +118,7 @@ fn load(schema: &Schema, commits: &[Json], order: &[usize]) -> MemoryCommits {
     store
 }
 
-/// Another order in which every commit comes after those that it names.
+/// Returns another order in which every commit comes after those that it names.
 fn shuffled(rng: &mut Rng, commits: &[Json]) -> Vec<usize> {
     let mut left: Vec<usize> = (0..commits.len()).collect();
     let mut order: Vec<usize> = Vec::new();

@@ -1,6 +1,6 @@
-//! The naive model: the specification read aloud. Every state is replayed from the root, every set of reachable commits
-//! is computed again, every assertion of every opcode is looked at. Slow, and as plain as possible; it shares no code with
-//! the engine.
+//! The naive model: the specification, implemented as directly as possible. It replays every state from the root,
+//! recomputes every set of reachable commits and checks every assertion of every opcode. It is slow on purpose and
+//! shares no code with the engine.
 
 use crate::types::{Ty, add_member, items, parse, put_entry, same, text_of, visible};
 use serde_json::{Value as Json, json};
@@ -15,7 +15,7 @@ pub(crate) struct Model {
     pub(crate) commits: BTreeMap<String, Json>,
     pub(crate) ids: BTreeMap<String, String>,
     types: BTreeMap<String, Ty>,
-    /// States that were computed before: a commit never changes.
+    /// Cache of computed states; a commit never changes.
     states: RefCell<BTreeMap<String, State>>,
 }
 
@@ -83,7 +83,7 @@ impl Model {
         self.commits.keys().filter(|name| !named.contains(*name)).cloned().collect()
     }
 
-    /// The linear order, each commit with the merges whose target side was open when it was listed.
+    /// Lists the linear order, each commit with the merges whose target side it was reached through.
     fn list(&self, name: &str, open: &[String], listed: &mut Vec<(String, Vec<String>)>) {
         if listed.iter().any(|(known, _)| known == name) {
             return;
@@ -98,7 +98,7 @@ impl Model {
         listed.push((name.to_owned(), open.to_vec()));
     }
 
-    /// The linear order, each commit with whether it is on.
+    /// Returns the linear order, each commit with true if it is enabled.
     pub(crate) fn linear(&self, name: &str) -> Vec<(String, bool)> {
         let mut listed = Vec::new();
         self.list(name, &[], &mut listed);
@@ -257,7 +257,7 @@ impl Model {
         }
     }
 
-    /// What a state has at a path of a document.
+    /// Returns the value at a path of a document.
     pub(crate) fn read(&self, state: &State, doc: &Doc, path: &[Json]) -> Option<Json> {
         let mut found = None;
         let mut value = state.get(doc)?.clone();
@@ -265,7 +265,7 @@ impl Model {
         found
     }
 
-    /// The type at a path, whether or not anything is there.
+    /// Returns the type at a path, even if nothing is there.
     pub(crate) fn type_at(&self, doc: &Doc, path: &[Json]) -> Ty {
         path.iter().fold(self.doc_type(doc), |ty, step| match ty {
             Ty::Struct(fields) => {
@@ -281,7 +281,7 @@ impl Model {
         })
     }
 
-    /// The assertions of an opcode.
+    /// Returns the assertions of an opcode.
     pub(crate) fn assertions(&self, op: &Json) -> Vec<(Vec<Json>, Json)> {
         let doc = (text_of(&op["attachment"]), text_of(&op["key"]));
         let kind = text_of(&op["op"]);
@@ -349,7 +349,7 @@ fn list_position(array: &mut Json, op: &Json, disabled: bool) {
     }
 }
 
-/// The leaves of a value at a path, as (locus, claim): `{"is": v}`, `"there"`.
+/// Returns the leaves of a value at a path as (locus, claim): `{"is": v}` or `"there"`.
 pub(crate) fn leaves(ty: &Ty, value: &Json, path: &[Json]) -> Vec<(Vec<Json>, Json)> {
     let below = |step: Json| [path, &[step]].concat();
     match ty {

@@ -1,4 +1,4 @@
-//! Types and values of the naive model: everything stays JSON, and is compared by walking types.
+//! Types and values of the naive model: everything stays JSON and is compared by walking types.
 
 use serde_json::{Value as Json, json};
 use std::cmp::Ordering;
@@ -22,7 +22,7 @@ pub(crate) enum Ty {
     XArray(Rc<Ty>),
 }
 
-/// The type that a text means under a schema.
+/// Parses a type under a schema.
 pub(crate) fn parse(schema: &Json, text: &str) -> Ty {
     let inner =
         |prefix: &str| text.strip_prefix(prefix).and_then(|rest| rest.strip_suffix('>')).map(split_commas);
@@ -95,13 +95,13 @@ pub(crate) fn items(json: &Json) -> &[Json] {
     json.as_array().unwrap_or_else(|| panic!("no list: {json}"))
 }
 
-/// The visible (position, value) pairs of an xarray.
+/// Returns the visible (position, value) pairs of an xarray.
 pub(crate) fn visible(array: &Json) -> Vec<(String, Json)> {
     let positions = items(&array["order"]).iter().map(text_of);
     positions.filter_map(|p| array["elements"].get(&p).cloned().map(|value| (p, value))).collect()
 }
 
-/// The total order of a type.
+/// Compares two values by the total order of their type.
 pub(crate) fn order(schema: &Json, ty: &Ty, a: &Json, b: &Json) -> Ordering {
     let rank = |list: &[String], case: &Json| list.iter().position(|known| *case == **known).unwrap();
     match ty {
@@ -154,7 +154,7 @@ pub(crate) fn same(schema: &Json, ty: &Ty, a: &Json, b: &Json) -> bool {
     order(schema, ty, a, b).is_eq()
 }
 
-/// Whether JSON is a value of a type, in normal form.
+/// Returns true if JSON is a value of the type in normal form.
 pub(crate) fn fits(schema: &Json, ty: &Ty, json: &Json) -> bool {
     let all = |ty: &Ty| json.as_array().is_some_and(|list| list.iter().all(|item| fits(schema, ty, item)));
     match ty {
@@ -198,7 +198,7 @@ fn typed(json: &Json) -> Option<(String, Json)> {
     Some((members.get("type")?.as_str()?.to_owned(), members.get("value")?.clone()))
 }
 
-/// Puts a member into a sorted list, unless an equal one is there.
+/// Adds a member to a sorted list unless an equal one is present.
 pub(crate) fn add_member(schema: &Json, ty: &Ty, set: &mut Json, member: &Json) {
     let list = set.as_array_mut().unwrap();
     if !list.iter().any(|known| same(schema, ty, known, member)) {
@@ -207,7 +207,7 @@ pub(crate) fn add_member(schema: &Json, ty: &Ty, set: &mut Json, member: &Json) 
     }
 }
 
-/// Puts an entry into a map, replacing one with an equal key.
+/// Inserts a map entry, replacing one with an equal key.
 pub(crate) fn put_entry(schema: &Json, key_ty: &Ty, map: &mut Json, key: &Json, value: &Json) {
     let list = map.as_array_mut().unwrap();
     list.retain(|entry| !same(schema, key_ty, &entry[0], key));
