@@ -1,11 +1,11 @@
-//! How long matching and comparing scopes take. The aims: a hostile pattern in under a millisecond, a hundred thousand
-//! paths against many patterns in well under a second, thousands of compared scopes a second.
+//! Benchmarks of matching and comparing scopes. Goals: a hostile pattern in under a millisecond, a hundred thousand
+//! paths against many patterns in well under a second, thousands of compared scopes per second.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use probity_paths::{Claim, RepoPath, Scope, fnmatch, overlap};
 use std::hint::black_box;
 
-/// The directories and names of an imagined tree of 100,000 files.
+/// The paths of an imaginary tree of 100,000 files.
 fn tree() -> Vec<RepoPath> {
     let path = |index: usize| {
         let (top, middle, suffix) =
@@ -15,7 +15,7 @@ fn tree() -> Vec<RepoPath> {
     (0..100_000).map(|index| parse(&path(index))).collect()
 }
 
-/// Patterns as people write them: directories, suffixes, single files, exclusions.
+/// Realistic patterns: directories, suffixes, single files, exclusions.
 fn patterns(count: usize) -> Vec<String> {
     let pattern = |index: usize| match index % 5 {
         0 => format!("crates/part{}/src/**", index % 40),

@@ -1,7 +1,7 @@
-//! A few units that stand for all of them.
+//! Picks a few representative characters that stand in for all others in a search.
 //!
-//! Programs tell only some units apart: those they name, and those on the two sides of a class. One unit of each kind
-//! is enough to try. Among equals the one is chosen that a person would rather read.
+//! Programs distinguish only some characters: those they name, and those on either side of a class. Trying one
+//! character of each kind is enough. Among equals the most readable one is chosen.
 
 use crate::class::Class;
 use crate::program::{Set, Step};
@@ -9,7 +9,7 @@ use crate::shape::KINDS_OF_BYTES;
 use crate::units::Unit;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One unit of every kind that `programs` or the shape of paths can tell apart, pleasant ones first.
+/// Returns one character of every kind that `programs` or the path grammar can distinguish, readable ones first.
 pub(crate) fn of<'a>(programs: impl IntoIterator<Item = &'a [Step]>) -> Vec<Unit> {
     let mut named = BTreeSet::from([Unit::DOT, Unit::SLASH]);
     let mut classes: Vec<&Class> = Vec::new();
@@ -26,7 +26,7 @@ pub(crate) fn of<'a>(programs: impl IntoIterator<Item = &'a [Step]>) -> Vec<Unit
     letters
 }
 
-/// How much work it is to find the units for `programs`.
+/// Estimates the work of finding the characters for `programs`.
 pub(crate) fn work<'a>(programs: impl IntoIterator<Item = &'a [Step]>) -> usize {
     let classes = programs.into_iter().flatten().filter_map(|step| match set_of(step) {
         Some(Set::Class(class)) => Some(class.ranges().len()),
@@ -43,7 +43,7 @@ fn set_of(step: &Step) -> Option<&Set> {
     }
 }
 
-/// The most pleasant unit of every kind among those that no program names.
+/// Returns the most readable character of every kind that no program names.
 fn others(named: &BTreeSet<Unit>, classes: &[&Class]) -> Vec<Unit> {
     let mut characters: BTreeMap<Vec<usize>, Unit> = BTreeMap::new();
     let mut bytes: BTreeMap<(Vec<usize>, usize), Unit> = BTreeMap::new();
@@ -61,12 +61,12 @@ fn others(named: &BTreeSet<Unit>, classes: &[&Class]) -> Vec<Unit> {
         };
         *best = std::cmp::min_by_key(*best, unit, |&unit| rank(unit));
     }
-    // Where a character does the same, no single byte needs to be tried: a character forms no other with its neighbours.
+    // Skip single bytes that behave like some character: a character never combines with its neighbors into another.
     bytes.retain(|(takers, _), _| !characters.contains_key(takers));
     characters.into_values().chain(bytes.into_values()).collect()
 }
 
-/// Cuts the values of all units so that no program tells two values of one piece apart.
+/// Splits the range of values so that no program distinguishes two values of one interval.
 fn intervals(named: &BTreeSet<Unit>, classes: &[&Class]) -> impl Iterator<Item = (u32, u32)> {
     let points = named.iter().map(|&unit| (unit, unit));
     let ranges = classes.iter().flat_map(|class| class.ranges().iter().copied());
@@ -78,7 +78,7 @@ fn intervals(named: &BTreeSet<Unit>, classes: &[&Class]) -> impl Iterator<Item =
     (1..cuts.len()).map(move |index| (cuts[index - 1], cuts[index] - 1))
 }
 
-/// What a person would rather read comes first.
+/// Ranges in order of preference for display to people.
 const PLEASANT: [(char, char); 9] = [
     ('a', 'z'),
     ('0', '9'),
@@ -96,7 +96,7 @@ fn rank(unit: Unit) -> (usize, Unit) {
     (PLEASANT.iter().position(within).unwrap_or(PLEASANT.len()), unit)
 }
 
-/// The unit with a value from `low` to `high` that a person would rather read.
+/// Returns the most readable character with a value from `low` to `high`.
 fn most_pleasant(low: u32, high: u32) -> Option<Unit> {
     let candidates = PLEASANT.iter().map(|&(first, last)| (low.max(first.into()), high.min(last.into())));
     let pleasant = candidates.filter(|(low, high)| low <= high).map(|(low, _)| low).next();

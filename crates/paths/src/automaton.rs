@@ -1,12 +1,12 @@
-//! A program as an automaton: where reading a unit can lead.
+//! Runs a program as an automaton: the states that reading a character can lead to.
 //!
-//! Says the same as [`program::matches`](crate::program::matches), for the questions that one path cannot answer. Only
-//! the beginnings of paths may be read: nothing is promised for others.
+//! Equivalent to [`program::matches`](crate::program::matches), for questions about many paths at once. The input must
+//! be a prefix of a path; other input gives no meaningful result.
 
 use crate::program::{Set, Step};
 use crate::units::Unit;
 
-/// A place in a program: before a step, or in the middle of a segment that a step [`Step::Directories`] takes.
+/// A state: before a step, or in the middle of a segment consumed by [`Step::Directories`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     step: u32,
@@ -20,7 +20,7 @@ impl Place {
         Self { step, midway: false }
     }
 
-    /// Every place to which `unit` leads from here, put behind those in `places`.
+    /// Appends to `places` every state that `unit` leads to from here.
     pub(crate) fn read(self, program: &[Step], unit: Unit, places: &mut Vec<Self>) {
         if self.midway {
             places.push(Self { midway: unit != Unit::SLASH, ..self });
@@ -38,12 +38,12 @@ impl Place {
         }
     }
 
-    /// Whether the program matches when the path ends here.
+    /// Returns true if the program matches when the path ends here.
     pub(crate) fn may_end(self, program: &[Step]) -> bool {
         !self.midway && self.rest(program).iter().all(|step| matches!(step, Step::Run(_)))
     }
 
-    /// Whether the program matches however the path goes on.
+    /// Returns true if the program matches whatever follows.
     pub(crate) fn takes_the_rest(self, program: &[Step]) -> bool {
         !self.midway && matches!(self.rest(program), [Step::Run(Set::All)])
     }

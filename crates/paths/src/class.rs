@@ -1,22 +1,22 @@
-//! Classes of characters: what `[…]` takes.
+//! Character classes, as written with `[…]`.
 //!
-//! This module knows what a class is; how one is written differs between the rules, so each rule reads its own.
+//! This module defines what a class contains. Each rule parses its own syntax, because the rules differ in it.
 
 use crate::units::Unit;
 
-/// A set of units.
+/// A set of characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Class {
-    /// Takes everything outside the ranges instead of everything inside.
+    /// Contains everything outside the ranges instead of everything inside.
     negated: bool,
-    /// From the first unit of each to the last, both included; sorted, and apart from each other.
+    /// Inclusive ranges, sorted and disjoint.
     ranges: Vec<(Unit, Unit)>,
-    /// May take `/`.
+    /// May match `/`.
     crosses: bool,
 }
 
 impl Class {
-    /// The class of the units in any of `ranges`, or of those in none if `negated`. A range that runs backwards is empty.
+    /// Creates the class of the characters in any of `ranges`, or in none if `negated`. A reversed range is empty.
     pub(crate) fn new(negated: bool, mut ranges: Vec<(Unit, Unit)>, crosses: bool) -> Self {
         ranges.retain(|(low, high)| low <= high);
         ranges.sort_unstable();
@@ -30,22 +30,20 @@ impl Class {
         Self { negated, ranges, crosses }
     }
 
-    /// Whether the class has `unit`.
     pub(crate) fn takes(&self, unit: Unit) -> bool {
         let begun = self.ranges.partition_point(|(low, _)| *low <= unit);
         let is_within = begun > 0 && unit <= self.ranges[begun - 1].1;
         is_within != self.negated && (self.crosses || unit != Unit::SLASH)
     }
 
-    /// Where units begin to be taken or left.
     pub(crate) fn ranges(&self) -> &[(Unit, Unit)] {
         &self.ranges
     }
 }
 
-/// Where the class that begins at the `[` of `units[0]` ends: the index of its `]`.
+/// Returns the index of the `]` that closes the class starting with the `[` at `units[0]`.
 ///
-/// A `]` directly after the `[`, or after the sign that negates, belongs to the class.
+/// A `]` directly after the `[` or after the negation sign belongs to the class.
 pub(crate) fn end(units: &[Unit], negates: fn(Unit) -> bool) -> Option<usize> {
     let mut first = 1;
     if units.get(first).is_some_and(|&unit| negates(unit)) {

@@ -1,7 +1,7 @@
-//! What a declared scope says about itself, before anything is sealed.
+//! Checks a declared scope before anything is sealed.
 //!
-//! A declaration explains itself at once: what cannot be meant is an error, what may not be meant is a warning. Entries
-//! are judged as they are written; nothing is normalised.
+//! An entry that cannot be meant is an error; one that is probably a mistake is a warning. Entries are checked exactly
+//! as written; nothing is normalized.
 
 use crate::fnmatch::Fnmatch;
 use crate::overlap::are_apart;
@@ -11,21 +11,21 @@ use crate::tree_names::TreeNames;
 use probity_core::Reason;
 use std::collections::BTreeSet;
 
-/// The list that an entry stands in.
+/// The list that an entry belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
     /// The paths that an intent will change.
     AllowedFiles,
-    /// The paths that it may change as well.
+    /// Further paths that it may change.
     AllowedRelated,
-    /// The patterns of what it must not change.
+    /// Patterns of what it must not change.
     Forbidden,
     /// The patterns of a plan.
     Scope,
 }
 
 impl Field {
-    /// The name of the list in documents.
+    /// Returns the name of the list in documents.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AllowedFiles => "allowed_files",
@@ -36,33 +36,31 @@ impl Field {
     }
 }
 
-/// One thing that is to be said about a declaration.
+/// An error or warning about a declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Remark {
-    /// What it is (`SCOPE.…`).
+    /// A `SCOPE.…` code.
     pub code: Reason,
-    /// The list that it concerns.
     pub field: Field,
-    /// The entry that it concerns, from 0, or `None` when it concerns the whole list.
+    /// Zero-based index of the entry, or `None` when it concerns the whole list.
     pub index: Option<usize>,
 }
 
-/// All that is to be said about a declaration, sorted by list, entry and code.
+/// All errors and warnings about a declaration, sorted by list, entry and code.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Declaration {
-    /// What has to be corrected first. An entry has at most one, and then no warnings.
+    /// Each entry has at most one error, and then no warnings.
     pub errors: Vec<Remark>,
-    /// What may not be meant.
     pub warnings: Vec<Remark>,
 }
 
 impl Declaration {
-    /// Whether the declaration can be sealed.
+    /// Returns true if the declaration can be sealed.
     pub fn is_valid(&self) -> bool {
         self.errors.is_empty()
     }
 
-    /// Notes what was found about the entry `index` of a list.
+    /// Adds the diagnosis of one entry.
     fn note(&mut self, field: Field, index: usize, verdict: Verdict) {
         let index = Some(index);
         match verdict {
@@ -81,10 +79,10 @@ impl Declaration {
     }
 }
 
-/// What is found about one entry: warnings, or the error that has to be corrected first.
+/// The diagnosis of one entry: warnings, or the first error.
 type Verdict = Result<Vec<Reason>, Reason>;
 
-/// The scope of an intent as it is declared.
+/// The declared scope of an intent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IntentScope<'a> {
     /// Literal paths.
@@ -95,7 +93,7 @@ pub struct IntentScope<'a> {
     pub forbidden: &'a [Vec<u8>],
 }
 
-/// Judges the scope of an intent.
+/// Checks the scope of an intent.
 pub fn declare_intent(scope: IntentScope<'_>, tree: &TreeNames<'_>) -> Declaration {
     let mut declaration = Declaration::default();
     let mut guards = Vec::new();
@@ -121,7 +119,7 @@ pub fn declare_intent(scope: IntentScope<'_>, tree: &TreeNames<'_>) -> Declarati
     declaration.sorted()
 }
 
-/// Judges the scope of a plan.
+/// Checks the scope of a plan.
 pub fn declare_plan(scope: &[Vec<u8>], tree: &TreeNames<'_>) -> Declaration {
     let mut declaration = Declaration::default();
     let only_excludes = scope.iter().all(|pattern| pattern.starts_with(b"!"));
@@ -185,13 +183,13 @@ fn judge_include(pattern: &[u8], tree: &TreeNames<'_>) -> Vec<Reason> {
     warnings
 }
 
-/// What is to be said about a pattern if it names one path.
+/// Returns the warnings about a pattern that names a single path.
 fn judge_plain(pattern: &[u8], tree: &TreeNames<'_>) -> Vec<Reason> {
     let is_plain = !pattern.iter().any(|byte| b"*?[".contains(byte));
     if is_plain { judge_name(pattern, tree) } else { Vec::new() }
 }
 
-/// What is to be said about a name, whichever list it stands in.
+/// Returns the warnings about a name, in any list.
 fn judge_name(name: &[u8], tree: &TreeNames<'_>) -> Vec<Reason> {
     those([
         (tree.has_directory(name), Reason::ScopeNamesDirectory),
@@ -199,7 +197,7 @@ fn judge_name(name: &[u8], tree: &TreeNames<'_>) -> Vec<Reason> {
     ])
 }
 
-/// Those of the reasons that hold.
+/// Returns the reasons whose condition holds.
 fn those<const N: usize>(reasons: [(bool, Reason); N]) -> Vec<Reason> {
     reasons.into_iter().filter(|(holds, _)| *holds).map(|(_, reason)| reason).collect()
 }
@@ -220,7 +218,7 @@ mod tests {
         judge(&TreeNames::new(&files, []))
     }
 
-    /// Everything that is said, as `field index CODE`; errors first, in capitals as they are.
+    /// Formats errors, then warnings, as `field index CODE`.
     fn said(declaration: &Declaration) -> Vec<String> {
         let remarks = declaration.errors.iter().chain(&declaration.warnings);
         remarks.map(|remark| format!("{} {:?} {}", remark.field.name(), remark.index, remark.code)).collect()

@@ -1,7 +1,7 @@
-//! The rule *fnmatch*: Python's `fnmatchcase`, over units.
+//! The rule *fnmatch*: Python's `fnmatchcase` over path characters.
 //!
-//! `*`, `?` and classes take `/` too; only `!` negates; an unclosed `[` is itself. Every pattern is valid, but a
-//! declaration refuses those that cannot mean what they say: see [`Fnmatch::flaw`].
+//! `*`, `?` and classes match `/` too, only `!` negates, and an unclosed `[` is literal. Every pattern is valid, but a
+//! declaration rejects those that cannot mean what they say; see [`Fnmatch::flaw`].
 
 use crate::RepoPath;
 use crate::class::{self, Class};
@@ -9,20 +9,18 @@ use crate::program::{self, Set, Step};
 use crate::units::{self, Unit};
 use probity_core::Reason;
 
-/// A compiled fnmatch pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fnmatch {
     program: Vec<Step>,
     flaw: Option<Reason>,
 }
 
-/// Whether `pattern` matches `path`.
+/// Returns true if `pattern` matches `path`.
 pub fn matches(pattern: &[u8], path: &RepoPath) -> bool {
     Fnmatch::new(pattern).matches(path)
 }
 
 impl Fnmatch {
-    /// Compiles `pattern`.
     pub fn new(pattern: &[u8]) -> Self {
         let units = units::decode(pattern);
         let mut program = Vec::with_capacity(units.len());
@@ -32,7 +30,7 @@ impl Fnmatch {
             program.push(match unit {
                 star if star.is(b'*') => Step::Run(Set::All),
                 mark if mark.is(b'?') => Step::One(Set::All),
-                // Where one `[` found no end, no later one will.
+                // If one `[` is never closed, no later one is either.
                 open if open.is(b'[') && !unclosed => {
                     if let Some(close) = class::end(&units[at..], negates) {
                         let written = Written::read(&units[at + 1..at + close]);
@@ -52,12 +50,11 @@ impl Fnmatch {
         Self { program, flaw: unclosed.then_some(Reason::ScopeUnclosedClass).or(bad_range) }
     }
 
-    /// Whether the pattern matches `path`.
     pub fn matches(&self, path: &RepoPath) -> bool {
         program::matches(&self.program, path.as_bytes())
     }
 
-    /// What in the pattern can hardly be meant: an unclosed class, or else a range that runs backwards.
+    /// Returns the likely mistake in the pattern: an unclosed class, or else a reversed range.
     pub fn flaw(&self) -> Option<Reason> {
         self.flaw
     }
@@ -67,20 +64,20 @@ fn negates(unit: Unit) -> bool {
     unit.is(b'!')
 }
 
-/// A class as Python reads it.
+/// A class as Python parses it.
 #[derive(Default)]
 struct Written {
-    /// The units that stand for themselves; the first may be the sign that negates.
+    /// The literal characters; the first may be the negation sign.
     singles: Vec<Unit>,
     ranges: Vec<(Unit, Unit)>,
-    /// The first range begins at the first of the singles.
+    /// The first range starts at the first of the singles.
     starts_with_range: bool,
-    /// A range ran backwards and was removed, with its two ends.
+    /// A reversed range was removed together with both its ends.
     has_bad_range: bool,
 }
 
 impl Written {
-    /// Reads what stands between the brackets.
+    /// Parses the text between the brackets.
     fn read(body: &[Unit]) -> Self {
         let pieces = cut(body);
         let mut written = Self::default();
@@ -100,10 +97,10 @@ impl Written {
         written
     }
 
-    /// The units that it takes.
+    /// Returns the class of matching characters.
     ///
-    /// Python looks for the `!` after it has removed empty ranges, so one that was not first before can negate. If
-    /// that `!` was also the beginning of a range, its dash is left over as an ordinary character.
+    /// Python looks for the `!` after removing empty ranges, so a `!` that was not first can still negate. If that `!`
+    /// was also the start of a range, the dash remains as an ordinary character.
     fn class(mut self) -> Class {
         let negated = self.singles.first().is_some_and(|&unit| negates(unit));
         if negated {
@@ -118,9 +115,9 @@ impl Written {
     }
 }
 
-/// Cuts a class at the dashes that make ranges: from the last unit of each piece to the first of the next.
+/// Splits a class at the dashes that form ranges: each from the last character of one piece to the first of the next.
 ///
-/// No piece is empty, and only the first and the last can be a single unit.
+/// No piece is empty, and only the first and the last can be a single character.
 fn cut(body: &[Unit]) -> Vec<Vec<Unit>> {
     let mut pieces = Vec::new();
     let mut begin = 0;
@@ -144,7 +141,7 @@ mod tests {
     /// A pattern, names that it matches, and names that it does not.
     type Row = (&'static [u8], &'static [&'static [u8]], &'static [&'static [u8]]);
 
-    /// Every row was answered by Python 3.11's `fnmatch.fnmatchcase`, with names decoded by `surrogateescape`.
+    /// Recorded from Python 3.11's `fnmatch.fnmatchcase`, with names decoded by `surrogateescape`.
     const ROWS: &[Row] = &[
         (b"src/*.py", &[b"src/a.py", b"src/x/y.py", b"src/.py"], &[b"a.py", b"src/a.pyc"]),
         (b"*", &[b"a", b"a/b\n", b".x", b"\xff"], &[]),
@@ -173,7 +170,7 @@ mod tests {
         (b"[[:alpha:]]", &[b"a]", b":]"], &[b"a", b"z]"]),
         ("[à-ÿ]".as_bytes(), &["é".as_bytes()], &[b"e", b"\xe9"]),
         (b"[\xf0-\xff]", &[b"\xf8"], &["ø".as_bytes(), b"\xef"]),
-        // Ranges that run backwards are taken out before Python looks for the `!`.
+        // Python removes reversed ranges before it looks for the `!`.
         (b"[z-a]", &[], &[b"z", b"a", b"m", b"-"]),
         (b"[!z-a]", &[b"z", b"a", b"m", b"-"], &[]),
         (b"[z-ab]", &[b"b"], &[b"z", b"a", b"-"]),

@@ -1,6 +1,6 @@
-//! The rule *glob*: `*`, `?` and `[…]` stay inside a segment, `**` as a whole segment spans any number of them.
+//! The rule *glob*: `*`, `?` and `[…]` stay inside a segment; `**` as a whole segment spans any number of segments.
 //!
-//! A pattern that could mean two things is refused, never guessed at.
+//! An ambiguous pattern is rejected, never guessed at.
 
 use crate::class::{self, Class};
 use crate::program::{self, Set, Step};
@@ -11,18 +11,18 @@ use probity_core::Reason;
 /// A compiled glob, without the `!` of an exclusion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Glob {
-    /// The bytes before the first wildcard: every match begins with them.
+    /// The bytes before the first wildcard; every match starts with them.
     head: Box<[u8]>,
-    /// How much of the head is the *stem*: whole segments with their last `/`, or all of a pattern without wildcards.
+    /// Length of the *stem* within the head: whole segments with their last `/`, or all of a pattern without wildcards.
     stem_bytes: usize,
-    /// What must follow the stem.
+    /// The steps after the stem.
     rest: Box<[Step]>,
-    /// The bytes behind the last wildcard: every match ends with them.
+    /// The bytes after the last wildcard; every match ends with them.
     tail: Box<[u8]>,
 }
 
 impl Glob {
-    /// Compiles `pattern`, or says what is wrong with it: the first error in the order of the conformance README.
+    /// Compiles `pattern`, or returns its first error in the order given by the conformance README.
     pub(crate) fn parse(pattern: &[u8]) -> Result<Self, Reason> {
         if let Some(reason) = repo_path::whole_error(pattern) {
             return Err(reason);
@@ -43,12 +43,12 @@ impl Glob {
         Ok(Self::new(&stem, join(parts.split_off(n_plain))))
     }
 
-    /// The glob of one path.
+    /// Returns the glob that matches only `path`.
     pub(crate) fn name(path: &RepoPath) -> Self {
         Self::new(path.as_bytes(), Vec::new())
     }
 
-    /// The glob `**`.
+    /// Returns the glob `**`.
     pub(crate) fn everything() -> Self {
         Self::new(b"", join([Part::Directories]))
     }
@@ -64,46 +64,43 @@ impl Glob {
         }
     }
 
-    /// The bytes that every match begins with: up to a `/`, or all of them.
+    /// Returns the bytes that every match starts with: up to a `/`, or the whole pattern.
     pub(crate) fn stem(&self) -> &[u8] {
         &self.head[..self.stem_bytes]
     }
 
-    /// The path that the glob names, if it has no wildcards.
+    /// Returns the path that the glob names, if it has no wildcards.
     pub(crate) fn as_name(&self) -> Option<&[u8]> {
         self.rest.is_empty().then_some(&self.head)
     }
 
-    /// Whether the path is one that this glob describes.
     pub(crate) fn matches(&self, path: &[u8]) -> bool {
         path.starts_with(self.stem()) && self.matches_behind_stem(path)
     }
 
-    /// Whether a path that begins with the stem is one that this glob describes.
+    /// Like [`Glob::matches`], for a path already known to start with the stem.
     pub(crate) fn matches_behind_stem(&self, path: &[u8]) -> bool {
         let rest = &path[self.stem_bytes..];
-        // Tails are short, and most fail at once: comparing by hand is quicker than a call.
+        // Tails are short and most fail at once, so comparing by hand is faster than a call.
         let ends_so = rest.len() >= self.tail.len() && !differ(self.tail.iter().rev(), rest.iter().rev());
         ends_so && program::matches(&self.rest, rest)
     }
 
-    /// Whether it is plain from how they begin or end that no path matches both.
+    /// Returns true if the heads or tails alone show that no path matches both.
     pub(crate) fn is_apart_from(&self, other: &Self) -> bool {
         differ(self.head.iter(), other.head.iter()) || differ(self.tail.iter().rev(), other.tail.iter().rev())
     }
 
-    /// The whole glob as one program.
+    /// Returns the whole glob as one program.
     pub(crate) fn program(&self) -> Vec<Step> {
         let stem = units::decode(self.stem()).into_iter().map(|unit| Step::One(Set::Unit(unit)));
         stem.chain(self.rest.iter().cloned()).collect()
     }
 }
 
-/// One segment of a pattern.
 enum Part {
-    /// `**`
     Directories,
-    /// Steps that take exactly one segment.
+    /// Steps that match exactly one segment.
     Name(Vec<Step>),
 }
 
@@ -146,8 +143,8 @@ fn negates(unit: Unit) -> bool {
     unit.is(b'!') || unit.is(b'^')
 }
 
-/// Reads what stands between the brackets: whether it is negated, and its ranges. A `-` between two units makes a range
-/// of them.
+/// Parses the text between the brackets; returns whether it is negated, and its ranges. A `-` between two characters
+/// forms a range.
 fn parse_class(body: &[Unit]) -> (bool, Vec<(Unit, Unit)>) {
     let negated = body.first().is_some_and(|&unit| negates(unit));
     let mut rest = &body[usize::from(negated)..];
@@ -163,8 +160,8 @@ fn parse_class(body: &[Unit]) -> (bool, Vec<(Unit, Unit)>) {
     (negated, ranges)
 }
 
-/// Joins segments to one program. Neighbouring `**` are one; as the last segment it takes whatever remains, which is
-/// never nothing, because no path ends with `/`.
+/// Joins segments into one program. Adjacent `**` collapse into one. A final `**` matches whatever remains, which is
+/// never empty because no path ends with `/`.
 fn join(parts: impl IntoIterator<Item = Part>) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut parts = parts.into_iter().peekable();
@@ -182,12 +179,12 @@ fn join(parts: impl IntoIterator<Item = Part>) -> Vec<Step> {
     steps
 }
 
-/// Whether two lists differ as far as both go.
+/// Returns true if two sequences differ within their common length.
 fn differ<'a>(one: impl Iterator<Item = &'a u8>, other: impl Iterator<Item = &'a u8>) -> bool {
     one.zip(other).any(|(one, other)| one != other)
 }
 
-/// The unit that a step takes when it takes no other.
+/// Returns the only character that a step matches, if there is just one.
 fn plain(step: &Step) -> Option<Unit> {
     match step {
         Step::One(Set::Unit(unit)) => Some(*unit),

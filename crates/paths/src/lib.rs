@@ -1,4 +1,4 @@
-//! Paths of a tree and what a scope says about them. Pure: no file is ever touched here.
+//! Paths of a tree, and the scopes that match them. Pure: no file is ever touched here.
 //!
 //! Owns: paths of a tree, patterns and their matching, scopes and their overlap.
 //! May use: core.
@@ -9,10 +9,10 @@
 //! * [`Scope`]: an ordered list of globs with exclusions: R.
 //! * [`fnmatch`]: Python's `fnmatchcase`.
 //! * [`reconcile`]: the check D ⊆ R; [`delta`]: D from two snapshots.
-//! * [`overlap`]: whether two [`Claim`]s share a path, exactly; [`outside`]: whether one lies within another.
-//! * [`declare_intent`], [`declare_plan`]: what a declared scope says about itself, given the [`TreeNames`].
+//! * [`overlap`]: decides exactly whether two [`Claim`]s share a path; [`outside`]: whether one contains another.
+//! * [`declare_intent`], [`declare_plan`]: check a declared scope against the [`TreeNames`].
 //! * [`suggest`]: a readable scope for given paths; [`escape`]: a name as a pattern.
-//! * [`WorkingDirectory`]: from what people type in a directory of the tree to paths and patterns from its root.
+//! * [`WorkingDirectory`]: converts what people type inside a directory to paths and patterns from the root.
 //! * [`vectors`]: the JSON form of this crate's functions, for `probity conformance`.
 
 mod alphabet;

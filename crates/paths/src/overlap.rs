@@ -1,7 +1,7 @@
-//! Whether two claims share a path: decided on the patterns, exactly, with a path that proves it.
+//! Decides exactly, from the patterns alone, whether two claims share a path, and returns such a path as proof.
 //!
-//! A scope lets a path in when some pattern matches it and no exclusion behind that pattern does. So two scopes meet
-//! exactly when an including pattern of each matches a path that no exclusion behind either of the two does.
+//! A scope contains a path when some pattern matches it and no later exclusion does. Two scopes therefore overlap
+//! exactly when an including pattern of each matches a path that no exclusion after either of the two matches.
 
 use crate::glob::Glob;
 use crate::program::Step;
@@ -9,35 +9,32 @@ use crate::search::{self, Budget, TooComplex};
 use crate::{RepoPath, Scope};
 use std::collections::BTreeSet;
 
-/// What someone claims: the paths that a scope lets in, and some paths by name, which its exclusions do not touch.
+/// The paths in a scope, plus some literal paths that its exclusions do not affect.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Claim {
-    /// The patterns.
     pub scope: Scope,
-    /// The names.
     pub literals: BTreeSet<RepoPath>,
 }
 
 impl Claim {
-    /// The claim on one path by its name.
+    /// Claims one path.
     pub fn name(path: &RepoPath) -> Self {
         Self { literals: BTreeSet::from([path.clone()]), ..Self::default() }
     }
 
-    /// The claim on a path by its name, and on everything below it.
+    /// Claims a path and everything below it.
     pub fn subtree(path: &RepoPath) -> Self {
         Self { scope: Scope::subtree(path), ..Self::name(path) }
     }
 
-    /// Whether `path` is claimed.
     pub fn has(&self, path: &RepoPath) -> bool {
         self.literals.contains(path) || self.scope.lets_in(path)
     }
 }
 
-/// A path that both claims have, or `None` when there is none.
+/// Returns a path that both claims contain, or `None` if they are disjoint.
 ///
-/// Which path is no promise; it is short, and pleasant to read where there is a choice.
+/// The choice of path is unspecified; it is short, and readable where possible.
 pub fn overlap(a: &Claim, b: &Claim) -> Result<Option<RepoPath>, TooComplex> {
     let of_a = a.literals.iter().find(|path| b.has(path));
     if let Some(path) = of_a.or_else(|| b.literals.iter().find(|path| a.has(path))) {
@@ -47,7 +44,7 @@ pub fn overlap(a: &Claim, b: &Claim) -> Result<Option<RepoPath>, TooComplex> {
     Ok(found.map(|path| pleasanter(path, |path| a.has(path) && b.has(path))))
 }
 
-/// A path that `a` has and `b` has not, or `None` when `a` lies within `b`.
+/// Returns a path that `a` contains and `b` does not, or `None` if `b` contains all of `a`.
 pub fn outside(a: &Claim, b: &Claim) -> Result<Option<RepoPath>, TooComplex> {
     if let Some(path) = a.literals.iter().find(|path| !b.has(path)) {
         return Ok(Some(path.clone()));
@@ -59,18 +56,18 @@ pub fn outside(a: &Claim, b: &Claim) -> Result<Option<RepoPath>, TooComplex> {
     Ok(found.map(|path| pleasanter(path, |path| a.has(path) && !b.has(path))))
 }
 
-/// Whether it is certain that no path matches both globs.
+/// Returns true if it is certain that no path matches both globs.
 pub(crate) fn are_apart(one: &Glob, other: &Glob) -> bool {
     shared([one, other], [], &mut Budget::default()) == Ok(None)
 }
 
-/// The paths of one pattern that the patterns behind it leave as they are.
+/// The paths of one pattern minus those of the patterns after it.
 struct Part<'a> {
     glob: &'a Glob,
     without: Vec<&'a Glob>,
 }
 
-/// A path that lies in one of the first parts and in one of the others, and is none of `names`.
+/// Returns a path that is in one of `parts`, in one of `others`, and not among `names`.
 fn meeting<'a>(
     parts: impl Iterator<Item = Part<'a>>,
     others: &[Part<'a>],
@@ -88,12 +85,12 @@ fn meeting<'a>(
     Ok(None)
 }
 
-/// The parts whose union a scope lets in.
+/// Returns parts whose union is the scope.
 fn grants(scope: &Scope) -> impl Iterator<Item = Part<'_>> {
     parts(scope, false)
 }
 
-/// The parts whose union a scope does not let in.
+/// Returns parts whose union is everything outside the scope.
 fn denials<'a>(scope: &'a Scope, everything: &'a Glob) -> impl Iterator<Item = Part<'a>> {
     let without = globs(scope, false).map(|(_, glob)| glob).collect();
     [Part { glob: everything, without }].into_iter().chain(parts(scope, true))
@@ -113,7 +110,7 @@ fn globs(scope: &Scope, excluding: bool) -> impl Iterator<Item = (usize, &Glob)>
         .map(|(index, pattern)| (index, pattern.glob()))
 }
 
-/// A path that both globs match and none of `without` does.
+/// Returns a path that both globs match and none of `without` does.
 fn shared<'a>(
     both: [&Glob; 2],
     without: impl IntoIterator<Item = &'a Glob>,
@@ -135,7 +132,7 @@ fn shared<'a>(
     Ok(found.map(|path| RepoPath::parse(&path).expect("globs are names, and the search builds paths only")))
 }
 
-/// The path with a letter before every segment that begins with a dot, where it still `holds` so.
+/// Inserts a letter before every segment that starts with a dot, as long as the path still `holds`.
 fn pleasanter(path: RepoPath, holds: impl Fn(&RepoPath) -> bool) -> RepoPath {
     let mut segments: Vec<Vec<u8>> = path.segments().map(<[u8]>::to_vec).collect();
     let mut best = path;

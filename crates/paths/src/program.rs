@@ -1,21 +1,18 @@
-//! What patterns are compiled to, and the one matcher that runs it (law 12).
+//! The compiled form of patterns, and the only matcher that runs it (law 12).
 //!
-//! A program is a list of steps over the units of a path. [`matches`] takes time in proportion to path × program at
-//! most, and no memory: where several runs could give way, only the last one needs to be tried again.
+//! A program is a list of steps over the characters of a path. [`matches`] takes time proportional to path × program at
+//! most and allocates nothing: when several runs could be extended, only the last one needs another try.
 
 use crate::class::Class;
 use crate::units::{self, Unit};
 
-/// The units that one step takes.
+/// The characters that one step matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Set {
-    /// Exactly this one.
     Unit(Unit),
-    /// All of them.
     All,
     /// All but `/`.
     Name,
-    /// Those of a class.
     Class(Class),
 }
 
@@ -30,18 +27,17 @@ impl Set {
     }
 }
 
-/// One step of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// One unit.
+    /// Exactly one character.
     One(Set),
-    /// Any number of units.
+    /// Any number of characters.
     Run(Set),
-    /// Any number of whole segments, each with the `/` behind it; stands at the beginning of a segment.
+    /// Any number of whole segments, each with its trailing `/`; only at the start of a segment.
     Directories,
 }
 
-/// Whether the whole of `path`, a path or what follows a `/` of one, is what `program` describes.
+/// Returns true if `program` matches all of `path`, which is a path or the part of one after a `/`.
 pub(crate) fn matches(program: &[Step], path: &[u8]) -> bool {
     let mut place = Place { step: 0, at: 0 };
     let mut run: Option<Place> = None;
@@ -64,7 +60,7 @@ pub(crate) fn matches(program: &[Step], path: &[u8]) -> bool {
             }
             (Some(Step::One(set)), Some((unit, length))) if set.takes(unit) => {
                 if unit == Unit::SLASH {
-                    // What matched within a segment stays matched: no other split of it ends elsewhere.
+                    // Splitting the same segment differently cannot end elsewhere, so its runs need no retry.
                     run = run.filter(|run| run.crosses(program));
                 }
                 place = Place { step: place.step + 1, at: place.at + length };
@@ -83,7 +79,7 @@ pub(crate) fn matches(program: &[Step], path: &[u8]) -> bool {
     }
 }
 
-/// A step of the program, and a position in the path where it begins.
+/// A step of the program and the position in the path where it starts.
 #[derive(Clone, Copy)]
 struct Place {
     step: usize,

@@ -6,7 +6,7 @@ use crate::{RepoPath, Scope};
 use probity_core::Reason;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the check D ⊆ R found. It passed exactly when no path is untracked.
+/// The result of the check D ⊆ R. It passed exactly when no path is untracked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reconciliation {
     /// The changed paths outside the scope (D minus R), in the order of the delta.
@@ -14,28 +14,27 @@ pub struct Reconciliation {
 }
 
 impl Reconciliation {
-    /// Whether D ⊆ R.
+    /// Returns true if D ⊆ R.
     pub fn passed(&self) -> bool {
         self.untracked.is_empty()
     }
 
-    /// `pass` or `fail`.
+    /// Returns `pass` or `fail`.
     pub fn status(&self) -> &'static str {
         if self.passed() { "pass" } else { "fail" }
     }
 
-    /// Why it failed.
     pub fn reason(&self) -> Option<Reason> {
         (!self.passed()).then_some(Reason::ReconUntrackedDelta)
     }
 }
 
-/// Checks that every path of `delta` lies inside `scope`.
+/// Checks that every path of `delta` is inside `scope`.
 pub fn reconcile(scope: &Scope, delta: &[RepoPath]) -> Reconciliation {
     Reconciliation { untracked: delta.iter().filter(|path| !scope.lets_in(path)).cloned().collect() }
 }
 
-/// The delta D of two snapshots: every path whose entry was added, removed or differs in anything, sorted by bytes.
+/// Returns the delta D of two snapshots: every path whose entry was added, removed or changed, sorted by bytes.
 pub fn delta<E: PartialEq>(before: &BTreeMap<RepoPath, E>, after: &BTreeMap<RepoPath, E>) -> Vec<RepoPath> {
     let paths: BTreeSet<&RepoPath> = before.keys().chain(after.keys()).collect();
     paths.into_iter().filter(|path| before.get(path) != after.get(path)).cloned().collect()

@@ -1,27 +1,26 @@
 //! A path inside the tree: relative to the sealed root, `/`-separated, bytes.
 //!
-//! Any file name works. Nothing is trimmed, folded or rewritten: two paths are equal exactly when their bytes are.
+//! Any file name is allowed. Nothing is trimmed, folded or rewritten: two paths are equal exactly when their bytes are.
 
 use probity_core::{Reason, bytes};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// A path inside the tree: never empty, never absolute, never climbing out.
+/// A path inside the tree: never empty, never absolute, never leaving the root.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepoPath(Box<[u8]>);
 
-/// Why bytes are no [`RepoPath`]. The codes are those of the name errors in a scope.
+/// The reason bytes are not a [`RepoPath`]. Scope patterns use the same codes for their name errors.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is no path of a tree: {}", bytes::escape(.path), .reason.meaning())]
 pub struct PathError {
-    /// Which of the six name errors it is (`SCOPE.EMPTY_PATTERN`, `SCOPE.ABSOLUTE`, …).
+    /// One of the six name errors (`SCOPE.EMPTY_PATTERN`, `SCOPE.ABSOLUTE`, …).
     pub reason: Reason,
-    /// The offending bytes.
     pub path: Vec<u8>,
 }
 
 impl RepoPath {
-    /// Takes `path` as it is, or says which rule it breaks.
+    /// Accepts `path` unchanged, or returns the rule it violates.
     pub fn parse(path: &[u8]) -> Result<Self, PathError> {
         match name_error(path) {
             None => Ok(Self(path.into())),
@@ -29,45 +28,44 @@ impl RepoPath {
         }
     }
 
-    /// The bytes of the path.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The names from the root to the entry.
+    /// Returns the names from the root to the entry.
     pub fn segments(&self) -> impl Iterator<Item = &[u8]> {
         self.0.split(|&byte| byte == b'/')
     }
 
-    /// The last name of the path.
+    /// Returns the last name of the path.
     pub fn file_name(&self) -> &[u8] {
         self.0.rsplit(|&byte| byte == b'/').next().unwrap_or(&self.0)
     }
 
-    /// The directory that holds the entry, or `None` at the root.
+    /// Returns the directory that contains the entry, or `None` at the root.
     pub fn parent(&self) -> Option<Self> {
         let slash = self.0.iter().rposition(|&byte| byte == b'/')?;
         Some(Self(self.0[..slash].into()))
     }
 
-    /// The directories above the entry, from the root down, and then the path itself.
+    /// Returns the directories above the entry, from the root down, then the path itself.
     pub fn lineage(&self) -> impl Iterator<Item = &[u8]> {
         let slashes = self.0.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(index, _)| index);
         slashes.chain([self.0.len()]).map(|end| &self.0[..end])
     }
 
-    /// The path of the entry `name` in this directory.
+    /// Returns the path of the entry `name` in this directory.
     pub fn join(&self, name: &[u8]) -> Result<Self, PathError> {
         Self::parse(&[&self.0, name].join(&b'/'))
     }
 
-    /// Whether this is `other` or lies below it (the rule *prefix*).
+    /// Returns true if this is `other` or lies below it (the rule *prefix*).
     pub fn is_covered_by(&self, other: &[u8]) -> bool {
         self.0.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
     }
 }
 
-/// The first name error of `path`, in the order that the conformance README gives.
+/// Returns the first name error of `path`, in the order given by the conformance README.
 pub(crate) fn name_error(path: &[u8]) -> Option<Reason> {
     let n_slashes = path.iter().filter(|&&byte| byte == b'/').count();
     let mut segments = path.split(|&byte| byte == b'/').enumerate();
@@ -75,7 +73,7 @@ pub(crate) fn name_error(path: &[u8]) -> Option<Reason> {
         .or_else(|| segments.find_map(|(index, segment)| segment_error(segment, index == n_slashes)))
 }
 
-/// The name error that concerns a path or pattern as a whole.
+/// Returns the name error that concerns a path or pattern as a whole.
 pub(crate) fn whole_error(path: &[u8]) -> Option<Reason> {
     match path {
         [] => Some(Reason::ScopeEmptyPattern),
@@ -85,7 +83,7 @@ pub(crate) fn whole_error(path: &[u8]) -> Option<Reason> {
     }
 }
 
-/// The name error of one segment.
+/// Returns the name error of one segment.
 pub(crate) fn segment_error(segment: &[u8], is_last: bool) -> Option<Reason> {
     match segment {
         b"" if is_last => Some(Reason::ScopeTrailingSlash),
@@ -95,7 +93,7 @@ pub(crate) fn segment_error(segment: &[u8], is_last: bool) -> Option<Reason> {
     }
 }
 
-/// Shows the path on one line, without loss and without characters that could deceive.
+/// Prints the path on one line, losslessly and without deceptive characters.
 impl fmt::Display for RepoPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&bytes::escape(&self.0))

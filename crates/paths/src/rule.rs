@@ -1,4 +1,4 @@
-//! The four matching rules. They differ because the documents that ask for them do, so every mechanism names its own.
+//! The four matching rules. The documents that use them require different rules, so every mechanism names its own.
 
 use crate::fnmatch::Fnmatch;
 use crate::repo_path::{self, RepoPath};
@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// How patterns are compared with paths.
+/// A way to compare patterns with paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
     /// Equal bytes: the scope check of intents.
     Literal,
-    /// Equal, or below that directory: hygiene.
+    /// Equal, or below that directory: worktree checks.
     Prefix,
     /// Python's `fnmatchcase`: `forbidden`, attribution.
     Fnmatch,
@@ -21,10 +21,8 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Every rule.
     pub const ALL: [Self; 4] = [Self::Literal, Self::Prefix, Self::Fnmatch, Self::Glob];
 
-    /// The name of the rule.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Literal => "literal",
@@ -34,7 +32,7 @@ impl Rule {
         }
     }
 
-    /// Compiles a list of patterns under this rule, or says which one is wrong and how.
+    /// Compiles a list of patterns under this rule, or returns the first invalid one.
     pub fn compile<P: AsRef<[u8]>>(self, patterns: &[P]) -> Result<Matcher, PatternError> {
         Ok(Matcher(match self {
             Self::Literal => Compiled::Literal(names(patterns)?),
@@ -47,7 +45,7 @@ impl Rule {
     }
 }
 
-/// A list of patterns, compiled under one rule.
+/// A list of patterns compiled under one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matcher(Compiled);
 
@@ -60,7 +58,7 @@ enum Compiled {
 }
 
 impl Matcher {
-    /// Whether the list matches `path`.
+    /// Returns true if the list matches `path`.
     pub fn matches(&self, path: &RepoPath) -> bool {
         match &self.0 {
             Compiled::Literal(names) => names.contains(path.as_bytes()),
@@ -88,7 +86,6 @@ impl fmt::Display for Rule {
     }
 }
 
-/// A text that names no rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no matching rule: literal, prefix, fnmatch or glob")]
 pub struct UnknownRule(String);

@@ -1,4 +1,4 @@
-//! A scope R: an ordered list of globs, with exclusions. The last pattern that matches a path decides.
+//! A scope R: an ordered list of globs with exclusions. The last pattern that matches a path decides.
 
 use crate::RepoPath;
 use crate::glob::Glob;
@@ -6,7 +6,7 @@ use crate::stems::Stems;
 use crate::suggest::escape;
 use probity_core::{Reason, bytes};
 
-/// What a change may touch: compiled glob patterns.
+/// The paths that a change may touch, as compiled glob patterns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Scope {
     patterns: Vec<Pattern>,
@@ -21,33 +21,31 @@ pub struct Pattern {
     glob: Glob,
 }
 
-/// A pattern that cannot be part of a scope.
+/// An invalid pattern of a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("pattern {index}, `{}`: {}", bytes::escape(.pattern), .reason.meaning())]
 pub struct PatternError {
-    /// What is wrong with it (`SCOPE.…`).
+    /// A `SCOPE.…` code.
     pub reason: Reason,
-    /// Which pattern of the list it is, from 0.
+    /// Zero-based index of the pattern in the list.
     pub index: usize,
-    /// The pattern itself.
     pub pattern: Vec<u8>,
 }
 
 /// The pattern that decided about a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision<'a> {
-    /// Which pattern of the list it is, from 0.
+    /// Zero-based index of the pattern in the list.
     pub index: usize,
-    /// The pattern.
     pub pattern: &'a Pattern,
 }
 
-/// How much of a tree a scope covers.
+/// The share of a tree that a scope covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Coverage {
-    /// The paths that the scope lets in.
+    /// Number of paths in the scope.
     pub covered: usize,
-    /// All paths of the tree.
+    /// Number of paths in the tree.
     pub total: usize,
 }
 
@@ -58,12 +56,12 @@ impl Pattern {
         Ok(Self { text: text.into(), excludes, glob })
     }
 
-    /// The pattern as it was written.
+    /// Returns the pattern as written.
     pub fn as_bytes(&self) -> &[u8] {
         &self.text
     }
 
-    /// Whether the pattern takes paths out of the scope.
+    /// Returns true if the pattern removes paths from the scope.
     pub fn excludes(&self) -> bool {
         self.excludes
     }
@@ -74,12 +72,12 @@ impl Pattern {
 }
 
 impl Scope {
-    /// Compiles a list of patterns, or says which one is wrong and how.
+    /// Compiles a list of patterns, or returns the first invalid one.
     pub fn parse<P: AsRef<[u8]>>(patterns: &[P]) -> Result<Self, PatternError> {
         Self::default().amended(patterns)
     }
 
-    /// This scope with `patterns` appended, so that they decide last (law 2). Errors count through both.
+    /// Returns this scope with `patterns` appended, so that they decide last (law 2). Error indexes count both lists.
     pub fn amended<P: AsRef<[u8]>>(&self, patterns: &[P]) -> Result<Self, PatternError> {
         let mut all = self.patterns.clone();
         for text in patterns.iter().map(AsRef::as_ref) {
@@ -93,7 +91,7 @@ impl Scope {
         Ok(Self { stems: Stems::new(all.iter().map(|pattern| pattern.glob.stem())), patterns: all })
     }
 
-    /// The scope of everything below `path`, which is a name and no pattern.
+    /// Returns the scope of everything below `path`, which is taken literally.
     pub(crate) fn subtree(path: &RepoPath) -> Self {
         let text = [&escape(path.as_bytes())[..], b"/**"].concat();
         let glob = Glob::parse(&text).expect("an escaped path is a glob");
@@ -101,17 +99,16 @@ impl Scope {
         Self { patterns: vec![Pattern { text: text.into(), excludes: false, glob }], stems }
     }
 
-    /// The patterns in their order.
     pub fn patterns(&self) -> &[Pattern] {
         &self.patterns
     }
 
-    /// Whether a change of `path` lies inside this scope.
+    /// Returns true if a change of `path` is inside this scope.
     pub fn lets_in(&self, path: &RepoPath) -> bool {
         self.decision(path).is_some_and(|decision| !decision.pattern.excludes)
     }
 
-    /// How many of the paths of a tree lie inside this scope.
+    /// Counts the paths of a tree that are inside this scope.
     pub fn coverage<'a>(&self, tree: impl IntoIterator<Item = &'a RepoPath>) -> Coverage {
         tree.into_iter().fold(Coverage::default(), |coverage, path| Coverage {
             covered: coverage.covered + usize::from(self.lets_in(path)),
@@ -119,7 +116,7 @@ impl Scope {
         })
     }
 
-    /// The last pattern that matches `path`, or `None` when none does: then the path is out.
+    /// Returns the last pattern that matches `path`, or `None` if none does and the path is therefore outside.
     pub fn decision(&self, path: &RepoPath) -> Option<Decision<'_>> {
         let path = path.as_bytes();
         let mut last = None;

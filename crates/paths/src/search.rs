@@ -1,12 +1,12 @@
-//! The shortest path that some programs match and others do not.
+//! Finds the shortest path that some programs match and others do not.
 //!
-//! Breadth first, over all paths at once: what matters of a path's beginning is where it leaves each program. A program
-//! that must match is followed one way at a time; of those that must not, every way is followed together. A beginning
-//! is given up where an earlier one was at least as free (the same place in the first kind, no further place in the
-//! second), and where a program of the second kind will match whatever comes. Neither changes the answer.
+//! The search is breadth-first over all paths at once: a prefix matters only by the state it leaves each program in.
+//! For a program that must match, each state is followed separately; for those that must not, all states are followed
+//! together. A prefix is dropped if an earlier one was at least as free (same state in the first kind, no additional
+//! state in the second), or if a program of the second kind will match whatever follows. Neither changes the answer.
 //!
 //! Without programs that must not match, the work grows with the product of the two lengths. With them it can grow
-//! exponentially, because the question itself is that hard; so time and memory are bounded by a [`Budget`].
+//! exponentially, because the problem itself is that hard, so a [`Budget`] bounds time and memory.
 
 use crate::alphabet;
 use crate::automaton::Place;
@@ -16,27 +16,27 @@ use crate::units::{self, Unit};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Scopes whose patterns are too intricate to compare within a bounded time.
+/// The patterns are too complex to compare in bounded time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the patterns are too intricate to compare")]
 pub struct TooComplex;
 
-/// How much work several searches may do, in places of programs looked at. Each may do a little; what some need more
-/// is limited for all of them together.
+/// A limit on the work of several searches, counted in visited program states. Each search gets a small allowance;
+/// anything beyond that is shared by all of them.
 pub(crate) struct Budget {
-    /// What the present search may still do before it draws on the rest.
+    /// The remaining allowance of the current search.
     little: usize,
     more: usize,
 }
 
 impl Budget {
-    /// Ample for patterns as people write them.
+    /// Ample for patterns that people write.
     const LITTLE: usize = 200_000;
-    /// A second or two, and less than 200 MB.
+    /// About one to two seconds, and less than 200 MB.
     const MORE: usize = 100_000_000;
-    /// What keeping one beginning costs, for the memory that it takes.
+    /// The cost of storing one prefix, to account for its memory.
     const KEEPING: usize = 128;
-    /// How many earlier beginnings, those with the fewest places first, are compared with a new one.
+    /// Number of earlier prefixes, those with the fewest states first, that a new one is compared with.
     const COMPARED: usize = 16;
 
     fn spend(&mut self, amount: usize) -> Result<(), TooComplex> {
@@ -55,7 +55,7 @@ impl Default for Budget {
     }
 }
 
-/// The shortest path that both of `inside` match and none of `outside` does.
+/// Returns the shortest path that both of `inside` match and none of `outside` does.
 pub(crate) fn shortest(
     inside: [&[Step]; 2],
     outside: &[&[Step]],
@@ -83,26 +83,26 @@ struct Search<'a> {
     inside: [&'a [Step]; 2],
     outside: &'a [&'a [Step]],
     budget: &'a mut Budget,
-    /// Every beginning of a path that was worth following, shortest first.
+    /// Every prefix worth following, shortest first.
     reached: Vec<Beginning>,
-    /// Where they lead; among those that differ in `outside` only, few places come before many.
+    /// The states they lead to; among those that differ only in `outside`, fewer states sort first.
     kept: BTreeSet<([Place; 2], Shape, Outside)>,
 }
 
-/// Where the beginning of a path leads.
+/// The states that a prefix of a path leads to.
 struct Beginning {
     inside: [Place; 2],
     shape: Shape,
     outside: Outside,
-    /// The beginning that is shorter by one unit, and that unit.
+    /// The prefix one character shorter, and that character.
     came: Option<(usize, Unit)>,
 }
 
-/// Every place in the programs that must not match. Few places come before many.
+/// All states of the programs that must not match; fewer states sort first.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Outside {
     n_places: usize,
-    /// Sorted, with the number of the program.
+    /// Sorted pairs of program number and state.
     places: Rc<[(u32, Place)]>,
 }
 
@@ -127,7 +127,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Follows a beginning by one unit. Answers whether that is a path as wanted, which is then the last one reached.
+    /// Extends a prefix by one character. Returns true if that gives a wanted path, which is then the last one reached.
     fn follow(&mut self, from: usize, unit: Unit) -> Result<bool, TooComplex> {
         let here = &self.reached[from];
         self.budget.spend(here.outside.n_places + 1)?;
@@ -169,12 +169,12 @@ impl Search<'_> {
         Outside::new(next)
     }
 
-    /// Whether a program that must not match will, whatever comes.
+    /// Returns true if a program that must not match will match whatever follows.
     fn is_lost(&self, outside: &Outside) -> bool {
         outside.places.iter().any(|&(program, place)| place.takes_the_rest(self.outside[program as usize]))
     }
 
-    /// Keeps a beginning if it is worth following. Answers whether it is a path as wanted.
+    /// Stores a prefix if it is worth following. Returns true if it is a wanted path.
     fn reach(&mut self, beginning: Beginning) -> Result<bool, TooComplex> {
         let Beginning { inside, shape, ref outside, .. } = beginning;
         let earlier = self.kept.range((inside, shape, Outside::default())..);
@@ -201,7 +201,7 @@ impl Search<'_> {
                 .any(|&(program, place)| place.may_end(self.outside[program as usize]))
     }
 
-    /// The bytes of the beginning that was reached last.
+    /// Returns the bytes of the prefix reached last.
     fn last_path(&self) -> Vec<u8> {
         let mut units = Vec::new();
         let mut came = self.reached.last().and_then(|beginning| beginning.came);
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
     use crate::glob::Glob;
 
-    /// Excludes every name of more than eight units, in a way that has to remember each of the last eight.
+    /// Excludes every name longer than eight characters in a way that requires remembering each of the last eight.
     fn search(budget: &mut Budget) -> Result<Option<Vec<u8>>, TooComplex> {
         let program = |pattern: &[u8]| Glob::parse(pattern).expect("a glob").program();
         let outside = [program(b"*a????????"), program(b"*[!a]????????")];

@@ -1,14 +1,14 @@
-//! What makes units a path, while they are put together one by one.
+//! The grammar of paths, checked character by character while a path is built.
 //!
-//! Two things can go wrong: a segment that is empty, `.` or `..`; and single bytes side by side that form a character,
-//! because then the bytes would be read as other units than those that were put together.
+//! Two things can go wrong: a segment that is empty, `.` or `..`; and adjacent single bytes that form a character,
+//! because the bytes would then decode to different characters than those they were built from.
 
 use crate::units::Unit;
 
-/// How far a path has been put together.
+/// The state of a path under construction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Shape {
-    /// At the beginning of a segment.
+    /// At the start of a segment.
     Begin,
     /// The segment is `.` so far.
     Dot,
@@ -18,22 +18,22 @@ pub(crate) enum Shape {
     Name(Started),
 }
 
-/// The beginning of a character among the single bytes at the end of a name.
+/// An incomplete character among the single bytes at the end of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Started {
-    /// How many bytes the character still lacks; 0 when none has begun.
+    /// Number of bytes still missing; 0 when no character has started.
     lacks: u8,
-    /// The next of them lies between these two.
+    /// Inclusive range of the next byte.
     low: u8,
     high: u8,
 }
 
-/// The first bytes from which on single bytes behave differently here.
+/// The byte values at which the behavior of single bytes changes.
 pub(crate) const KINDS_OF_BYTES: [u8; 13] =
     [0x80, 0x90, 0xa0, 0xc0, 0xc2, 0xe0, 0xe1, 0xed, 0xee, 0xf0, 0xf1, 0xf4, 0xf5];
 
 impl Shape {
-    /// The shape with one more unit, or `None` when that begins no path.
+    /// Returns the state after one more character, or `None` if that cannot be part of a path.
     pub(crate) fn with(self, unit: Unit) -> Option<Self> {
         match (self, unit) {
             (Self::Name(_), Unit::SLASH) => Some(Self::Begin),
@@ -45,7 +45,7 @@ impl Shape {
         }
     }
 
-    /// Whether a path may end here.
+    /// Returns true if a path may end here.
     pub(crate) fn is_whole(self) -> bool {
         matches!(self, Self::Name(_))
     }
@@ -66,8 +66,8 @@ impl Started {
         Some(Self::by(byte))
     }
 
-    /// What a first byte begins. The narrower second bytes rule out overlong forms, surrogates, and what lies beyond
-    /// the last character.
+    /// Returns the state after a first byte. The narrower ranges of second bytes exclude overlong forms, surrogates,
+    /// and values beyond the last character.
     fn by(byte: u8) -> Self {
         match byte {
             0xc2..=0xdf => Self::lacking(1),

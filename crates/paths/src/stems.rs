@@ -1,33 +1,33 @@
-//! Finds the patterns that can match a path by how they begin.
+//! An index that finds the patterns that can match a path by their literal prefix.
 //!
-//! Every pattern has a *stem*, bytes that all its matches begin with. The stems are sorted, and each knows the longest
-//! other stem that it begins with. So one binary search finds all stems of a path: if a stem begins the path, it begins
-//! every stem that is sorted between the two as well.
+//! Every pattern has a *stem*, the bytes that all its matches start with. Stems are sorted, and each links to the
+//! longest other stem that is a prefix of it. One binary search therefore finds all stems of a path: a stem that is a
+//! prefix of the path is also a prefix of every stem sorted between the two.
 
 use std::collections::BTreeMap;
 
-/// Patterns by their stems.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Stems(Vec<Stem>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Stem {
     text: Box<[u8]>,
-    /// The longest of the stems that begin this one.
+    /// The longest other stem that is a prefix of this one.
     shorter: Option<usize>,
     /// The patterns with this stem, in their order.
     patterns: Vec<usize>,
 }
 
 impl Stem {
-    /// The empty stem is common, and is asked for first: comparing no bytes at no address is slow on some processors.
+    /// The empty stem is common and tested first, because comparing zero bytes at a dangling address is slow on some
+    /// processors.
     fn begins(&self, path: &[u8]) -> bool {
         self.text.is_empty() || path.starts_with(&self.text)
     }
 }
 
 impl Stems {
-    /// Sorts patterns, given by their stems in their order.
+    /// Builds the index from the stems of the patterns, in their order.
     pub(crate) fn new<'a>(stems: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut by_text: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
         for (pattern, stem) in stems.into_iter().enumerate() {
@@ -41,13 +41,13 @@ impl Stems {
         sorted
     }
 
-    /// The patterns of every stem that begins `path`, each list in their order.
+    /// Returns the patterns of every stem that is a prefix of `path`, one list per stem.
     pub(crate) fn of<'a>(&'a self, path: &'a [u8]) -> impl Iterator<Item = &'a [usize]> {
         let last = self.0.partition_point(|stem| stem.text.is_empty() || &*stem.text <= path).checked_sub(1);
         self.chain(last, path).map(|stem| self.0[stem].patterns.as_slice())
     }
 
-    /// The stems that begin `path`, the longest first, among those that begin the stem `from` or are it.
+    /// Returns the stems that are prefixes of `path`, longest first, starting from `from` and following its links.
     fn chain(&self, from: Option<usize>, path: &[u8]) -> impl Iterator<Item = usize> {
         let shorter = |&stem: &usize| self.0[stem].shorter;
         std::iter::successors(from, shorter).filter(move |&stem| self.0[stem].begins(path))

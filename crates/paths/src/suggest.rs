@@ -1,15 +1,15 @@
-//! A scope for a change that has already been made, or is known beforehand.
+//! Suggests a scope for a change that is already made or known in advance.
 //!
-//! Promise: the suggested patterns let in every path given, and no other path of the tree. Few paths are listed by name.
-//! Where many lie in one directory that holds nothing else, the directory is named instead.
+//! Promise: the suggested patterns match every given path and no other path of the tree. A few paths are listed by
+//! name. Where there are many in a directory that contains nothing else, the directory is named instead.
 
 use crate::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many paths of one directory are listed by name before the directory is named instead.
+/// Number of paths of one directory to list by name before naming the directory instead.
 const LISTED: usize = 8;
 
-/// A readable scope that lets in `paths`, and nothing else of `tree`.
+/// Returns a readable scope that contains `paths` and nothing else of `tree`.
 pub fn suggest<'a>(paths: &'a [RepoPath], tree: impl IntoIterator<Item = &'a RepoPath>) -> Vec<Vec<u8>> {
     let wanted: BTreeSet<&[u8]> = paths.iter().map(RepoPath::as_bytes).collect();
     let others = tree.into_iter().map(RepoPath::as_bytes).filter(|path| !wanted.contains(path)).collect();
@@ -21,14 +21,13 @@ pub fn suggest<'a>(paths: &'a [RepoPath], tree: impl IntoIterator<Item = &'a Rep
     patterns
 }
 
-/// What lies where.
 struct Survey<'a> {
     wanted: BTreeSet<&'a [u8]>,
     /// The rest of the tree.
     others: BTreeSet<&'a [u8]>,
-    /// The directories that hold one of the others.
+    /// The directories that contain one of the others.
     parents_of_others: BTreeSet<&'a [u8]>,
-    /// How many wanted paths each directory holds, and how many lie anywhere below it.
+    /// Number of wanted paths directly in each directory, and anywhere below it.
     held: BTreeMap<&'a [u8], usize>,
     below: BTreeMap<&'a [u8], usize>,
 }
@@ -46,7 +45,7 @@ impl<'a> Survey<'a> {
         Self { wanted, others, parents_of_others, held, below }
     }
 
-    /// The patterns that let `path` in: the highest directory that can be named, or the path itself.
+    /// Returns the patterns for `path`: the highest directory that can be named, or the path itself.
     fn patterns_for(&self, path: &'a [u8]) -> Vec<Vec<u8>> {
         if path.starts_with(b"!") {
             return self.banged(path);
@@ -70,8 +69,8 @@ impl<'a> Survey<'a> {
         self.others.range(prefix.as_slice()..).next().is_none_or(|other| !other.starts_with(&prefix))
     }
 
-    /// No pattern can begin with a `!` that is part of the name. The class `[ -!]` holds it, and a space beside it; if
-    /// the tree has the name with the space, that one is taken out again.
+    /// Returns patterns for a name that starts with `!`, which a pattern cannot do literally. The class `[ -!]`
+    /// contains `!` and the space; if the tree has the same name with a space, that one is excluded again.
     fn banged(&self, path: &[u8]) -> Vec<Vec<u8>> {
         let rest = &path[1..];
         let spaced = [b" ", rest].concat();
@@ -81,17 +80,18 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// The directories above a path, from the highest down.
+/// Returns the directories above a path, from the highest down.
 fn directories(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(slash, _)| &path[..slash])
 }
 
-/// The directory that holds a path; empty at the root.
+/// Returns the directory that contains a path; empty at the root.
 fn parent(path: &[u8]) -> &[u8] {
     directories(path).last().unwrap_or_default()
 }
 
-/// The pattern that matches exactly `name`. A name that begins with `!` needs another `!` or a directory in front.
+/// Returns the pattern that matches exactly `name`. A name that starts with `!` needs another `!` or a directory in
+/// front.
 pub fn escape(name: &[u8]) -> Vec<u8> {
     let mut pattern = Vec::with_capacity(name.len());
     for &byte in name {

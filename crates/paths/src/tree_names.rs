@@ -1,4 +1,4 @@
-//! The names that a tree has, and names that look like them.
+//! The names in a tree, and lookup of names that look alike.
 
 use crate::RepoPath;
 use std::cell::OnceCell;
@@ -10,12 +10,12 @@ use unicode_normalization::UnicodeNormalization;
 pub struct TreeNames<'a> {
     names: BTreeSet<&'a [u8]>,
     directories: BTreeSet<&'a [u8]>,
-    /// The names by their folded form; made when the first look-alike is asked for.
+    /// The names by their folded form, computed on first use.
     folded: OnceCell<BTreeMap<Vec<u8>, &'a [u8]>>,
 }
 
 impl<'a> TreeNames<'a> {
-    /// The names of `files`, of their parents, of `directories` and of theirs.
+    /// Collects the names of `files`, of `directories`, and of all their parents.
     pub fn new(
         files: impl IntoIterator<Item = &'a RepoPath>,
         directories: impl IntoIterator<Item = &'a RepoPath>,
@@ -38,17 +38,17 @@ impl<'a> TreeNames<'a> {
         }
     }
 
-    /// Whether a file or directory has exactly this name.
+    /// Returns true if a file or directory has exactly this name.
     pub fn has(&self, name: &[u8]) -> bool {
         self.names.contains(name)
     }
 
-    /// Whether a directory has exactly this name.
+    /// Returns true if a directory has exactly this name.
     pub fn has_directory(&self, name: &[u8]) -> bool {
         self.directories.contains(name)
     }
 
-    /// A name of the tree that a person could take for `name`, when the tree does not have `name` itself.
+    /// Returns a name of the tree that a person could confuse with `name`, if the tree does not have `name` itself.
     pub fn look_alike(&self, name: &[u8]) -> Option<&'a [u8]> {
         if self.has(name) {
             return None;
@@ -59,8 +59,8 @@ impl<'a> TreeNames<'a> {
     }
 }
 
-/// What is left of a name when differences that are hard to see are gone: `\` is `/`, there is no white space at the
-/// ends, characters are composed (NFC), and letters are small. Bytes that are no characters stay.
+/// Removes differences that are hard to see: `\` becomes `/`, white space at the ends is dropped, characters are
+/// composed (NFC) and lower-cased. Bytes that are not characters stay.
 fn fold(name: &[u8]) -> Vec<u8> {
     let mut folded = Vec::with_capacity(name.len());
     for chunk in trim(name).utf8_chunks() {
@@ -71,7 +71,7 @@ fn fold(name: &[u8]) -> Vec<u8> {
     folded
 }
 
-/// The bytes without white space at both ends.
+/// Removes white space at both ends.
 fn trim(name: &[u8]) -> &[u8] {
     let begin =
         name.utf8_chunks().next().map_or(0, |first| first.valid().len() - first.valid().trim_start().len());

@@ -1,55 +1,53 @@
 //! The characters of names and patterns.
 //!
-//! A *unit* is one Unicode scalar value where the bytes are valid UTF-8, else one single byte, which then counts as the
-//! value U+DC00 + byte. No scalar value lies there, so the two never meet, and any bytes are a list of units.
-//! UTF-8 finds its own boundaries: the units of a name do not depend on where the reading starts, as long as it starts
-//! at a unit.
+//! A path character is one Unicode scalar value where the bytes are valid UTF-8, otherwise one single byte with the
+//! value U+DC00 + byte. No scalar value lies in that range, so the two never collide and any bytes are a list of
+//! characters. UTF-8 is self-synchronizing: decoding gives the same characters from wherever it starts, as long as that
+//! is a character boundary.
 
-/// One character of a name, or one byte of it that belongs to no character.
+/// One character of a name, or one byte that is not part of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Unit(u32);
 
-/// What a byte that belongs to no character is added to.
+/// The offset added to a byte that is not part of a character.
 const INVALID: u32 = 0xdc00;
 
 impl Unit {
     pub(crate) const SLASH: Self = Self::ascii(b'/');
     pub(crate) const DOT: Self = Self::ascii(b'.');
 
-    /// The unit of an ASCII character.
     pub(crate) const fn ascii(byte: u8) -> Self {
         assert!(byte.is_ascii());
         Self(byte as u32)
     }
 
-    /// The unit of a byte that belongs to no character.
+    /// Creates the value for a byte that is not part of a character.
     pub(crate) const fn invalid(byte: u8) -> Self {
         assert!(!byte.is_ascii());
         Self(INVALID + byte as u32)
     }
 
-    /// The unit of a value, if it is a character's or a single byte's.
+    /// Returns the character with this value, if it denotes a scalar value or a single byte.
     pub(crate) fn of(value: u32) -> Option<Self> {
         (char::from_u32(value).is_some() || Self(value).single_byte().is_some()).then_some(Self(value))
     }
 
-    /// The value that decides in comparisons.
+    /// Returns the value used in comparisons.
     pub(crate) fn value(self) -> u32 {
         self.0
     }
 
-    /// The byte, if the unit is one that belongs to no character.
+    /// Returns the byte, if this is one that is not part of a character.
     pub(crate) fn single_byte(self) -> Option<u8> {
         let byte = self.0.checked_sub(INVALID).and_then(|value| u8::try_from(value).ok())?;
         (!byte.is_ascii()).then_some(byte)
     }
 
-    /// Whether this is the character `byte`.
     pub(crate) fn is(self, byte: u8) -> bool {
         self == Self::ascii(byte)
     }
 
-    /// The bytes of the unit, behind those in `bytes`.
+    /// Appends the encoded bytes to `bytes`.
     fn push_to(self, bytes: &mut Vec<u8>) {
         match char::from_u32(self.0) {
             Some(character) => bytes.extend(character.encode_utf8(&mut [0; 4]).as_bytes()),
@@ -64,19 +62,18 @@ impl From<char> for Unit {
     }
 }
 
-/// The first unit of `bytes`, and how many bytes it takes.
+/// Returns the first character of `bytes` and its length in bytes.
 pub(crate) fn first(bytes: &[u8]) -> Option<(Unit, usize)> {
     let &byte = bytes.first()?;
     if byte.is_ascii() {
         return Some((Unit::ascii(byte), 1));
     }
-    // No character is longer than four bytes.
+    // No UTF-8 character is longer than four bytes.
     let head = &bytes[..bytes.len().min(4)];
     let character = head.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
     Some(character.map_or((Unit::invalid(byte), 1), |character| (character.into(), character.len_utf8())))
 }
 
-/// All units of `bytes`.
 pub(crate) fn decode(mut bytes: &[u8]) -> Vec<Unit> {
     let mut units = Vec::with_capacity(bytes.len());
     while let Some((unit, length)) = first(bytes) {
@@ -86,9 +83,9 @@ pub(crate) fn decode(mut bytes: &[u8]) -> Vec<Unit> {
     units
 }
 
-/// The bytes that `units` stand for.
+/// Encodes characters as bytes.
 ///
-/// They decode to the same units again, unless single bytes side by side happen to form a character.
+/// The bytes decode to the same characters, unless adjacent single bytes happen to form a character.
 pub(crate) fn encode(units: impl IntoIterator<Item = Unit>) -> Vec<u8> {
     let mut bytes = Vec::new();
     units.into_iter().for_each(|unit| unit.push_to(&mut bytes));

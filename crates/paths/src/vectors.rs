@@ -1,6 +1,7 @@
-//! The JSON form of this crate's functions: kinds `scope_match`, `scope_declare`, `scope_overlap` and `reconciliation`.
+//! The JSON form of this crate's functions, for conformance vectors of kinds `scope_match`, `scope_declare`,
+//! `scope_overlap` and `reconciliation`.
 //!
-//! Nothing is decided here: values are read, handed on, and written.
+//! This module only converts; it decides nothing.
 
 use crate::{
     Claim, IntentScope, PatternError, Remark, RepoPath, Rule, Scope, TooComplex, TreeNames, declare_intent,
@@ -72,7 +73,7 @@ pub fn scope_overlap(given: &Value) -> Result<Value, String> {
     })
 }
 
-/// Whether `answer` is right for a vector of kind `scope_overlap`: any path in both scopes is a good witness.
+/// Returns true if `answer` is right for a vector of kind `scope_overlap`: any path in both scopes is a valid witness.
 pub fn accepts_scope_overlap(given: &Value, expect: &Value, answer: &Value) -> bool {
     if expect.get("overlap") != Some(&Value::Bool(true)) {
         return expect == answer;
@@ -119,7 +120,7 @@ pub fn reconciliation(given: &Value) -> Result<Value, String> {
     })
 }
 
-/// D from `before` and `after`. Indexes of invalid paths count through both.
+/// Computes D from `before` and `after`. Indexes of invalid paths count both lists.
 fn snapshot_delta(given: &Value) -> Result<Result<Vec<RepoPath>, Value>, String> {
     let before = list(member(given, "before")?)?;
     let after = list(member(given, "after")?)?;
@@ -133,7 +134,7 @@ fn snapshot_delta(given: &Value) -> Result<Result<Vec<RepoPath>, Value>, String>
     }))
 }
 
-/// The paths, or the answer that names the first that is none.
+/// Parses the paths, or returns the answer that names the first invalid one.
 fn parse_paths(paths: &[Vec<u8>]) -> Result<Vec<RepoPath>, Value> {
     let invalid = |index| json!({ "error": Reason::PathInvalid, "path_index": index });
     paths.iter().enumerate().map(|(index, path)| RepoPath::parse(path).map_err(|_| invalid(index))).collect()
@@ -163,7 +164,7 @@ fn optional_byte_strings(given: &Value, name: &str) -> Result<Vec<Vec<u8>>, Stri
     if given.get(name).is_some() { byte_strings(given, name) } else { Ok(Vec::new()) }
 }
 
-/// The paths of a case that has no answer when one of them is none.
+/// Parses the paths of a case that requires all of them to be valid.
 fn paths(paths: &[Vec<u8>]) -> Result<Vec<RepoPath>, String> {
     paths.iter().map(|path| RepoPath::parse(path).map_err(|error| error.to_string())).collect()
 }

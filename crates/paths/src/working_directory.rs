@@ -1,12 +1,11 @@
-//! Paths and patterns as people type them: relative to the directory they are in, or with a leading `/` from the root of
-//! the tree. Everything below the command line knows paths and patterns from the root only; this is where one becomes the
-//! other.
+//! Converts paths and patterns between the typed form, relative to the current directory or with a leading `/` from the
+//! root, and the form from the root that everything below the command line uses.
 
 use crate::suggest::escape;
 use probity_core::{Reason, bytes};
 use std::fmt;
 
-/// The directories whose names in a grant always mean the one at the root: git's own, and Probity's state.
+/// Directories whose names in a grant always mean the one at the root: git's own, and Probity's state.
 const ROOT_DIRECTORIES: [&[u8]; 2] = [b".git", b".probity"];
 
 /// The directory of a tree in which a person types. Empty at the root.
@@ -15,27 +14,18 @@ pub struct WorkingDirectory {
     below_root: Vec<u8>,
 }
 
-/// Something typed that means no path or pattern of the tree.
+/// The reason typed text is not a path or pattern of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TypedPathError {
-    /// Its `..` go above the root.
+    /// Its `..` leave the root.
     #[error("`{}` typed in {directory} leads out of the tree", bytes::escape(typed))]
-    LeavesRoot {
-        /// What was typed.
-        typed: Vec<u8>,
-        /// Where.
-        directory: WorkingDirectory,
-    },
-    /// A pattern for a name that begins with `!` would be an exclusion.
+    LeavesRoot { typed: Vec<u8>, directory: WorkingDirectory },
+    /// A pattern for a name that starts with `!` would be an exclusion.
     #[error("`{}` means a name that begins with `!`, which no pattern can say", bytes::escape(typed))]
-    LeadingBang {
-        /// What was typed.
-        typed: Vec<u8>,
-    },
+    LeadingBang { typed: Vec<u8> },
 }
 
 impl TypedPathError {
-    /// The stable code.
     pub const fn reason(&self) -> Reason {
         match self {
             Self::LeavesRoot { .. } => Reason::ScopeLeavesRoot,
@@ -45,22 +35,22 @@ impl TypedPathError {
 }
 
 impl WorkingDirectory {
-    /// The directory at `below_root`, a path from the root; empty for the root itself.
+    /// Creates the directory at `below_root`, a path from the root; empty for the root itself.
     pub fn new(below_root: &[u8]) -> Self {
         Self { below_root: below_root.to_vec() }
     }
 
-    /// Whether it is the root of the tree.
     pub fn is_root(&self) -> bool {
         self.below_root.is_empty()
     }
 
-    /// The path from the root that `typed` means. What is no path at all stays as it is: its parser says why.
+    /// Returns the path from the root that `typed` means. Invalid text is returned unchanged, so that its parser
+    /// reports the reason.
     pub fn path(&self, typed: &[u8]) -> Result<Vec<u8>, TypedPathError> {
         self.resolve(typed, <[u8]>::to_vec)
     }
 
-    /// The glob from the root that `typed` means; a `!` in front stays in front.
+    /// Returns the glob from the root that `typed` means; a leading `!` stays in front.
     pub fn pattern(&self, typed: &[u8]) -> Result<Vec<u8>, TypedPathError> {
         if let Some(excluded) = typed.strip_prefix(b"!") {
             return Ok([&b"!"[..], &self.resolve(excluded, escape)?].concat());
@@ -72,25 +62,27 @@ impl WorkingDirectory {
         Ok(pattern)
     }
 
-    /// Like [`Self::pattern`], but `.git/…` and `.probity/…` always mean those of the root: what is protected lies there.
+    /// Like [`Self::pattern`], but `.git/…` and `.probity/…` always mean those at the root, because those are the
+    /// protected ones.
     pub fn grant(&self, typed: &[u8]) -> Result<Vec<u8>, TypedPathError> {
         let first = typed.split(|&byte| byte == b'/').next().unwrap_or_default();
         if ROOT_DIRECTORIES.contains(&first) { Ok(typed.to_vec()) } else { self.pattern(typed) }
     }
 
-    /// The pattern of the rule *fnmatch* from the root that `typed` means; `!` in front is part of a name there.
+    /// Returns the fnmatch pattern from the root that `typed` means; there a leading `!` is part of the name.
     pub fn fnmatch(&self, typed: &[u8]) -> Result<Vec<u8>, TypedPathError> {
         self.resolve(typed, escape)
     }
 
-    /// What to type here to mean the path or pattern `from_root`: relative if it lies below, else with a leading `/`.
+    /// Returns the text to type here for the path or pattern `from_root`: relative if it lies below, otherwise with a
+    /// leading `/`.
     pub fn to_typed(&self, from_root: &[u8]) -> Vec<u8> {
         if self.is_root() {
             return from_root.to_vec();
         }
         let (bang, name) =
             from_root.strip_prefix(b"!").map_or((&b""[..], from_root), |name| (&b"!"[..], name));
-        // A name that would be read as something else keeps its whole way.
+        // A relative form that starts with `!` or `.` would be read differently, so it keeps the full path.
         let is_plain = |rest: &&[u8]| !rest.starts_with(b"!") && !rest.starts_with(b".");
         match self.relative(name).filter(is_plain) {
             Some(rest) => [bang, rest].concat(),
@@ -98,7 +90,7 @@ impl WorkingDirectory {
         }
     }
 
-    /// The pattern `from_root` without this directory in front; `None` if it lies elsewhere.
+    /// Returns the pattern `from_root` without this directory in front; `None` if it lies elsewhere.
     pub fn relative<'a>(&self, from_root: &'a [u8]) -> Option<&'a [u8]> {
         if self.is_root() {
             return Some(from_root);
@@ -136,7 +128,7 @@ impl WorkingDirectory {
             rest = behind;
         }
         Ok(match (directory, rest) {
-            // Nothing, or the root itself: neither is a path, and the parser says so.
+            // Empty text or the root itself: neither is a path, and the parser reports that.
             ([], []) => typed.to_vec(),
             (_, []) if typed.is_empty() => Vec::new(),
             ([], rest) => rest.to_vec(),
@@ -146,7 +138,7 @@ impl WorkingDirectory {
     }
 }
 
-/// Shows the directory on one line, from the root.
+/// Prints the directory on one line, from the root.
 impl fmt::Display for WorkingDirectory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_root() { f.write_str("the root") } else { f.write_str(&bytes::escape(&self.below_root)) }
@@ -199,7 +191,7 @@ mod tests {
         }
     }
 
-    /// The matcher has one reason for each of them, so they reach it as they are.
+    /// The parser has a separate reason for each of these, so they must reach it unchanged.
     #[test]
     fn what_is_no_pattern_stays_none() {
         for directory in [app(), WorkingDirectory::default()] {

@@ -1,4 +1,4 @@
-//! Laws of matching, scopes and overlap, on random patterns and paths.
+//! Laws of matching, scopes and overlap on random patterns and paths.
 
 use probity_paths::{
     Claim, IntentScope, RepoPath, Rule, Scope, TreeNames, declare_intent, declare_plan, fnmatch, outside,
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::slice::from_ref;
 use std::sync::LazyLock;
 
-/// The bytes of small names: letters, a dot, and two that form a character together.
+/// The bytes of small names: letters, a dot, a slash, and two that form a character together.
 const BYTES: [u8; 6] = [b'a', b'b', b'.', b'/', 0xc3, 0xa9];
 
 /// Every path of at most four such bytes.
@@ -29,7 +29,7 @@ static SMALL_PATHS: LazyLock<Vec<RepoPath>> = LazyLock::new(|| {
     texts.iter().filter_map(|text| RepoPath::parse(text).ok()).collect()
 });
 
-/// What patterns of one segment are made of.
+/// The building blocks of one-segment patterns.
 const TOKENS: &[&[u8]] = &[
     b"a",
     b"b",
@@ -64,7 +64,7 @@ fn glob() -> impl Strategy<Value = Vec<u8>> {
         .prop_filter("a valid pattern", |pattern| Scope::parse(&[pattern]).is_ok())
 }
 
-/// Patterns of which some exclude.
+/// Lists of patterns, some of which exclude.
 fn list() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let pattern = (glob(), prop::bool::weighted(0.4));
     vec(
@@ -82,7 +82,7 @@ fn scope(list: &[Vec<u8>]) -> Scope {
     Scope::parse(list).expect("valid patterns")
 }
 
-/// Enough of the small paths for laws that need no exact answer.
+/// A sample of the small paths, for laws that need no exact answer.
 fn some_paths() -> impl Iterator<Item = &'static RepoPath> {
     SMALL_PATHS.iter().step_by(7)
 }
@@ -211,7 +211,7 @@ fn a_witness_that_is_not_in_both_is_not_accepted() {
     assert!(!accepts(serde_json::json!({"overlap": false})));
 }
 
-/// The rule glob, as its definition says it and without a thought for time: every way is tried.
+/// The rule glob implemented directly from its definition, by trying every split.
 mod naive {
     pub(crate) fn glob(pattern: &[u8], path: &[u8]) -> bool {
         let split = |text: &[u8]| -> Vec<Vec<u32>> { text.split(|&byte| byte == b'/').map(units).collect() };
