@@ -1,9 +1,8 @@
-//! Small helper programs whose answer is read whole: git plumbing and the like.
+//! Runs small helper programs, such as git plumbing, and reads their whole output.
 //!
-//! A helper sees the environment it is given and nothing else, reads nothing, and is bounded in time and output: past a
-//! limit there is no answer at all, since half an answer could pass for a whole one. Its process group ends with it.
-//! Helpers are programs that Probity itself chooses; what is not trusted runs under a
-//! [`Supervisor`](crate::Supervisor).
+//! A helper sees only the environment it is given, reads nothing, and is limited in time and output. Past a limit there
+//! is no output at all, because half an answer could pass for a whole one. Its process group ends with it. Helpers are
+//! programs that Probity itself chooses; untrusted programs run under a [`Supervisor`](crate::Supervisor).
 
 use crate::Environment;
 use crate::children::Helper;
@@ -21,69 +20,48 @@ use std::process::{ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// The first and the longest pause while waiting for a helper that has closed its output to leave.
+/// First and longest interval between checks for the exit of a helper that has closed its output.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(5));
 
-/// What a helper may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How long it may run.
     pub time: Duration,
-    /// How many bytes it may write to standard output, and to standard error.
+    /// Maximum bytes for standard output and standard error, each.
     pub output_bytes: usize,
 }
 
-/// A helper's whole answer.
+/// The complete output of a helper.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Captured {
-    /// How it ended: [`Outcome::Exited`] or [`Outcome::Signalled`].
+    /// Always [`Outcome::Exited`] or [`Outcome::Signalled`].
     pub outcome: Outcome,
-    /// All of its standard output.
     pub stdout: Vec<u8>,
-    /// All of its standard error.
     pub stderr: Vec<u8>,
 }
 
 impl Captured {
-    /// Whether it ended with exit code 0.
     pub fn succeeded(&self) -> bool {
         self.outcome == Outcome::Exited(0)
     }
 }
 
-/// Why a helper gave no answer.
+/// The reason a helper gave no output.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
-    /// There is no program in `argv`.
     #[error("the command is empty")]
     NoCommand,
     /// The program could not be started, or its output could not be read.
     #[error("cannot run {}: {source}", .program.display())]
-    Io {
-        /// The program.
-        program: OsString,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// It ran too long and was ended.
+    Io { program: OsString, source: io::Error },
+    /// It ran too long and was killed.
     #[error("{} did not finish within {} ms", .program.display(), .limit.as_millis())]
-    TimedOut {
-        /// The program.
-        program: OsString,
-        /// The time it had.
-        limit: Duration,
-    },
-    /// It wrote too much and was ended.
+    TimedOut { program: OsString, limit: Duration },
+    /// It wrote too much and was killed.
     #[error("{} wrote more than {limit_bytes} bytes", .program.display())]
-    TooMuchOutput {
-        /// The program.
-        program: OsString,
-        /// What it was allowed.
-        limit_bytes: usize,
-    },
+    TooMuchOutput { program: OsString, limit_bytes: usize },
 }
 
-/// Runs a helper and returns its whole answer, or none.
+/// Runs a helper and returns its complete output.
 pub fn capture(
     argv: &[impl AsRef<OsStr>],
     environment: &Environment,
@@ -93,7 +71,8 @@ pub fn capture(
     capture_from(argv, environment, cwd, limits, None)
 }
 
-/// The same for a helper that reads a file from its standard input. A pipe could fill up on both sides; a file cannot.
+/// Like [`capture`], for a helper that reads its standard input from a file. A pipe could deadlock when both sides are
+/// full; a file cannot.
 pub fn capture_from(
     argv: &[impl AsRef<OsStr>],
     environment: &Environment,
@@ -110,7 +89,7 @@ pub fn capture_from(
     answer.map_err(|stop| stop.of(program, limits))
 }
 
-/// Why listening ended early.
+/// The reason reading ended early.
 enum Stop {
     Io(io::Error),
     TimedOut,
@@ -140,7 +119,7 @@ fn listen(mut helper: Helper, limits: Limits) -> Result<Captured, Stop> {
     let pipes = (helper.child().stdout.take(), helper.child().stderr.take());
     let heard = read_both(pipes, until, limits.output_bytes)
         .and_then(|heard| wait_until_ended(group, until).map(|()| heard));
-    // Before the status is read, the group's id cannot come to mean another group.
+    // Kill before reaping: until then the group's id cannot be reused.
     let _ = kill_process_group(group, Signal::KILL);
     let (stdout, stderr) = heard?;
     let outcome = outcome_of(helper.status()?);
@@ -165,7 +144,7 @@ fn read_both(
     Ok((words, complaints))
 }
 
-/// Waits until one of the open pipes has bytes or is closed, and says which.
+/// Waits until one of the open pipes has bytes or is closed, and returns which.
 fn wait_for_bytes(
     stdout: Option<&impl AsFd>,
     stderr: Option<&impl AsFd>,
@@ -187,7 +166,7 @@ fn wait_for_bytes(
     Ok((first, stderr.is_some() && ready.next() == Some(true)))
 }
 
-/// Reads what is there; at its end the pipe is closed.
+/// Reads the available bytes; closes the pipe at its end.
 fn read_some(pipe: &mut Option<impl Read>, heard: &mut Vec<u8>, limit_bytes: usize) -> Result<(), Stop> {
     let mut buffer = [0; 16 * 1024];
     let Some(open) = pipe else { return Ok(()) };
@@ -201,7 +180,7 @@ fn read_some(pipe: &mut Option<impl Read>, heard: &mut Vec<u8>, limit_bytes: usi
     Ok(())
 }
 
-/// Waits for the end of a helper without reading its status.
+/// Waits for a helper to exit without reaping it.
 fn wait_until_ended(helper: Pid, until: Instant) -> Result<(), Stop> {
     let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let (mut pause, longest) = PAUSES;

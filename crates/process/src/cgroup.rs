@@ -1,8 +1,8 @@
-//! A control group (version 2) for jobs: the kernel ends all that is in it at one instant, however fast it forks.
+//! A control group (version 2) for jobs: the kernel kills everything in it at once, however fast it forks.
 //!
-//! A new process is in the group of the one that starts it. So this process steps into the group, starts the job and
-//! steps out again: no process of the job was ever outside. Where the system does not allow that, jobs are held by the
-//! other means alone, and `Containment` says why.
+//! A new process starts in the group of its parent. This process therefore enters the group, starts the job and leaves
+//! again, so that no process of the job is ever outside. Where the system does not allow that, jobs are held by the
+//! other means alone, and `Containment` reports why.
 
 use crate::children;
 use rustix::io::Errno;
@@ -13,13 +13,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How the names of groups begin; the id of the process that made it follows.
+/// Prefix of group names; the id of the process that created the group follows.
 const NAME: &str = "probity-";
 
-/// Tells the groups of one process apart.
+/// Distinguishes the groups of one process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// A control group of this process's own, removed when dropped.
+/// A control group created by this process, removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     home: PathBuf,
@@ -27,7 +27,7 @@ pub(crate) struct Cgroup {
 }
 
 impl Cgroup {
-    /// Makes a group below the one this process is in, and tries whether it serves; else says why not.
+    /// Creates a group below the current one and tests that it works, or returns the reason it does not.
     pub(crate) fn new() -> Result<Self, String> {
         let _nobody_moves = children::helpers();
         let home = own_folder().ok_or("there is no control group of version 2")?;
@@ -44,16 +44,16 @@ impl Cgroup {
         Ok(cgroup)
     }
 
-    /// Starts a process inside the group, or not at all. The caller sees to it that nothing else starts meanwhile.
+    /// Starts a process inside the group, or not at all. The caller must keep other processes from starting meanwhile.
     pub(crate) fn around<T>(&self, start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         self.enter().map_err(|error| io::Error::other(format!("its control group is closed ({error})")))?;
         let started = start();
-        // Should this fail, `kill` notices.
+        // If this fails, `kill` notices.
         let _ = self.leave();
         started
     }
 
-    /// Ends all processes in the group, unless this process is stuck in it.
+    /// Kills all processes in the group, unless this process is stuck in it.
     pub(crate) fn kill(&self) {
         let _nobody_moves = children::helpers();
         if own_folder().is_some_and(|folder| folder == self.home) {
@@ -61,7 +61,7 @@ impl Cgroup {
         }
     }
 
-    /// Makes the group again if somebody has removed it while it was empty.
+    /// Enters the group, creating it again if it was removed while empty.
     fn enter(&self) -> io::Result<()> {
         let _ = fs::create_dir(&self.folder);
         join(&self.folder)
@@ -74,7 +74,7 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        // A group with a process in it stays; the system's owner can see it by its name.
+        // A group that still has a process stays; the machine's owner can recognize it by its name.
         let _ = fs::remove_dir(&self.folder);
     }
 }
@@ -83,7 +83,7 @@ fn join(folder: &Path) -> io::Result<()> {
     fs::write(folder.join("cgroup.procs"), "0")
 }
 
-/// Removes the groups of processes that were killed before they could do it. A group that is in use cannot be removed.
+/// Removes the groups of processes that were killed before they could do so. A group in use cannot be removed.
 fn remove_stale(home: &Path) {
     let Ok(entries) = fs::read_dir(home) else { return };
     for entry in entries.flatten() {
@@ -98,14 +98,14 @@ fn maker_of(name: &OsStr) -> Option<Pid> {
     Pid::from_raw(maker.parse().ok()?)
 }
 
-/// The directory of the group that this process is in.
+/// Returns the directory of the group that this process is in.
 fn own_folder() -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     folder_in(&mounts, &groups)
 }
 
-/// Joins where groups are mounted with the place of this process among them.
+/// Combines the mount point of control groups with the path of this process among them.
 fn folder_in(mounts: &str, groups: &str) -> Option<PathBuf> {
     let place = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     let (root, mount_point) = mounts.lines().find_map(|line| {

@@ -1,7 +1,8 @@
-//! Who started which child of this process.
+//! Tracks which children of this process were started as helpers.
 //!
-//! Orphans of a job become children of this process, and nothing in a child tells it from one that was started here
-//! on purpose. So jobs run one at a time, and helpers that run beside a job are written down before anyone can look.
+//! Orphans of a job become children of this process, and nothing distinguishes them from children started here on
+//! purpose. Jobs therefore run one at a time, and helpers that run next to a job are registered before anything can
+//! list them.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -16,12 +17,12 @@ pub(crate) fn one_job_at_a_time() -> MutexGuard<'static, ()> {
     JOB.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The process ids of the helpers. No helper starts or leaves while the guard is held.
+/// Returns the process ids of the helpers. No helper starts or is reaped while the guard is held.
 pub(crate) fn helpers() -> MutexGuard<'static, BTreeSet<u32>> {
     HELPERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A helper program that is written down as long as it is a child of this process.
+/// A helper program, registered as long as it is a child of this process.
 pub(crate) struct Helper(Child);
 
 impl Helper {
@@ -36,7 +37,7 @@ impl Helper {
         &mut self.0
     }
 
-    /// The status of a helper that has ended. With it the process id is free for others, so the note goes too.
+    /// Reaps a helper. Its process id can be reused afterwards, so the registration goes too.
     pub(crate) fn status(&mut self) -> io::Result<ExitStatus> {
         let mut helpers = helpers();
         helpers.remove(&self.0.id());
@@ -46,7 +47,7 @@ impl Helper {
 
 impl Drop for Helper {
     fn drop(&mut self) {
-        // Ended by force if the caller gave up on it: waiting must not hang under the lock.
+        // Kill it in case the caller gave up on it: waiting must not hang under the lock.
         let _ = self.0.kill();
         let _ = self.status();
     }

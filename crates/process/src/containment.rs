@@ -1,4 +1,4 @@
-//! What this machine offers to hold a job's processes together.
+//! Detects what this machine offers to keep a job's processes together.
 
 #[cfg(target_os = "linux")]
 use crate::{cgroup::Cgroup, descendants::Descendants};
@@ -7,16 +7,15 @@ use crate::{group::Group, tree::Tree};
 /// How firmly jobs are held on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Containment {
-    /// Whether processes that leave the job's process group are found, because orphans become children of this
-    /// process.
+    /// True if processes that leave the job's process group are found, because orphans become children of this process.
     pub subreaper: bool,
-    /// Whether a control group ends all processes of a job at one instant, however fast they fork.
+    /// True if a control group kills all processes of a job at once, however fast they fork.
     pub cgroup: bool,
-    /// What is weaker here than it could be, in words.
+    /// Known weaknesses on this machine, in words.
     pub notes: Vec<String>,
 }
 
-/// The means themselves.
+/// The containment report together with its resources.
 pub(crate) struct Means {
     pub(crate) containment: Containment,
     #[cfg(target_os = "linux")]
@@ -38,7 +37,7 @@ impl Means {
         Self { containment: Containment { subreaper: true, cgroup: cgroup.is_some(), notes }, cgroup }
     }
 
-    /// For the processes of a job that is about to start.
+    /// Returns the process tree for a job about to start.
     pub(crate) fn tree(&self) -> Box<dyn Tree + '_> {
         if self.containment.subreaper {
             Box::new(Descendants::before_start(self.cgroup.as_ref()))
@@ -54,7 +53,6 @@ impl Means {
         Self { containment: group_only("this system has no subreapers") }
     }
 
-    /// For the processes of a job that is about to start.
     #[expect(clippy::unused_self, reason = "on Linux the means decide")]
     pub(crate) fn tree(&self) -> Box<dyn Tree + '_> {
         Box::new(Group::default())

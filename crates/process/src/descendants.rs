@@ -1,12 +1,12 @@
-//! The processes of a job on Linux: all that descends from it, wherever it went.
+//! Finds the processes of a job on Linux: all its descendants, wherever they went.
 //!
-//! This process is a subreaper, so whatever leaves its parents (a daemon, a session of its own) becomes a child of this
-//! process. A job's processes are therefore all descendants of this process, less the children that were there before
-//! the job and the helpers. Nothing else is ever signalled.
+//! This process is a subreaper, so anything that leaves its parent (a daemon, a session of its own) becomes a child of
+//! this process. A job's processes are therefore all descendants of this process, except children that existed before
+//! the job and helpers. Nothing else is ever signaled.
 //!
-//! A look at all processes takes time, and processes come and go meanwhile. But a child of this process stays visible
-//! until it is buried here, dead or alive, and every process of a job stands under such a child. So a look that finds no
-//! child of the job, not even a dead one, proves that no process of the job was left when the look began.
+//! Scanning all processes takes time, and processes come and go meanwhile. But a child of this process stays visible,
+//! dead or alive, until it is reaped here, and every process of a job descends from such a child. A scan that finds no
+//! child of the job, not even a dead one, therefore proves that no process of the job was left when the scan began.
 
 use crate::cgroup::Cgroup;
 use crate::children;
@@ -18,35 +18,35 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::process::Command;
 
-/// How many processes a strike looks at.
+/// Number of processes that one round of a strike checks.
 const NEWEST: usize = 16;
-/// How often one strike repeats itself.
+/// Maximum rounds of one strike.
 const STRIKES: usize = 50;
 
 /// The processes of one job.
 pub(crate) struct Descendants<'a> {
     me: Pid,
     main: Option<Pid>,
-    /// Process ids and start times.
+    /// Process ids and start times of the children that existed before the job.
     before: BTreeSet<(i32, u64)>,
     cgroup: Option<&'a Cgroup>,
 }
 
 impl<'a> Descendants<'a> {
-    /// Notes which children are there before the job starts.
+    /// Records the existing children before the job starts.
     pub(crate) fn before_start(cgroup: Option<&'a Cgroup>) -> Self {
         let me = getpid();
         let children = process::all().into_iter().filter(|process| process.parent == me.as_raw_pid());
         Self { me, main: None, before: children.map(|child| child.member.key()).collect(), cgroup }
     }
 
-    /// Ends a child of this process. It keeps its id until it is buried, so this can hit no other.
+    /// Kills a child of this process. Its id is not reused until it is reaped, so this cannot hit another process.
     fn end_child(&self, child: Member) {
         let _ = kill_process(child.pid, Signal::KILL);
         self.bury(child);
     }
 
-    /// Whether a process is a child of this process and came from the job.
+    /// Returns true if the process is a child of this process that came from the job.
     fn owns(&self, child: &Process, helpers: &BTreeSet<u32>) -> bool {
         child.parent == self.me.as_raw_pid()
             && !helpers.contains(&child.member.pid.as_raw_pid().cast_unsigned())
@@ -75,7 +75,7 @@ impl Tree for Descendants<'_> {
         let helpers = children::helpers();
         let all = process::all();
         let children: Vec<Process> = all.iter().copied().filter(|child| self.owns(child, &helpers)).collect();
-        // Where others' processes are hidden, a child that changed its user is seen by nobody but the kernel.
+        // Where other users' processes are hidden, only the kernel still shows a child that changed its user.
         let nobody_else = helpers.is_empty() && self.before.is_empty();
         let hidden = children.is_empty() && nobody_else && !is_childless();
         let member = |process: &Process| process.member;
@@ -99,8 +99,8 @@ impl Tree for Descendants<'_> {
         process::command(member.pid)
     }
 
-    /// All at one instant where there is a control group. Then the newest children, each at the moment it is seen: that
-    /// may catch one that forks and leaves at once, and so is gone after any long look.
+    /// Kills the whole control group at once, if there is one. Then kills the newest children one by one as they are
+    /// seen, which can catch a process that forks and exits so fast that every full scan misses it.
     fn strike(&self) {
         if let Some(cgroup) = self.cgroup {
             cgroup.kill();
@@ -110,18 +110,18 @@ impl Tree for Descendants<'_> {
             let newest = process::newest(NEWEST).filter(|child| self.owns(child, &helpers));
             newest.map(|child| self.end_child(child.member)).count()
         };
-        // Bounded, and over as soon as there is nothing to hit.
+        // Bounded, and over as soon as there is nothing left to kill.
         let _ = (0..STRIKES).find(|_| strike_newest() == 0);
     }
 }
 
-/// Whether this process has no child at all, dead or alive.
+/// Returns true if this process has no child at all, dead or alive.
 fn is_childless() -> bool {
     let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     matches!(waitid(WaitId::All, peek), Err(Errno::CHILD))
 }
 
-/// Adds all processes whose parents are in the set, generation by generation.
+/// Adds all descendants of the set, generation by generation.
 fn with_descendants(mut family: Vec<Process>, all: &[Process]) -> Vec<Process> {
     let mut children: BTreeMap<i32, Vec<Process>> = BTreeMap::new();
     for process in all {
@@ -129,7 +129,7 @@ fn with_descendants(mut family: Vec<Process>, all: &[Process]) -> Vec<Process> {
     }
     let mut next = 0;
     while let Some(parent) = family.get(next) {
-        // Taken out, so that no process comes twice even if ids were reused during the look.
+        // Removed from the map, so that no process is added twice even if ids were reused during the scan.
         family.extend(children.remove(&parent.member.pid.as_raw_pid()).unwrap_or_default());
         next += 1;
     }

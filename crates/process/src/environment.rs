@@ -1,18 +1,18 @@
-//! The environment variables of a job: chosen by name, kept in order, never taken over by accident.
+//! The environment variables of a job, chosen by name and never inherited by accident.
 //!
 //! The agent works in its user's environment. A gate gets a clean one: a short list of variables that tools need to
 //! find themselves, the names that its sealed definition lists, and the three `PROBITY_…` facts. Variables that
-//! redirect git never reach a gate, even if a policy lists them: they would let a gate judge another tree. Nor do those that say
-//! where Python keeps bytecode: [`Environment::with_python_cache`] sets them.
+//! redirect git never reach a gate, even if a policy lists them, because a gate could then judge another tree. The same
+//! holds for the variables that set Python's bytecode location; [`Environment::with_python_cache`] sets them.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The variables that a gate sees when they are set; a name that ends in `*` stands for all that begin so.
+/// The variables that a gate sees if they are set; a name that ends in `*` is a prefix.
 pub const ALLOWED: &[&str] = &[
-    // Who and where
+    // User and location
     "HOME",
     "LOGNAME",
     "PATH",
@@ -28,7 +28,7 @@ pub const ALLOWED: &[&str] = &[
     "SOURCE_DATE_EPOCH",
     "TERM",
     "TZ",
-    // Where tools keep themselves
+    // Tool locations
     "CARGO_HOME",
     "GOCACHE",
     "GOMODCACHE",
@@ -41,7 +41,7 @@ pub const ALLOWED: &[&str] = &[
     "RUSTUP_TOOLCHAIN",
     "VIRTUAL_ENV",
     "XDG_*",
-    // The network as the machine's owner set it up
+    // Network settings of the machine
     "ALL_PROXY",
     "HTTPS_PROXY",
     "HTTP_PROXY",
@@ -52,14 +52,14 @@ pub const ALLOWED: &[&str] = &[
     "http_proxy",
     "https_proxy",
     "no_proxy",
-    // Whether a machine runs this
+    // Set on build servers
     "CI",
 ];
 
 /// The variables that no gate inherits, even if its definition lists them.
 const NEVER: &[&str] = &["GIT_*", "PROBITY_*", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"];
 
-/// The variable by which a process knows the run that it belongs to.
+/// The variable that holds the run a process belongs to.
 pub const RUN_VARIABLE: &str = "PROBITY_RUN_ID";
 
 /// The environment of a job, sorted by name.
@@ -67,56 +67,52 @@ pub const RUN_VARIABLE: &str = "PROBITY_RUN_ID";
 pub struct Environment(BTreeMap<OsString, OsString>);
 
 impl Environment {
-    /// Nothing at all.
     pub fn empty() -> Self {
         Self::default()
     }
 
-    /// All variables of this process: for the agent's command.
+    /// Returns all variables of this process, for the agent's command.
     pub fn inherited() -> Self {
         Self(std::env::vars_os().collect())
     }
 
-    /// The variables of this process that are [`ALLOWED`] or listed in `extra`: for gates.
+    /// Returns the variables of this process that are [`ALLOWED`] or listed in `extra`, for gates.
     ///
-    /// `GIT_…`, `PROBITY_…` and where Python keeps bytecode are left out even when listed. `PATH` loses its entries that are not absolute: they
-    /// would be looked up in the tree under judgement.
+    /// `GIT_…`, `PROBITY_…` and the location of Python bytecode are left out even when listed. `PATH` loses its
+    /// relative entries, which would be looked up in the tree being judged.
     pub fn allow_listed(extra: &[String]) -> Self {
         Self::inherited().only(extra)
     }
 
-    /// Adds the run's facts: `PROBITY_RUN_ID` and `PROBITY_REPO_DIR`.
+    /// Adds `PROBITY_RUN_ID` and `PROBITY_REPO_DIR`.
     #[must_use]
     pub fn with_run(self, run_id: &str, repo_dir: &Path) -> Self {
         self.with(RUN_VARIABLE, run_id).with("PROBITY_REPO_DIR", repo_dir)
     }
 
-    /// Adds the gate's name: `PROBITY_GATE_ID`.
+    /// Adds `PROBITY_GATE_ID`.
     #[must_use]
     pub fn with_gate(self, gate_id: &str) -> Self {
         self.with("PROBITY_GATE_ID", gate_id)
     }
 
-    /// Keeps Python from reading or writing bytecode in the tree: what lies there may not be what its source says. Bytecode
-    /// is looked for in `cache`, an empty directory, instead.
+    /// Keeps Python from using bytecode in the tree, which may not correspond to its source. Python looks for bytecode
+    /// in `cache`, an empty directory, instead.
     #[must_use]
     pub fn with_python_cache(self, cache: &Path) -> Self {
         self.with("PYTHONDONTWRITEBYTECODE", "1").with("PYTHONPYCACHEPREFIX", cache)
     }
 
-    /// Sets one variable.
     #[must_use]
     pub fn with(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.0.insert(name.as_ref().to_owned(), value.as_ref().to_owned());
         self
     }
 
-    /// The value of one variable.
     pub fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
         self.0.get(name.as_ref()).map(OsString::as_os_str)
     }
 
-    /// All variables, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.0.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
@@ -143,7 +139,7 @@ fn matches(pattern: &str, name: &[u8]) -> bool {
     }
 }
 
-/// The entries of a search path that start at `/`. An empty entry means the current directory, so it goes too.
+/// Returns the absolute entries of a search path. An empty entry means the current directory, so it is dropped too.
 fn absolute_entries(path: &OsStr) -> OsString {
     let kept: Vec<&[u8]> =
         path.as_bytes().split(|&byte| byte == b':').filter(|entry| entry.starts_with(b"/")).collect();

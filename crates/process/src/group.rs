@@ -1,13 +1,13 @@
-//! The processes of a job where only its process group is known: on systems without `/proc` and subreapers.
+//! The processes of a job on systems without `/proc` and subreapers, where only its process group is known.
 //!
-//! Processes that leave the group are out of reach; `Containment` says so.
+//! Processes that leave the group are out of reach; `Containment` reports that.
 
 use crate::tree::{Look, Member, Tree};
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use std::io;
 use std::process::Command;
 
-/// The process group of one job, as if it were one process.
+/// The process group of one job, treated as a single process.
 #[derive(Default)]
 pub(crate) struct Group {
     leader: Option<Pid>,
@@ -22,7 +22,7 @@ impl Tree for Group {
 
     fn main_ended(&mut self) {}
 
-    /// Asks right before any signal is sent: an empty group's id could come to mean another.
+    /// Checks right before any signal is sent, because the id of an empty group can be reused.
     fn look(&self) -> Look {
         let group = self.leader.filter(|&leader| test_kill_process_group(leader).is_ok());
         let living = group.map(|pid| Member { pid, started: 0 }).into_iter().collect();

@@ -1,18 +1,17 @@
-//! Processes of a job whose supervisor was killed: known by a variable that every process of the job inherits.
+//! Finds processes of a job whose supervisor was killed, by a variable that every process of the job inherits.
 
 use std::fs;
 
-/// A process that goes on without its supervisor.
+/// A process that still runs without its supervisor.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Orphan {
-    /// Its id.
     pub pid: i32,
-    /// The name of its program, as the kernel keeps it.
+    /// The program name as the kernel keeps it.
     pub program: String,
 }
 
-/// The processes that have `name=value` in their environment, by id. Only a hint: a process can drop the variable, and one
-/// of another user cannot be seen. Empty on systems without `/proc`.
+/// Returns the processes that have `name=value` in their environment, by id. This is only a hint: a process can drop
+/// the variable, and other users' processes are not visible. Empty on systems without `/proc`.
 pub fn processes_with_variable(name: &str, value: &str) -> Vec<Orphan> {
     let wanted = format!("{name}={value}").into_bytes();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();

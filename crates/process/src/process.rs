@@ -1,6 +1,6 @@
-//! One process as the kernel shows it: who it is, whose child it is, how to signal it and no other.
+//! Reads single processes from `/proc` and signals them safely.
 //!
-//! A process id alone can come to mean another process at any time; with the start time it cannot.
+//! A process id alone can be reused at any time; together with the start time it is unique.
 
 use crate::tree::Member;
 use rustix::io::Errno;
@@ -8,36 +8,35 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 use std::fs::{self, File};
 use std::io::Read;
 
-/// How much of a command line is kept.
 const MAX_COMMAND_BYTES: u64 = 256;
 
-/// A process and its place in the tree of processes.
+/// A process and its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) member: Member,
     pub(crate) parent: i32,
-    /// Whether it still runs. What has ended stays visible until its parent asks for its status.
+    /// False for a process that has ended, which stays visible until its parent reaps it.
     pub(crate) runs: bool,
 }
 
-/// All processes that can be seen now. Those that come and go meanwhile may be missing.
+/// Returns all visible processes. Those that come and go during the scan may be missing.
 pub(crate) fn all() -> Vec<Process> {
     pids().into_iter().filter_map(read).collect()
 }
 
-/// The processes with the highest ids, highest first; each is looked at only when the one before it is done with.
+/// Returns the processes with the highest ids, highest first. Each is read lazily, after the previous one was handled.
 pub(crate) fn newest(count: usize) -> impl Iterator<Item = Process> {
     pids().into_iter().rev().take(count).filter_map(read)
 }
 
-/// The kernel lists them from low to high.
+/// Lists process ids in ascending order, as the kernel does.
 fn pids() -> Vec<Pid> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let names = entries.flatten().map(|entry| entry.file_name());
     names.filter_map(|name| Pid::from_raw(name.to_str()?.parse().ok()?)).collect()
 }
 
-/// The process that started `pid`, or that took it in when its own parent ended.
+/// Returns the process that started `pid`, or adopted it when its own parent ended.
 pub fn parent_of(pid: Pid) -> Option<Pid> {
     Pid::from_raw(read(pid)?.parent)
 }
@@ -47,7 +46,7 @@ fn read(pid: Pid) -> Option<Process> {
     parse(pid, &stat)
 }
 
-/// Reads `pid (name) state parent … threads … start …`. The name may hold anything, closing brackets too.
+/// Parses `pid (name) state parent … threads … start …`. The name may contain anything, even closing parentheses.
 fn parse(pid: Pid, stat: &[u8]) -> Option<Process> {
     let after_name = stat.iter().rposition(|&byte| byte == b')')? + 1;
     let text = std::str::from_utf8(&stat[after_name..]).ok()?;
@@ -55,15 +54,16 @@ fn parse(pid: Pid, stat: &[u8]) -> Option<Process> {
     let parent = fields.get(1)?.parse().ok()?;
     let n_threads: u64 = fields.get(17)?.parse().ok()?;
     let started = fields.get(19)?.parse().ok()?;
-    // A process whose first thread has ended looks like one that has ended altogether, but for its other threads.
+    // A process whose first thread has ended also shows as a zombie; only the count of its other threads tells it
+    // apart.
     let runs = !matches!(*fields.first()?, "Z" | "X") || n_threads > 1;
     Some(Process { member: Member { pid, started }, parent, runs })
 }
 
-/// Sends a signal to this process, and to no other that got its id.
+/// Sends a signal to this process and never to another that got its id.
 pub(crate) fn signal(member: Member, signal: Signal) {
     match pidfd_open(member.pid, PidfdFlags::empty()) {
-        // Checked after the handle was opened: from here on it means one process.
+        // Checked after the handle was opened: from then on it refers to a single process.
         Ok(handle) if is_still_there(member) => drop(pidfd_send_signal(&handle, signal)),
         Err(Errno::NOSYS) if is_still_there(member) => drop(kill_process(member.pid, signal)),
         _ => {}
@@ -74,7 +74,7 @@ fn is_still_there(member: Member) -> bool {
     read(member.pid).is_some_and(|process| process.member == member)
 }
 
-/// The command line of a process on one line, or its name where it has none.
+/// Returns the command line of a process on one line, or its name if it has none.
 pub(crate) fn command(pid: Pid) -> String {
     let line = start_of(&format!("/proc/{pid}/cmdline"));
     let line = if line.is_empty() { start_of(&format!("/proc/{pid}/comm")) } else { line };
@@ -85,7 +85,7 @@ pub(crate) fn command(pid: Pid) -> String {
 fn start_of(path: &str) -> Vec<u8> {
     let mut start = Vec::new();
     if let Ok(file) = File::open(path) {
-        // A process that just ended reads as nothing.
+        // A process that has just ended reads as empty.
         let _ = file.take(MAX_COMMAND_BYTES).read_to_end(&mut start);
     }
     start

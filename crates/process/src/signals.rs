@@ -1,7 +1,7 @@
-//! Signals to this process: asked to stop, or a child changed.
+//! Signals to this process: stop requests and child changes.
 //!
-//! A request to stop (SIGINT, SIGTERM, SIGHUP) only sets a flag from here on; it no longer ends the process, so that
-//! evidence is written whatever happens (law 11). SIGQUIT stays as it was, for a user in need.
+//! From the first listener on, a stop request (SIGINT, SIGTERM, SIGHUP) only sets a flag and no longer ends the process,
+//! so that evidence is always written (law 11). SIGQUIT keeps its effect as an emergency exit for the user.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::SigId;
@@ -15,7 +15,6 @@ use std::time::Duration;
 
 const STOP_REQUESTS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// The signals that a supervisor listens to.
 pub(crate) struct Signals {
     latest: Arc<AtomicUsize>,
     request: Option<i32>,
@@ -30,7 +29,7 @@ impl Signals {
         let latest = Arc::new(AtomicUsize::new(0));
         let mut signals = Self { latest, request: None, wake, registrations: Vec::new() };
         for signal in STOP_REQUESTS.into_iter().filter(|&signal| !is_ignored(signal)) {
-            // The flag before the bell: who wakes up must find it set.
+            // Set the flag before waking the reader, so that the reader finds it set.
             let number = usize::try_from(signal).expect("signal numbers are positive");
             let flag = flag::register_usize(signal, Arc::clone(&signals.latest), number)?;
             signals.registrations.push(flag);
@@ -40,13 +39,13 @@ impl Signals {
         Ok(signals)
     }
 
-    /// The signal that asked this process to stop, if one did.
+    /// Returns the signal that asked this process to stop, if any.
     pub(crate) fn request(&mut self) -> Option<i32> {
         self.fresh_request();
         self.request
     }
 
-    /// Whether a request to stop came since the last question.
+    /// Returns true if a stop request came since the last call.
     pub(crate) fn fresh_request(&mut self) -> bool {
         let signal = i32::try_from(self.latest.swap(0, Ordering::SeqCst)).unwrap_or(0);
         if signal != 0 {
@@ -55,10 +54,10 @@ impl Signals {
         signal != 0
     }
 
-    /// Sleeps until a signal comes or the time is over. May wake for nothing.
+    /// Sleeps until a signal arrives or the time is over. Spurious wake-ups are possible.
     pub(crate) fn sleep(&mut self, at_most: Duration) {
         let timeout = Timespec::try_from(at_most).ok();
-        // A failed poll (a signal came) is a wake-up too.
+        // A poll interrupted by a signal counts as a wake-up too.
         let _ = poll(&mut [PollFd::new(&self.wake, PollFlags::IN)], timeout.as_ref());
         let mut heard = [0; 64];
         while matches!(self.wake.read(&mut heard), Ok(count) if count > 0) {}
@@ -73,7 +72,8 @@ impl Drop for Signals {
     }
 }
 
-/// Whether this process was started with `signal` ignored (`nohup`, a shell's background job): then it stays so.
+/// Returns true if this process was started with `signal` ignored (`nohup`, a shell's background job), which must stay
+/// so.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     ignored_mask(&status) >> (signal - 1) & 1 == 1

@@ -1,4 +1,4 @@
-//! Runs one job at a time and brings it to an end: by itself, by its limits, or because this process must stop.
+//! Runs one job at a time until it exits, exceeds a limit, or this process must stop.
 
 use crate::children;
 use crate::containment::{Containment, Means};
@@ -13,20 +13,19 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long processes that were asked to end may take before they are forced.
+/// Time for processes to exit after being asked, before they are killed.
 pub const GRACE: Duration = Duration::from_secs(1);
 
-/// How long to wait for a process after SIGKILL. More only helps where the kernel itself is stuck.
+/// Time to wait for a process after SIGKILL. Waiting longer only helps if the kernel itself is stuck.
 const FORCE: Duration = Duration::from_secs(5);
-/// How often the size of the output is looked at.
 const OUTPUT_CHECK: Duration = Duration::from_millis(100);
-/// The longest sleep without looking at the job, should a signal get lost.
+/// Upper limit between two checks of the job, in case a signal gets lost.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
 /// Runs jobs, one at a time.
 ///
-/// From its making on, SIGINT, SIGTERM and SIGHUP no longer end this process: they cancel the job that runs, no
-/// further job starts, and [`Supervisor::cancelled`] tells. The caller then writes its evidence and leaves.
+/// From its creation on, SIGINT, SIGTERM and SIGHUP no longer end this process: they cancel the running job, no further
+/// job starts, and [`Supervisor::cancelled`] returns the signal. The caller then writes its evidence and exits.
 pub struct Supervisor {
     means: Means,
     signals: Signals,
@@ -34,30 +33,31 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
-    /// Takes up supervision: listens to signals, and becomes the parent of orphans where the system can do that.
+    /// Starts listening to signals, and becomes the parent of orphans where the system supports that.
     pub fn new() -> io::Result<Self> {
         let signals = Signals::listen()?;
         Ok(Self { means: Means::find(), signals, grace: GRACE })
     }
 
-    /// Gives jobs this long to comply when they are asked to end, instead of [`GRACE`].
+    /// Replaces [`GRACE`], the time jobs have to exit when asked.
     #[must_use]
     pub fn with_grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self
     }
 
-    /// How firmly jobs are held here.
+    /// Reports how firmly jobs are held here.
     pub fn containment(&self) -> &Containment {
         &self.means.containment
     }
 
-    /// The signal that asked this process to stop, if one came since the supervisor was made.
+    /// Returns the signal that asked this process to stop since the supervisor was created, if any.
     pub fn cancelled(&mut self) -> Option<i32> {
         self.signals.request()
     }
 
-    /// Runs a job to its end and ends all it leaves behind. Waits while another supervisor of this process runs one.
+    /// Runs a job to its end and ends everything it leaves behind. Waits while another supervisor of this process runs
+    /// one.
     pub fn run(&mut self, job: &Job) -> Ended {
         let _turn = children::one_job_at_a_time();
         if let Some(signal) = self.signals.request() {
@@ -108,7 +108,7 @@ fn start(job: &Job, tree: &mut dyn Tree) -> Result<Pid, NotStarted> {
     tree.start(&mut command).map_err(refused)
 }
 
-/// The watch over one running job.
+/// Watches one running job.
 struct Attendance<'a> {
     job: &'a Job,
     main: Pid,
@@ -119,8 +119,8 @@ struct Attendance<'a> {
 }
 
 impl Attendance<'_> {
-    /// Stays until the job's own process has ended. Answers how it ended and until when its other processes need not
-    /// be forced.
+    /// Waits until the job's own process has ended. Returns its outcome and the time until which its other processes
+    /// are not killed.
     fn attend(mut self, tree: &mut dyn Tree) -> (Outcome, Instant) {
         loop {
             if let Some(outcome) = self.look() {
@@ -136,7 +136,8 @@ impl Attendance<'_> {
         }
     }
 
-    /// How the job's own process ended, if it has. If it was stopped on the terminal, this process follows.
+    /// Returns the outcome of the job's own process if it has ended. If it was stopped on the terminal, this process
+    /// stops too.
     fn look(&mut self) -> Option<Outcome> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOHANG;
         match waitid(WaitId::Pid(self.main), options) {
@@ -148,7 +149,7 @@ impl Attendance<'_> {
             }
             Ok(Some(status)) => Some(outcome_of(&status)),
             Ok(None) | Err(rustix::io::Errno::INTR) => None,
-            // Somebody else asked for the status: the process is gone, and how it ended is lost.
+            // Something else reaped the process: it is gone, and its status is lost.
             Err(_) => Some(Outcome::Signalled(0)),
         }
     }
@@ -171,7 +172,7 @@ impl Attendance<'_> {
             .any(|file| file.metadata().is_ok_and(|metadata| metadata.len() > *limit_bytes))
     }
 
-    /// How long to sleep before the next look.
+    /// Returns the time to sleep before the next check.
     fn nap(&self) -> Duration {
         let until_timeout = self.job.timeout.map(|timeout| timeout.saturating_sub(self.begun.elapsed()));
         let until_check = match self.job.output {
@@ -181,7 +182,8 @@ impl Attendance<'_> {
         until_timeout.map_or(until_check, |until_timeout| until_timeout.min(until_check))
     }
 
-    /// Ends the job's own process: all are asked, and forced when time is over or a second request to stop comes.
+    /// Ends the job's own process: asks all processes, then kills them when time is over or a second stop request
+    /// comes.
     fn bring_down(&mut self, tree: &mut dyn Tree, signal: Signal, polite_until: Instant) {
         tree.signal_all(signal);
         tree.signal_all(Signal::CONT);

@@ -1,7 +1,7 @@
-//! Ending what a job left behind: wait a moment, ask, then force, until nothing is left.
+//! Ends what a job left behind: waits a moment, asks, then kills, until nothing is left.
 //!
-//! A process that ends by itself right after its job is no survivor: it was about to. Whatever must be ended is
-//! reported. All waiting is bounded; what cannot be ended within the bounds is reported as still there.
+//! A process that exits on its own right after its job does not count as a survivor. Everything that must be ended is
+//! reported. All waiting is bounded; what cannot be ended within the bounds is reported as still running.
 
 use crate::job::Survivor;
 use crate::tree::{Look, Member, Tree};
@@ -10,27 +10,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How many survivors are listed; all are ended and counted.
+/// Maximum number of listed survivors; all are ended and counted.
 pub const MAX_LISTED_SURVIVORS: usize = 100;
 
-/// How long processes may take to end by themselves after their job.
+/// Time for processes to exit on their own after their job.
 const SETTLE: Duration = Duration::from_millis(100);
-/// How long ending by force may take. Only processes that the kernel holds, or that belong to another user, need it.
+/// Time limit for killing. Only processes that the kernel holds, or that belong to another user, need it.
 const FORCE: Duration = Duration::from_secs(5);
-/// How long to sleep between two looks.
 const PAUSE: Duration = Duration::from_millis(5);
-/// After this many processes, dead or alive, nobody is asked politely any more: they might multiply meanwhile.
+/// Above this number of processes, dead or alive, they are killed without asking first: they might multiply meanwhile.
 const STORM: usize = 64;
 
-/// What is left of a job, or was.
 pub(crate) struct Swept {
     pub(crate) n_survivors: usize,
     pub(crate) survivors: Vec<Survivor>,
     pub(crate) all_gone: bool,
 }
 
-/// Ends all processes that are left of a job: those that were not asked to end yet are asked, and have until
-/// `polite_until` to comply.
+/// Ends all remaining processes of a job. Those not yet asked to exit are asked, and have until `polite_until`.
 pub(crate) fn end_survivors(tree: &dyn Tree, polite_until: Instant) -> Swept {
     let mut census = Census::default();
     let all_gone = has_settled(tree)
@@ -40,7 +37,7 @@ pub(crate) fn end_survivors(tree: &dyn Tree, polite_until: Instant) -> Swept {
     census.report(all_gone, tree, &left)
 }
 
-/// Waits a moment for those that are about to leave.
+/// Waits a moment for processes that are about to exit.
 fn has_settled(tree: &dyn Tree) -> bool {
     let until = Instant::now() + SETTLE;
     let mut n_dead = 0;
@@ -50,7 +47,7 @@ fn has_settled(tree: &dyn Tree) -> bool {
     })
 }
 
-/// Asks everyone once, and waits.
+/// Asks every process once, then waits.
 fn has_obeyed(tree: &dyn Tree, until: Instant, census: &mut Census) -> bool {
     until_gone(tree, |look| {
         let strangers = census.meet(tree, look);
@@ -74,7 +71,7 @@ fn was_forced(tree: &dyn Tree, until: Instant, census: &mut Census) -> bool {
     })
 }
 
-/// Looks again and again until nothing is left, or `goes_on` says no.
+/// Scans repeatedly until nothing is left or `goes_on` returns false.
 fn until_gone(tree: &dyn Tree, mut goes_on: impl FnMut(&Look) -> bool) -> bool {
     loop {
         let look = tree.look();
@@ -92,18 +89,18 @@ fn until_gone(tree: &dyn Tree, mut goes_on: impl FnMut(&Look) -> bool) -> bool {
     }
 }
 
-/// Everyone met on the way, with the command line.
+/// Every process seen on the way, with its command line.
 #[derive(Default)]
 struct Census(BTreeMap<(i32, u64), String>);
 
 impl Census {
-    /// Notes all that a look found; answers the living that were not known yet.
+    /// Records a scan; returns the living processes that were not known yet.
     fn meet(&mut self, tree: &dyn Tree, look: &Look) -> Vec<Member> {
         let is_new = |census: &mut Self, member: Member| {
             if census.0.contains_key(&member.key()) {
                 return false;
             }
-            // The lines of a storm are neither read nor kept.
+            // In a fork storm, command lines past the limit are neither read nor kept.
             let is_listed = census.0.len() < MAX_LISTED_SURVIVORS;
             census.0.insert(member.key(), if is_listed { tree.command(member) } else { String::new() });
             true
@@ -122,7 +119,7 @@ impl Census {
             ended: !still_there.contains(&key),
         };
         let mut survivors: Vec<Survivor> = self.0.into_iter().map(survivor).collect();
-        // What is still there matters most, then what has a name, when the list is cut.
+        // When the list is cut, keep first what is still running, then what has a command line.
         survivors.sort_by_key(|survivor| (survivor.ended, survivor.command.is_empty(), survivor.pid));
         survivors.truncate(MAX_LISTED_SURVIVORS);
         survivors.sort_by_key(|survivor| survivor.pid);
@@ -139,7 +136,7 @@ mod tests {
     use std::os::unix::process::CommandExt;
     use std::process::Command;
 
-    /// What is left of a script whose processes are known by their group only.
+    /// Sweeps a script whose processes are known by their group only.
     fn swept_by_group(script: &str) -> Swept {
         let mut group = Group::default();
         let main = group.start(Command::new("sh").args(["-c", script]).process_group(0)).unwrap();
@@ -161,7 +158,7 @@ mod tests {
         assert!(swept.all_gone && swept.n_survivors == 1);
     }
 
-    /// A process that is still there for a number of looks and then ends by itself.
+    /// A process that is still there for a number of scans and then exits.
     struct Leaving {
         looks_left: Cell<usize>,
     }

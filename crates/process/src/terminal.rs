@@ -1,8 +1,8 @@
-//! Lending the terminal to a job.
+//! Lends the terminal to a job.
 //!
-//! A job that inherits the terminal becomes its foreground group, as under a shell: it may draw, change modes, and
-//! Ctrl-C and Ctrl-Z reach it. Afterwards this process takes the terminal back in the modes it had before. It lends
-//! only what it holds: started in the background, it leaves the terminal alone.
+//! A job that inherits the terminal becomes its foreground group, as under a shell: it may draw and change modes, and
+//! Ctrl-C and Ctrl-Z reach it. Afterwards this process takes the terminal back and restores its modes. It lends only
+//! what it holds: started in the background, it leaves the terminal alone.
 
 use nix::sys::signal::{SigSet, SigmaskHow, Signal as MaskSignal};
 use rustix::process::{Pid, Signal, getpgrp, kill_current_process_group, kill_process_group};
@@ -11,11 +11,11 @@ use std::io::{Stdin, stdin};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How long a request to stop oneself may take to work when this process has several threads. It also slows down a job
-/// that asks again and again for a terminal which nobody can give it.
+/// Time for a stop signal to this process to take effect when it has several threads. It also slows down a job that
+/// asks again and again for a terminal nobody can give it.
 const SELF_STOP: Duration = Duration::from_millis(50);
 
-/// The terminal on standard input, while a job may use it. Dropping it takes the terminal back.
+/// The terminal on standard input while a job may use it. Dropping it takes the terminal back.
 pub(crate) struct Loan {
     terminal: Stdin,
     borrower: Pid,
@@ -24,7 +24,7 @@ pub(crate) struct Loan {
 }
 
 impl Loan {
-    /// Lends the terminal to the process group `borrower`; `None` if standard input is no terminal.
+    /// Lends the terminal to the process group `borrower`; `None` if standard input is not a terminal.
     pub(crate) fn to(borrower: Pid) -> Option<Self> {
         let terminal = stdin();
         if !isatty(&terminal) {
@@ -36,8 +36,8 @@ impl Loan {
         Some(loan)
     }
 
-    /// Lends the terminal if this process holds it, and lets the job go on: it may have asked too early and been
-    /// stopped for that.
+    /// Lends the terminal if this process holds it, and continues the job, which may have been stopped for asking too
+    /// early.
     fn lend(&mut self) {
         if tcgetpgrp(&self.terminal).is_ok_and(|holder| holder == getpgrp()) {
             self.lent = without_ttou(|| tcsetpgrp(&self.terminal, self.borrower)).is_ok();
@@ -45,8 +45,8 @@ impl Loan {
         let _ = kill_process_group(self.borrower, Signal::CONT);
     }
 
-    /// The job was stopped. If it only asked for the terminal too early, it goes on; else this process stops too, so
-    /// that the user's shell sees what the user did, and the job goes on when this process does.
+    /// Handles a stopped job. If it only asked for the terminal too early, it continues. Otherwise this process stops
+    /// too, so that the user's shell sees the suspension, and the job continues when this process does.
     pub(crate) fn stopped_by(&mut self, signal: i32) {
         let asked_for_terminal = [Signal::TTIN, Signal::TTOU].iter().any(|asked| asked.as_raw() == signal);
         if !(asked_for_terminal && self.is_with_borrower()) {
@@ -79,7 +79,7 @@ impl Drop for Loan {
     }
 }
 
-/// Does something to the terminal from the background, which SIGTTOU would forbid.
+/// Runs a terminal operation from the background, which SIGTTOU would otherwise stop.
 fn without_ttou<T>(action: impl FnOnce() -> T) -> T {
     let mut ttou = SigSet::empty();
     ttou.add(MaskSignal::SIGTTOU);

@@ -1,31 +1,30 @@
-//! The processes of one job, whatever means this machine has to know them.
+//! The processes of one job, independent of how this machine identifies them.
 
 use rustix::process::{Pid, Signal};
 use std::io;
 use std::process::Command;
 
-/// A process of a job, named so that no later one can be taken for it.
+/// A process of a job, identified uniquely even if its id is reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) pid: Pid,
-    /// In ticks since the machine started; 0 where it is not known.
+    /// Start time in ticks since boot; 0 if unknown.
     pub(crate) started: u64,
 }
 
 impl Member {
-    /// What to sort and to compare by.
     pub(crate) fn key(self) -> (i32, u64) {
         (self.pid.as_raw_pid(), self.started)
     }
 }
 
-/// What one look at a job finds. If it finds nothing, no process of the job was left when the look began.
+/// The result of one scan of a job. If it is empty, no process of the job was left when the scan began.
 #[derive(Debug, Default)]
 pub(crate) struct Look {
     pub(crate) living: Vec<Member>,
-    /// Those that have ended and wait to be buried.
+    /// Processes that have ended and wait to be reaped.
     pub(crate) dead: Vec<Member>,
-    /// Whether there are processes that this user may not see.
+    /// True if there are processes that this user cannot see.
     pub(crate) hidden: bool,
 }
 
@@ -35,30 +34,27 @@ impl Look {
     }
 }
 
-/// The processes of one job. None but them is ever touched.
+/// The processes of one job. No other process is ever touched.
 pub(crate) trait Tree {
-    /// Starts the job's own process, once.
+    /// Starts the job's own process; called once.
     fn start(&mut self, command: &mut Command) -> io::Result<Pid>;
 
-    /// Learns that the job's own process has ended and that its status was read.
+    /// Records that the job's own process has ended and was reaped.
     fn main_ended(&mut self);
 
-    /// Looks which processes there are.
     fn look(&self) -> Look;
 
-    /// Lets a dead process vanish, unless it is the job's own, whose status is read elsewhere.
+    /// Reaps a dead process, unless it is the job's own, which is reaped elsewhere.
     fn bury(&self, dead: Member);
 
-    /// Sends a signal to one process.
     fn signal(&self, member: Member, signal: Signal);
 
-    /// The command line of one process, on one line.
+    /// Returns the command line of one process, on one line.
     fn command(&self, member: Member) -> String;
 
-    /// Ends at once what can be ended at once. It may miss some.
+    /// Kills at once whatever can be killed at once. May miss some processes.
     fn strike(&self);
 
-    /// Sends a signal to every process.
     fn signal_all(&self, signal: Signal) {
         for member in self.look().living {
             self.signal(member, signal);

@@ -1,4 +1,4 @@
-//! Helper programs: whole answers within limits, or none.
+//! Helper programs: complete output within limits, or none.
 
 use probity_process::{CaptureError, Captured, Environment, Limits, Outcome, capture};
 use probity_testkit::STUCK_TIMEOUT;

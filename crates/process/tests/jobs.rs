@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// A folder to work in, a supervisor, and the job's output.
+/// A directory to work in, a supervisor, and the job's output.
 struct Bench {
     folder: TempDir,
     supervisor: Supervisor,
@@ -18,7 +18,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let folder = TempDir::new().expect("a folder to work in");
+        let folder = TempDir::new().expect("a directory to work in");
         Self { folder, supervisor: Supervisor::new().expect("signals can be listened to") }
     }
 
@@ -57,17 +57,17 @@ impl Bench {
     }
 }
 
-/// Whether a process runs; one that has ended but was not laid to rest does not.
+/// Returns true if a process runs; a zombie does not.
 fn runs(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
-/// How many processes of the machine work in this folder. Their names would not tell whose they are: the same tests may
-/// run in another clone.
+/// Counts the processes that work in this directory. Matching by name would not do, because the same tests may run in
+/// another clone.
 #[cfg(target_os = "linux")]
 fn how_many_work_in(folder: &Path) -> usize {
-    let folder = folder.canonicalize().expect("the folder is there");
+    let folder = folder.canonicalize().expect("the directory is there");
     let processes = fs::read_dir("/proc").expect("processes can be listed").flatten();
     processes.filter(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder)).count()
 }
@@ -145,7 +145,7 @@ fn a_timeout_ends_the_whole_group_and_keeps_the_output() {
     let mut timeout = Duration::from_millis(300);
     let ended = loop {
         let ended = bench.sh_for(timeout, script);
-        // On a slow machine the time may be over before the script has got that far.
+        // On a slow machine the time may be over before the script gets that far.
         if !bench.read("stubborn").trim().is_empty() || timeout > probity_testkit::STUCK_TIMEOUT {
             break ended;
         }
@@ -204,7 +204,7 @@ fn a_stopped_process_is_ended_too() {
 #[test]
 fn a_storm_of_forks_is_ended() {
     let mut bench = Bench::new();
-    // Bounded, should this test fail: three generations of five, each sleeping long. The job ends in the midst of them.
+    // Bounded in case this test fails: three generations of five, each sleeping long. The job ends among them.
     let ended = bench
         .sh("f() { echo x >> up; [ $1 -gt 0 ] && for i in 1 2 3 4 5; do f $(($1 - 1)) & done; sleep 3600; }
         f 3 & while [ \"$(wc -l 2>&- < up)\" -lt 10 ] 2>&-; do :; done; exit 3");
@@ -218,7 +218,7 @@ fn a_storm_of_forks_is_ended() {
 #[test]
 fn a_process_that_forks_and_leaves_again_and_again_is_ended() {
     let mut bench = Bench::new();
-    // Each generation lives for about a millisecond. Bounded, should this test fail.
+    // Each generation lives for about a millisecond. Bounded in case this test fails.
     let ended = bench
         .sh("touch generation; g() { [ $1 -gt 0 ] && g $(($1 - 1)) & echo $1 >> generation; exit; }
         g 1000000 & while [ \"$(wc -l < generation)\" -lt 20 ]; do :; done");

@@ -1,7 +1,7 @@
-//! The supervisor as a whole program meets it: signals from outside, a real terminal, a shell with job control.
+//! Tests the supervisor inside a whole program: signals from outside, a real terminal, a shell with job control.
 //!
-//! This test starts itself again in two other roles, `--supervise COMMAND…` and `--in-terminal PROGRAM…`; hence its own
-//! `main` instead of the usual harness. It takes the names of the cases to run, or runs all.
+//! This test starts itself again in two other roles, `--supervise COMMAND…` and `--in-terminal PROGRAM…`, so it has its
+//! own `main` instead of the usual harness. It takes the names of the cases to run, or runs all.
 
 mod roles;
 mod signals;
@@ -29,8 +29,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Whether this program was started with a signal ignored: by `nohup`, or as a shell's job in the background. All that it
-/// starts inherits that.
+/// Returns true if this program was started with a signal ignored, by `nohup` or as a shell's background job.
+/// Everything it starts inherits that.
 fn is_ignored(signal: Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -38,11 +38,11 @@ fn is_ignored(signal: Signal) -> bool {
     mask >> (signal.as_raw() - 1) & 1 == 1
 }
 
-/// Runs the cases with signals as they are for a program in a terminal; `None` where `env` cannot do that.
+/// Runs the cases with the signal settings of a program in a terminal; `None` where `env` cannot do that.
 fn run_again_with_signals(arguments: &[String]) -> Option<ExitCode> {
     let own = std::env::current_exe().expect("this test knows where it is");
     let again = Command::new("env").arg("--default-signal=INT,HUP").arg(own).args(arguments).status();
-    // From 125 on it is `env` that failed.
+    // Codes from 125 on mean that `env` itself failed.
     let code = again.ok()?.code().filter(|code| *code < 125)?;
     u8::try_from(code).ok().map(ExitCode::from)
 }

@@ -1,4 +1,4 @@
-//! The two roles in which the test starts itself again, and how to start it so.
+//! The two roles in which the test starts itself again, and the commands for them.
 
 use probity_process::{Environment, Input, Job, Output, Supervisor};
 use rustix::process::{getpgrp, ioctl_tiocsctty, setsid};
@@ -7,18 +7,18 @@ use std::io::stdin;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Set if the supervisor gives its job the usual time to comply. Else it gives more than any test waits: whether a job
-/// complied must not depend on how fast it is.
+/// If set, the supervisor gives its job the usual time to exit. Otherwise it gives more time than any test waits,
+/// because the result must not depend on how fast a job is.
 pub(crate) const USUAL_GRACE: &str = "PROBITY_TEST_USUAL_GRACE";
 
-/// This test as a command in the role of a supervisor.
+/// Returns the command that starts this test as a supervisor.
 pub(crate) fn supervisor_of(script: &str) -> Vec<String> {
     let me = std::env::current_exe().expect("this test has a path");
     let me = me.to_str().expect("its path is text").to_owned();
     [me.as_str(), "--supervise", "sh", "-c", script].map(str::to_owned).to_vec()
 }
 
-/// Runs a job on its own standard input and output, then says what became of it, line by line.
+/// Runs a job on its own standard input and output, then prints the result line by line.
 #[expect(clippy::print_stdout, reason = "the test that started this reads it")]
 pub(crate) fn supervise(command: &[String]) {
     let mut supervisor = Supervisor::new().expect("signals can be listened to");
@@ -27,7 +27,7 @@ pub(crate) fn supervise(command: &[String]) {
     }
     let job = |argv: &[String]| Job {
         argv: argv.iter().map(Into::into).collect(),
-        cwd: std::env::current_dir().expect("there is a current folder"),
+        cwd: std::env::current_dir().expect("there is a current directory"),
         environment: Environment::inherited(),
         stdin: Input::Inherit,
         output: Output::Inherit,
@@ -45,7 +45,7 @@ pub(crate) fn supervise(command: &[String]) {
     println!("evidence written");
 }
 
-/// Makes the terminal on standard input its own and becomes another program there.
+/// Makes standard input its controlling terminal and replaces itself with another program.
 pub(crate) fn in_terminal(command: &[String]) {
     setsid().expect("the test started this without a group of its own");
     ioctl_tiocsctty(stdin()).expect("standard input is a free terminal");

@@ -1,4 +1,4 @@
-//! Signals to the supervisor: the job ends, the evidence is still written.
+//! Signals to the supervisor: the job ends, and the evidence is still written.
 
 use crate::{Case, roles};
 use probity_testkit::STUCK_TIMEOUT;
@@ -18,7 +18,7 @@ pub(crate) const CASES: &[Case] = &[
     ("a_signal_that_was_ignored_before_stays_ignored", a_signal_that_was_ignored_before_stays_ignored),
 ];
 
-/// A supervisor whose job has said `ready`.
+/// A supervisor whose job has printed `ready`.
 struct Running {
     child: Child,
     words: BufReader<ChildStdout>,
@@ -39,7 +39,6 @@ impl Running {
         Self { child, words }
     }
 
-    /// Waits for the next line.
     fn says(&mut self, expected: &str) {
         let mut line = String::new();
         self.words.read_line(&mut line).expect("its output is text");
@@ -50,7 +49,7 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).expect("the supervisor still runs");
     }
 
-    /// All that was said since, once the supervisor has ended well.
+    /// Returns everything printed since, once the supervisor has exited successfully.
     fn rest(mut self) -> String {
         let mut rest = String::new();
         self.words.read_to_string(&mut rest).expect("its output is text");
@@ -105,7 +104,7 @@ fn a_second_request_shortens_the_wait() {
 }
 
 fn a_signal_that_was_ignored_before_stays_ignored() {
-    let place = tempfile::tempdir().expect("a folder");
+    let place = tempfile::tempdir().expect("a directory");
     let go = place.path().join("go");
     let script = format!("echo ready; while ! [ -e '{}' ]; do sleep 0.02; done; exit 3", go.display());
     let supervisor = roles::supervisor_of(&script);
@@ -113,7 +112,7 @@ fn a_signal_that_was_ignored_before_stays_ignored() {
     command.extend(supervisor);
     let running = Running::start(&command);
     running.signal(Signal::HUP);
-    std::fs::write(go, "").expect("the folder is there");
+    std::fs::write(go, "").expect("the directory is there");
     let rest = running.rest();
     assert!(rest.starts_with("outcome=Exited(3) gone=true\ncancelled=None\nnext=Exited(0)\n"), "{rest}");
 }

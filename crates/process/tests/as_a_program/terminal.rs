@@ -59,7 +59,7 @@ impl Session {
         self.keyboard_and_screen.write_all(keys.as_bytes()).expect("the terminal takes keys");
     }
 
-    /// Reads until `text` has been shown, and forgets what came before it.
+    /// Reads until `text` has been shown, and discards what came before it.
     fn shows(&mut self, text: &str) {
         let until = Instant::now() + STUCK_TIMEOUT;
         loop {
@@ -138,7 +138,7 @@ fn shell() -> Option<Session> {
     Some(session)
 }
 
-/// The supervisor of `script` as a line for a shell.
+/// Returns a shell command line that supervises `script`.
 fn line(script: &str) -> String {
     let quoted =
         roles::supervisor_of(script).into_iter().map(|word| format!("'{}'", word.replace('\'', r"'\''")));
