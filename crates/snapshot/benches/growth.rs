@@ -1,5 +1,5 @@
-//! How time and memory grow with the tree: 10,000, 100,000 and 1,000,000 files, each looked at in a process of its own,
-//! so that the peak of memory is that of one look.
+//! Growth of time and memory with the tree: 10,000, 100,000 and 1,000,000 files, each scanned in a process of its own,
+//! so that peak memory is that of a single scan.
 //!
 //! `cargo bench -p probity-snapshot --bench growth -- [number of files …]`
 
@@ -31,8 +31,7 @@ fn main() {
     for n_files in sizes {
         let home = tempfile::tempdir().expect("a temporary directory");
         made::files(&home.path().join("tree"), n_files, 30);
-        // Writing the tree back to the disk must not run beside the looks, and what was written a moment ago is always
-        // read again.
+        // Writing the tree to disk must not overlap with the scans, and recently written files are always read again.
         Command::new("sync").status().expect("sync runs");
         std::thread::sleep(Duration::from_secs(3));
         let (cold_time, cold_memory) = best_of("cold", home.path());
@@ -44,7 +43,7 @@ fn main() {
     }
 }
 
-/// The shortest time and the largest memory of some looks, each in a process of its own.
+/// Returns the shortest time and the largest memory of several scans, each in a process of its own.
 fn best_of(step: &str, place: &Path) -> (f64, u64) {
     let me = std::env::current_exe().expect("the path of this program");
     let looks = (0..ROUNDS).map(|_| {
@@ -56,7 +55,7 @@ fn best_of(step: &str, place: &Path) -> (f64, u64) {
     looks.fold((f64::MAX, 0), |(ms, mb), (this_ms, this_mb)| (ms.min(this_ms), mb.max(whole(this_mb))))
 }
 
-/// One look at the tree, and what it took.
+/// Scans the tree once and prints the cost.
 fn look(step: &str, place: &Path) {
     let (root, cache_file) = (place.join("tree"), place.join("cache"));
     let options = Options { git_ids: Some(ObjectFormat::Sha1), ..Options::default() };
@@ -73,7 +72,7 @@ fn look(step: &str, place: &Path) {
     println!("{ms} {}", peak_mb());
 }
 
-/// The peak of resident memory of this process, as Linux tells it; 0 elsewhere.
+/// Returns the peak resident memory of this process on Linux; 0 elsewhere.
 fn peak_mb() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

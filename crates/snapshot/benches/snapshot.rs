@@ -1,6 +1,6 @@
-//! How long seeing takes, beside what one would use instead: `git status` for a second look, and reading every file
-//! for a first one. All measurements of a round are taken back to back, since only their ratios mean something on a
-//! machine that does other work too.
+//! Speed of snapshots compared with the alternatives: `git status` for a second scan, and reading every file for a
+//! first one. All measurements of a round are taken back to back, since only their ratios are meaningful on a machine
+//! that does other work too.
 //!
 //! `cargo bench -p probity-snapshot -- [number of files] [longest file in lines]`
 
@@ -28,8 +28,7 @@ fn main() {
     let root = home.path().join("tree");
     make_tree(&root, n_files, max_lines);
     let cache_file = home.path().join("cache");
-    // Writing the tree back to the disk must not run beside the looks, and what was written a moment ago is always
-    // read again.
+    // Writing the tree to disk must not overlap with the scans, and recently written files are always read again.
     Command::new("sync").status().expect("sync runs");
     std::thread::sleep(Duration::from_secs(3));
     let plain = Options::default();
@@ -56,7 +55,7 @@ fn main() {
     }
 }
 
-/// The seconds that each step takes in each round.
+/// Returns the seconds that each step takes in each round.
 fn measure(steps: &[Step<'_>]) -> Vec<Vec<f64>> {
     let mut times = vec![Vec::new(); steps.len()];
     for round in 0..=ROUNDS {
@@ -82,7 +81,7 @@ fn again(root: &Path, known: &Snapshot, options: &Options) {
     assert_eq!(delta(known, &now), []);
 }
 
-/// Reads every file as a plain program would: directories from a shared list, one buffer a thread.
+/// Reads every file as a plain program would: directories from a shared list, one buffer per thread.
 fn read_all(root: &Path) {
     let dirs = Mutex::new((vec![root.to_owned()], 0_usize));
     let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -127,7 +126,7 @@ fn read_some(dirs: &Mutex<(Vec<PathBuf>, usize)>) {
     }
 }
 
-/// A tree of files that git knows.
+/// Creates a tree of files that git knows.
 fn make_tree(root: &Path, n_files: usize, max_lines: usize) {
     made::files(root, n_files, max_lines);
     git(root, &["init", "-q", "."]);

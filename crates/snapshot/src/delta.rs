@@ -1,12 +1,12 @@
 //! The delta D: the paths that differ between two snapshots.
 //!
-//! * A path is *modified* if its type, its permission bits or its content differ. What could not be read has no
-//!   known content; it is the same only if device, inode, size and times are.
-//! * A directory that came or went is in D only if nothing below it tells the same: an added one if it is empty
-//!   afterwards, a removed one if it was empty before. (One that was not looked into counts as empty.)
+//! * A path is *modified* if its type, its permission bits or its content differ. The content of an unreadable entry is
+//!   unknown; it is unchanged only if device, inode, size and times are.
+//! * A directory that was added or removed is in D only if nothing below it implies that: an added one if it is empty
+//!   afterwards, a removed one if it was empty before. A directory that was not entered counts as empty.
 //! * A directory whose type or permission bits changed is always in D.
-//! * A rename is a deletion and an addition. If a file takes the place of a directory, the path is modified and
-//!   everything below it deleted; the other way round, it is added.
+//! * A rename is a deletion and an addition. If a file replaces a directory, the path is modified and everything below
+//!   it deleted; in the reverse case everything below is added.
 //!
 //! D is empty exactly when the two root hashes are equal.
 
@@ -18,19 +18,16 @@ use probity_core::Digest;
 use probity_paths::RepoPath;
 use std::cmp::Ordering;
 
-/// What happened to a path.
+/// The kind of a change to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChangeKind {
-    /// It was not there before.
     Added,
-    /// It was and is there, but not the same.
     Modified,
-    /// It is no longer there.
     Deleted,
 }
 
 impl ChangeKind {
-    /// The word for it in documents.
+    /// Returns the name used in documents.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Added => "added",
@@ -43,26 +40,21 @@ impl ChangeKind {
 /// One path of D.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Where it is.
     pub path: RepoPath,
-    /// What happened.
     pub change: ChangeKind,
-    /// What was there.
     pub before: Option<Side>,
-    /// What is there.
     pub after: Option<Side>,
 }
 
-/// What is at a path on one side of a delta.
+/// The entry at a path on one side of a delta.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Side {
-    /// What it is.
     pub kind: Kind,
     /// The twelve permission bits.
     pub mode: u32,
-    /// How many bytes a file or the target of a link has; 0 for everything else.
+    /// Length of a file or link target in bytes; 0 for everything else.
     pub size: u64,
-    /// The hash of a file's bytes or of a link's target; `None` for everything else, and for what could not be read.
+    /// Hash of a file's bytes or a link's target; `None` for everything else, and for unreadable entries.
     pub digest: Option<Digest>,
 }
 
@@ -77,7 +69,7 @@ impl Side {
     }
 }
 
-/// The paths that differ, sorted by their bytes.
+/// Returns the paths that differ, sorted by their bytes.
 pub fn delta(before: &Snapshot, after: &Snapshot) -> Vec<Change> {
     let mut changes = Vec::new();
     compare(before, after, Equal::Skip, |pair| changes.extend(change(before, after, pair)));
@@ -85,29 +77,28 @@ pub fn delta(before: &Snapshot, after: &Snapshot) -> Vec<Change> {
     changes
 }
 
-/// How an entry was touched that is the same in type, permission bits and content.
+/// The way an entry was touched while its type, permission bits and content stayed the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Touch {
     /// Its owner, extended attributes, access list or names changed, or it was moved away and back.
     Attributes,
-    /// It was written, and holds the same again.
+    /// It was written, and has the same content again.
     Written,
     /// Another object has its name now, with the same content.
     Replaced,
 }
 
-/// An entry that is no part of D, and was touched all the same.
+/// An entry that was touched but is not part of D.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Touched {
-    /// Where it is.
     pub path: RepoPath,
-    /// What can be told of it.
     pub touch: Touch,
 }
 
-/// The entries that are no part of D, although something about them changed. Sorted by bytes.
+/// Returns the entries that are not part of D although something about them changed, sorted by bytes.
 ///
-/// Of directories only a change of attributes is told: whatever comes or goes below them touches them too.
+/// For directories only a change of attributes is reported, because everything that comes or goes below touches them
+/// too.
 pub fn touched(before: &Snapshot, after: &Snapshot) -> Vec<Touched> {
     let mut touched = Vec::new();
     compare(before, after, Equal::Visit, |pair| {
@@ -144,7 +135,7 @@ fn touch(old: &Record, new: &Record) -> Option<Touch> {
     }
 }
 
-/// The place of an entry: its directory, and which child it is.
+/// The position of an entry: its directory and its index there.
 type Spot = (DirId, usize);
 
 /// An entry on one side or on both.
@@ -155,14 +146,14 @@ enum Pair {
     Both(Spot, Spot),
 }
 
-/// What to do with directories whose hashes are equal.
+/// The treatment of directories whose hashes are equal.
 #[derive(Clone, Copy, PartialEq)]
 enum Equal {
     Skip,
     Visit,
 }
 
-/// Goes through both trees side by side, directory by directory.
+/// Walks both trees side by side, directory by directory.
 fn compare(before: &Snapshot, after: &Snapshot, equal: Equal, mut visit: impl FnMut(Pair)) {
     let mut todo = vec![(Some(ROOT), Some(ROOT))];
     while let Some((one, other)) = todo.pop() {
@@ -186,7 +177,7 @@ fn compare(before: &Snapshot, after: &Snapshot, equal: Equal, mut visit: impl Fn
     }
 }
 
-/// The places of the children on both sides, name by name.
+/// Pairs the children of both sides by name.
 fn merge<'a>(
     old: Option<&'a Dir>,
     new: Option<&'a Dir>,
@@ -234,7 +225,8 @@ fn change(before: &Snapshot, after: &Snapshot, pair: Pair) -> Option<Change> {
     }
 }
 
-/// Whether two entries agree in type, permission bits and content. Children of directories speak for themselves.
+/// Returns true if two entries agree in type, permission bits and content. Children of directories are compared
+/// separately.
 fn is_same(old: &Record, new: &Record) -> bool {
     let holds_same = match (&old.held, &new.held) {
         (Held::Directory(Some(_)), Held::Directory(Some(_))) => true,
@@ -246,7 +238,7 @@ fn is_same(old: &Record, new: &Record) -> bool {
     holds_same && old.facts.mode == new.facts.mode
 }
 
-/// All that can be compared of what was not read.
+/// Compares all that is known of entries that were not read.
 fn looks_same(old: &Facts, new: &Facts) -> bool {
     let key = |facts: &Facts| (facts.device, facts.inode, facts.size, facts.mtime_ns, facts.ctime_ns);
     key(old) == key(new)
@@ -257,7 +249,7 @@ impl Snapshot {
         &self.dir(dir).records[place]
     }
 
-    /// The directory at a spot, if it is one that was looked into.
+    /// Returns the directory at a position, if it is one that was entered.
     fn below(&self, at: Spot) -> Option<DirId> {
         match self.record(at).held {
             Held::Directory(id) => id,

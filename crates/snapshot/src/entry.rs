@@ -1,4 +1,4 @@
-//! The entries of a snapshot as a caller sees them, and their order.
+//! The entries of a snapshot as callers see them, and their order.
 
 use crate::object::GitId;
 use crate::record::{Dir, DirId, Held, Kind, Record};
@@ -6,7 +6,6 @@ use crate::snapshot::Snapshot;
 use probity_core::Digest;
 use probity_paths::RepoPath;
 
-/// One entry of a snapshot.
 #[derive(Debug, Clone)]
 pub struct Entry<'a> {
     path: RepoPath,
@@ -24,64 +23,61 @@ impl<'a> Entry<'a> {
         &self.dir.records[self.place]
     }
 
-    /// Where it is.
     pub fn path(&self) -> &RepoPath {
         &self.path
     }
 
-    /// What it is.
     pub fn kind(&self) -> Kind {
         self.record().held.kind()
     }
 
-    /// The twelve permission bits.
+    /// Returns the twelve permission bits.
     pub fn mode(&self) -> u32 {
         self.record().facts.mode.into()
     }
 
-    /// How many bytes a file or the target of a link has; 0 for everything else.
+    /// Returns the length of a file or link target in bytes; 0 for everything else.
     pub fn size(&self) -> u64 {
         size(self.record())
     }
 
-    /// When it was last written, in nanoseconds since 1970.
+    /// Returns the time of the last write, in nanoseconds since 1970.
     pub fn mtime_ns(&self) -> i64 {
         self.record().facts.mtime_ns
     }
 
-    /// When anything about it last changed, in nanoseconds since 1970.
+    /// Returns the time of the last change to anything about the entry, in nanoseconds since 1970.
     pub fn ctime_ns(&self) -> i64 {
         self.record().facts.ctime_ns
     }
 
-    /// The device and the inode.
+    /// Returns the device and the inode.
     pub fn object(&self) -> (u64, u64) {
         (self.record().facts.device, self.record().facts.inode)
     }
 
-    /// How many names the object has.
+    /// Returns the number of hard links to the object.
     pub fn links(&self) -> u32 {
         self.record().facts.links
     }
 
-    /// The hash of a file's bytes or of a link's target; `None` for everything else, and for what could not be read.
+    /// Returns the hash of a file's bytes or a link's target; `None` for everything else, and for unreadable entries.
     pub fn digest(&self) -> Option<Digest> {
         self.record().held.digest()
     }
 
-    /// Where a link points to.
     pub fn link_target(&self) -> Option<&'a [u8]> {
         self.dir.target(u32::try_from(self.place).ok()?)
     }
 
-    /// The id that git gives to a file of these bytes, if the snapshot has ids.
+    /// Returns the git blob id of a file, if the snapshot has ids.
     pub fn git_id(&self) -> Option<GitId> {
         let id = self.dir.git_ids.get(self.place * self.git_id_len..)?.get(..self.git_id_len)?;
         matches!(self.record().held, Held::File(Some(_))).then(|| GitId::from_bytes(id))?
     }
 }
 
-/// The size that counts: directories and special files have one that means nothing.
+/// Returns the meaningful size: that of directories and special files means nothing.
 pub(crate) fn size(record: &Record) -> u64 {
     match record.held.kind() {
         Kind::File | Kind::Symlink => record.facts.size,
@@ -89,10 +85,10 @@ pub(crate) fn size(record: &Record) -> u64 {
     }
 }
 
-/// Goes through a snapshot in the order of the bytes of the paths.
+/// Iterates over a snapshot in the byte order of the paths.
 ///
-/// That is not quite the order of a tree: `a`, `a.c`, `a/b`, since `.` comes before `/`. So a directory's children
-/// wait until every sibling that sorts before `a/` is done.
+/// That differs from the order of a tree walk: `a`, `a.c`, `a/b`, since `.` sorts before `/`. A directory's children
+/// therefore wait until every sibling that sorts before `a/` is done.
 pub(crate) struct Entries<'a> {
     snapshot: &'a Snapshot,
     levels: Vec<Level>,
@@ -103,7 +99,7 @@ pub(crate) struct Entries<'a> {
 struct Level {
     dir: DirId,
     next: usize,
-    /// The directories that were listed and wait for their children to be.
+    /// Directories already listed whose children are still waiting.
     waiting: Vec<usize>,
     path_len: usize,
 }
@@ -114,7 +110,7 @@ impl<'a> Entries<'a> {
         Self { snapshot, levels: vec![root], path: Vec::new() }
     }
 
-    /// The directory whose children come next on this level, if it is their turn.
+    /// Returns the directory whose children come next on this level, if it is their turn.
     fn turn(dir: &Dir, level: &Level) -> Option<usize> {
         let &place = level.waiting.last()?;
         let name = dir.name(&dir.records[place]);

@@ -1,30 +1,25 @@
-//! What a snapshot found that cannot be judged safely, or could not be read.
+//! Findings of a snapshot: entries that are unsafe to judge or could not be read.
 
 use crate::record::DirId;
 use probity_core::Reason;
 use probity_paths::RepoPath;
 
-/// One thing that a caller has to weigh. Whether it fails a run is the caller's decision.
+/// A finding for the caller, who decides if it fails a run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TreeFinding {
-    /// Where it is.
     pub path: RepoPath,
-    /// What it is.
     pub reason: Reason,
-    /// More about it, for a person; may be empty.
+    /// Details for a person; may be empty.
     pub detail: String,
 }
 
-/// Where a finding is while the walk goes on.
+/// The location of a finding during the walk.
 #[derive(Debug)]
 pub(crate) enum At {
-    /// The directory itself.
     Dir(DirId),
-    /// A child of the directory.
     Child(DirId, Box<[u8]>),
 }
 
-/// A finding of the walk.
 #[derive(Debug)]
 pub(crate) struct Finding {
     pub(crate) at: At,

@@ -1,10 +1,10 @@
-//! Seeing a tree, whatever those who work in it do to hide.
+//! Snapshots of a tree, designed to detect even deliberately hidden changes.
 //!
 //! Owns: snapshots, deltas, facts of git repositories, writing entries back.
 //! May use: core, paths.
 //! Must not know: what a change was allowed to do.
 //!
-//! * [`Snapshot`]: every entry of the content zone at one time, with a root hash and what was found unsafe.
+//! * [`Snapshot`]: every entry of the content zone at one time, with a root hash and findings about unsafe entries.
 //! * [`delta()`]: the paths that differ between two snapshots; [`touched`]: those that were only touched.
 //! * [`cache`]: the last snapshot in a file, so that the next one is cheap.
 //! * [`git`]: facts read from a repository, and the protected zone.
@@ -12,29 +12,29 @@
 //!
 //! # The two zones
 //!
-//! *Content* is everything below the root, ignored files, build outputs, submodules and nested repositories (with their
-//! inner `.git`) included. Left out are exactly the root's own `.git` and the names under which Probity keeps its
-//! state. The *protected zone* is what lies behind that `.git`: see [`git`].
+//! *Content* is everything below the root, including ignored files, build outputs, submodules and nested repositories
+//! (with their inner `.git`). Only the root's own `.git` and the names under which Probity keeps its state are left
+//! out. The *protected zone* is what lies behind that `.git`: see [`git`].
 //!
-//! # What it promises
+//! # Promises
 //!
-//! The walk goes from directory handle to directory handle and never follows a link. Any byte may be in a name, no
-//! path is too long, nothing is skipped: what cannot be read, or does not come to rest, is an entry and a finding.
-//! Nothing that belongs to the tree is started, and no setting of git has a say.
+//! The walk goes from directory handle to directory handle and never follows a link. Names may contain any byte, no
+//! path is too long, and nothing is skipped: an entry that cannot be read, or keeps changing, is an entry and a
+//! finding. Nothing that belongs to the tree is started, and no setting of git has any influence.
 //!
-//! # What it cannot see
+//! # Limits
 //!
 //! * A change that was undone before the second snapshot leaves no delta; if it left a trace in the times, [`touched`]
-//!   tells.
-//! * A snapshot is not one instant. An entry that changes while it is looked at is read again; one that changes
-//!   before or after its turn is seen as it was then. Take snapshots when nobody writes.
-//! * A single write that is under way for the whole time a file is read, or a write through a memory map, does not
-//!   show in its times; the file may be read half-written, and is read again by the next snapshot.
+//!   reports it.
+//! * A snapshot is not one instant. An entry that changes while it is read is read again; one that changes before or
+//!   after its turn is seen as it was then. Take snapshots when nobody writes.
+//! * A single write that lasts for the whole time a file is read, or a write through a memory map, does not show in its
+//!   times; the file may be read half-written, and is read again by the next snapshot.
 //! * Owners, extended attributes and access lists are not compared. Changing them changes the ctime: see [`touched`].
-//! * What lies behind a mount point, and the permission bits of the root directory itself.
+//! * Anything behind a mount point, and the permission bits of the root directory itself, are not seen.
 //! * The cache has limits of its own: see [`cache`].
-//! * Outside Linux mounts of the same device are not told apart ([`Note::NoMountIds`]), and a git directory made again
-//!   is told by its inode only.
+//! * Outside Linux, mounts of the same device cannot be distinguished ([`Note::NoMountIds`]), and a re-created git
+//!   directory is recognized by its inode only.
 
 pub mod cache;
 mod delta;

@@ -1,8 +1,8 @@
-//! Ways out of the tree: symbolic links whose target leaves it, and hard links with a name outside.
+//! Finds ways out of the tree: symbolic links whose target is outside, and hard links with a name outside.
 //!
-//! A link is followed by its text alone, through links inside the tree, as the system would. It leaves the tree if
-//! it climbs above the root or names an absolute path that does not begin with the root's. A link that leads into
-//! the root's own path is inside, and noted. Links that lead in circles or to nothing leave nowhere.
+//! A link is followed by its text alone, through links inside the tree, as the system would. It leaves the tree if it
+//! climbs above the root or names an absolute path that does not start with the root's. An absolute link into the root
+//! is inside, and noted. Links that form a cycle or lead to nothing do not leave the tree.
 
 use crate::finding::TreeFinding;
 use crate::record::{DirId, Held, Kind};
@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// How many links the system follows in one path.
+/// Number of links that the system follows in one path.
 const MAX_LINKS: usize = 40;
 
-/// How many names a path may have, all links written out, before it is given up as leaving the tree.
+/// Maximum number of names in a path after expanding all links; a longer one counts as leaving the tree.
 const MAX_STEPS: usize = 4096;
 
 /// Reports every way out.
@@ -75,21 +75,20 @@ fn symlinks(snapshot: &Snapshot, root: &[u8], findings: &mut Vec<TreeFinding>, n
     }
 }
 
-/// Where a link leads.
 #[derive(Debug, PartialEq)]
 enum Way {
     Inside,
     Out,
 }
 
-/// Goes along the text of links.
+/// Follows the text of links.
 struct Walker<'a> {
     snapshot: &'a Snapshot,
     root: &'a [u8],
-    /// The directories from the root (which is not among them) to here. `None`: something that is no directory of the
-    /// snapshot; below it there can only be names.
+    /// The directories below the root down to here. `None` for something that is not a directory of the snapshot, below
+    /// which only names can follow.
     at: Vec<Option<DirId>>,
-    /// The names to go, the next one last.
+    /// The remaining names, the next one last.
     ahead: Vec<&'a [u8]>,
 }
 
@@ -132,7 +131,7 @@ impl<'a> Walker<'a> {
         Way::Out
     }
 
-    /// Goes to `name`; if it is a link it stays, and gives the link's target.
+    /// Moves to `name`. If it is a link, does not move and returns the link's target.
     fn step(&mut self, name: &[u8]) -> Option<&'a [u8]> {
         let here = self.at.last().copied().unwrap_or(Some(ROOT));
         let dir = here.map(|id| self.snapshot.dir(id));
@@ -151,7 +150,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Puts the names of `target` ahead; `false` if it is absolute and not below the root.
+    /// Queues the names of `target`; returns false if it is absolute and not below the root.
     fn enter(&mut self, target: &'a [u8]) -> bool {
         let mut names: Vec<&[u8]> = target.split(|&byte| byte == b'/').collect();
         if target.first() == Some(&b'/') {

@@ -1,4 +1,4 @@
-//! Looking at one child of a directory: from its name to a record, with the help of what is known from before.
+//! Inspects one child of a directory and produces its record, reusing earlier results where they still hold.
 
 use crate::finding::{At, Finding};
 use crate::names;
@@ -11,21 +11,21 @@ use rustix::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// What a walk knows about its tree, whichever entry it looks at.
+/// The facts about the tree that apply to every entry of a walk.
 pub(crate) struct Ground<'a> {
     pub(crate) root: OwnedFd,
     pub(crate) root_stat: Stat,
-    /// What is known from before; nothing where the times of files cannot be relied on.
+    /// The earlier snapshot; `None` where the times of files are not reliable.
     pub(crate) known: Option<&'a Snapshot>,
     pub(crate) git_id_len: usize,
     pub(crate) patience: Patience,
-    /// Grows by the entries that were looked at.
+    /// Counts the inspected entries.
     pub(crate) n_entries_seen: Option<Arc<AtomicU64>>,
 }
 
 impl Ground<'_> {
-    /// Whether an entry lies on another mount, or is a directory of another file system. (The device of a plain file
-    /// says nothing: on an overlay it may differ.)
+    /// Returns true if an entry is on another mount, or is a directory of another file system. (The device of a plain
+    /// file says nothing: on an overlay it may differ.)
     pub(crate) fn is_foreign(&self, stat: &Stat) -> bool {
         match (self.root_stat.mount, stat.mount) {
             (Some(root), Some(here)) if root != here => true,
@@ -33,7 +33,7 @@ impl Ground<'_> {
         }
     }
 
-    /// Whether `record`, taken before, still tells the content of an entry that now looks like `stat`.
+    /// Returns true if an earlier `record` still gives the content of an entry that now has `stat`.
     fn still_holds(&self, known: &Snapshot, record: &Record, stat: &Stat) -> bool {
         record.held.digest().is_some()
             && record.held.kind() == stat.kind
@@ -49,24 +49,24 @@ pub(crate) struct Part {
     pub(crate) records: Vec<Record>,
     pub(crate) targets: Vec<(u32, Box<[u8]>)>,
     pub(crate) git_ids: Vec<u8>,
-    /// The directories to descend into, by place of the record.
+    /// The directories to enter, by index of the record.
     pub(crate) subdirs: Vec<(u32, Stat)>,
     pub(crate) findings: Vec<Finding>,
-    /// Whether a name was gone when it was looked at: the listing is out of date.
+    /// True if a name was gone when it was inspected: the listing is out of date.
     pub(crate) is_stale: bool,
 }
 
-/// One child to look at.
+/// One child to inspect.
 pub(crate) struct Child<'a> {
     pub(crate) dir: BorrowedFd<'a>,
     pub(crate) dir_id: u32,
     pub(crate) name: &'a [u8],
     pub(crate) listed: Listed,
-    /// The directory in the known snapshot, and the place of the child there.
+    /// The directory in the known snapshot, and the index of the child there.
     pub(crate) known: Option<(&'a Dir, usize)>,
 }
 
-/// What a look at a child gives.
+/// The result of inspecting a child.
 struct Seen {
     stat: Stat,
     held: Held,
@@ -80,7 +80,7 @@ impl Seen {
 }
 
 impl Part {
-    /// Looks at `child` and keeps what it is, together with what is wrong with it.
+    /// Inspects `child` and records it, together with any problem.
     pub(crate) fn look(&mut self, ground: &Ground<'_>, reader: &mut Reader, child: &Child<'_>) {
         let start = self.git_ids.len();
         let seen = ground.patience.settle(|| {
@@ -113,7 +113,7 @@ impl Part {
         self.records.push(Record { name, facts: Facts::from(&seen.stat), held: seen.held });
     }
 
-    /// Sees the child once. A file that nobody knows is opened at once: its handle tells all that a look would.
+    /// Inspects the child once. An unknown file is opened directly, because its handle gives all that a stat would.
     fn see(&mut self, ground: &Ground<'_>, reader: &mut Reader, child: &Child<'_>) -> Result<Seen, Trouble> {
         if child.known.is_none() && child.listed.kind == Some(Kind::File) {
             return self.file(reader, child);
@@ -138,7 +138,7 @@ impl Part {
         Ok(Seen { stat, held: Held::File(Some(digest)), target: None })
     }
 
-    /// Takes the content from what is known, if the entry still looks the same.
+    /// Reuses known content if the entry is unchanged.
     fn recall(&mut self, ground: &Ground<'_>, child: &Child<'_>, stat: Stat) -> Option<Seen> {
         let (dir, place) = child.known?;
         let record = &dir.records[place];
@@ -152,7 +152,7 @@ impl Part {
         Some(Seen { stat, held: record.held, target })
     }
 
-    /// Reports what cannot be judged safely; says whether the entry lies on the tree's own mount.
+    /// Reports what is unsafe to judge; returns true if the entry is on the tree's own mount.
     fn judge(&mut self, ground: &Ground<'_>, child: &Child<'_>, stat: &Stat) -> bool {
         match stat.kind {
             Kind::Fifo => self.report(child, Reason::UnsafeFifo, String::new()),

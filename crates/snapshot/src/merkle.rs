@@ -1,4 +1,4 @@
-//! The hash of a directory, and so of a tree: equal hashes, equal trees.
+//! The hash of a directory, and thereby of a tree: equal hashes mean equal trees.
 //!
 //! The hash of a directory is the SHA-256 of these bytes; numbers are big-endian and unsigned:
 //!
@@ -9,11 +9,11 @@
 //!   length of the name                     4 bytes
 //!   name
 //!   permission bits (the twelve of 07777)  2 bytes
-//!   what it is                             1 byte
-//!   what it holds
+//!   tag of its type                        1 byte
+//!   content
 //! ```
 //!
-//! | What it is | Byte | What it holds |
+//! | Type | Tag | Content |
 //! |---|---|---|
 //! | file | `f` | SHA-256 of its bytes, 32 bytes |
 //! | symbolic link | `l` | SHA-256 of its target, 32 bytes |
@@ -26,23 +26,23 @@
 //!
 //! The root hash of a snapshot is the hash of its root directory. The root directory has no name, so its own
 //! permission bits are in no hash. Times, inodes, owners, link counts and the sizes of directories are in no hash
-//! either, except for what was not read: there they are all that can be compared.
+//! either; only an unread entry is hashed by its device, inode, size and times, because nothing else can be compared.
 
 use crate::record::{Dir, Facts, Held, Record};
 use probity_core::Digest;
 use probity_core::digest::Hasher;
 
-/// Fills in the hashes of all directories, the last first: a parent comes before its children in `dirs`.
+/// Computes the hashes of all directories, last to first: a parent comes before its children in `dirs`.
 pub(crate) fn hash_all(dirs: &mut [Dir]) {
     hash_where(dirs, |_| true);
 }
 
-/// Fills in the hashes of the directories that have directories; the others have theirs from [`hash_leaf`].
+/// Computes the hashes of directories that contain directories; the others have theirs from [`hash_leaf`].
 pub(crate) fn hash_parents(dirs: &mut [Dir]) {
     hash_where(dirs, |dir| !is_leaf(dir));
 }
 
-/// Fills in the hash of a directory if that needs no other: then those who walk can do it side by side.
+/// Computes the hash of a directory without subdirectories, which walking threads can do in parallel.
 pub(crate) fn hash_leaf(dir: &mut Dir) {
     if is_leaf(dir) {
         dir.hash = hash_dir(dir, &[], &mut Vec::new());
@@ -94,7 +94,7 @@ fn put_record(dir: &Dir, record: &Record, dirs: &[Dir], bytes: &mut Vec<u8>) {
     }
 }
 
-/// The byte that says what an entry is.
+/// Returns the type tag of an entry.
 pub(crate) const fn tag(held: &Held) -> u8 {
     match held {
         Held::File(Some(_)) => b'f',

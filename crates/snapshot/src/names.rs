@@ -1,12 +1,12 @@
-//! Names that deceive: those that pass for `.git` on another system, and those that a folding file system holds to
-//! be one.
+//! Deceptive names: those that another system takes for `.git`, and those that a case-folding file system considers
+//! equal.
 
 use crate::record::{Dir, Kind, Record};
 use unicode_normalization::UnicodeNormalization;
 
-/// Whether another system may take `name` for `.git`: Windows ignores case and trailing dots and spaces, cuts at a
-/// colon, splits at a backslash and knows `git~1`; the Mac ignores case and some invisible characters. The name
-/// `.git` itself passes for nothing.
+/// Returns true if another system may take `name` for `.git`: Windows ignores case and trailing dots and spaces, cuts
+/// at a colon, splits at a backslash and knows `git~1`; macOS ignores case and some invisible characters. The name
+/// `.git` itself does not count.
 pub(crate) fn passes_for_git(name: &[u8]) -> bool {
     let may = |byte: &u8| matches!(byte, b'g' | b'G');
     name != b".git"
@@ -33,8 +33,8 @@ fn is_ignored_by_mac(character: char) -> bool {
         '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
-/// The pairs of children that are one object under two spellings of one name: only a file system that folds names
-/// shows such a thing. Hard links are two names for one object too, but they say so in their link count.
+/// Returns the pairs of children that are one object under two spellings of a name, which only happens on a file system
+/// that folds names. Hard links also give one object two names, but their link count shows it.
 pub(crate) fn collisions(dir: &Dir) -> Vec<(usize, usize)> {
     let mut objects: Vec<(u64, usize)> = (0..dir.records.len())
         .filter(|&place| is_single(&dir.records[place]))
@@ -46,12 +46,12 @@ pub(crate) fn collisions(dir: &Dir) -> Vec<(usize, usize)> {
     twins.filter(|&(one, other)| spelling(one) == spelling(other)).collect()
 }
 
-/// Whether the object can have one name only. An inode of 0 is one that could not be seen.
+/// Returns true if the object can have only one name. An inode of 0 means that it could not be seen.
 fn is_single(record: &Record) -> bool {
     record.facts.inode != 0 && (record.facts.links == 1 || record.held.kind() == Kind::Directory)
 }
 
-/// The form in which folding file systems compare names.
+/// Returns the form in which folding file systems compare names.
 fn folded(name: &[u8]) -> Vec<u8> {
     match std::str::from_utf8(name) {
         Ok(text) => text.nfc().flat_map(char::to_lowercase).nfc().collect::<String>().into_bytes(),
@@ -97,7 +97,7 @@ mod tests {
         assert!(!passes_for_git(b".git\xff"));
     }
 
-    /// A directory with children of these names, inodes and link counts.
+    /// Builds a directory with children of these names, inodes and link counts.
     fn dir(children: &[(&str, u64, u32)]) -> Dir {
         let mut names = Vec::new();
         let record = |&(name, inode, links): &(&str, u64, u32)| {

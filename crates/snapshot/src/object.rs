@@ -1,20 +1,20 @@
-//! Git's names for content, so that a caller can know which contents git already holds.
+//! Git object ids, which tell a caller what content git already has.
 
 use probity_core::digest::Hasher;
 use sha1::{Digest as _, Sha1};
 use std::fmt;
 
-/// How a repository names its objects.
+/// The hash that a repository names its objects by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ObjectFormat {
-    /// 20 bytes; what nearly every repository has.
+    /// 20 bytes; used by nearly every repository.
     Sha1,
     /// 32 bytes.
     Sha256,
 }
 
 impl ObjectFormat {
-    /// How many bytes an id has.
+    /// Returns the length of an id in bytes.
     pub const fn id_len(self) -> usize {
         match self {
             Self::Sha1 => 20,
@@ -23,12 +23,11 @@ impl ObjectFormat {
     }
 }
 
-/// The id of a git object.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GitId(Box<[u8]>);
 
 impl GitId {
-    /// Takes the bytes of an id, or `None` when no format has ids of that length.
+    /// Creates an id from bytes; `None` if no format has ids of that length.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         [ObjectFormat::Sha1, ObjectFormat::Sha256]
             .iter()
@@ -36,7 +35,7 @@ impl GitId {
             .then(|| Self(bytes.into()))
     }
 
-    /// Reads 40 or 64 lower-case hex digits.
+    /// Parses 40 or 64 lower-case hex digits.
     pub fn from_hex(digits: &[u8]) -> Option<Self> {
         if digits.iter().any(u8::is_ascii_uppercase) {
             return None;
@@ -47,7 +46,7 @@ impl GitId {
         Self::from_bytes(id)
     }
 
-    /// The id of a blob with this content.
+    /// Returns the id of a blob with this content.
     pub fn of_blob(format: ObjectFormat, content: &[u8]) -> Self {
         let mut hasher = BlobHasher::new(format, content.len() as u64);
         hasher.update(content);
@@ -56,7 +55,6 @@ impl GitId {
         Self(id.into())
     }
 
-    /// The bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -74,14 +72,14 @@ impl fmt::Debug for GitId {
     }
 }
 
-/// Computes the id of a blob while its bytes go by.
+/// Computes the id of a blob incrementally.
 pub(crate) enum BlobHasher {
     Sha1(Sha1),
     Sha256(Box<Hasher>),
 }
 
 impl BlobHasher {
-    /// Begins a blob of `size` bytes: git hashes the length first.
+    /// Starts a blob of `size` bytes: git hashes the length first.
     pub(crate) fn new(format: ObjectFormat, size: u64) -> Self {
         let mut hasher = match format {
             ObjectFormat::Sha1 => Self::Sha1(Sha1::new()),

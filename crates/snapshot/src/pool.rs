@@ -1,11 +1,10 @@
-//! A small crew of threads for work that makes more work.
+//! A small thread pool for tasks that create more tasks.
 //!
-//! The newest task is taken first. A tree is thus walked deep before wide, and only few directories are open at a
-//! time.
+//! The newest task is taken first. A tree is therefore walked depth-first, and only few directories are open at a time.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The tasks that wait.
+/// The waiting tasks.
 pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
@@ -29,7 +28,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Waits for a task; `None` once nothing waits and nobody could add more.
+    /// Waits for a task; `None` once nothing waits and no running task could add more.
     fn take(&self) -> Option<(T, Busy<'_, T>)> {
         let mut state = self.lock();
         loop {
@@ -44,13 +43,13 @@ impl<T> Queue<T> {
         }
     }
 
-    /// The state is a list and a number, both whole at every step, so a panic elsewhere does not spoil it.
+    /// The state is a list and a number, both consistent at every step, so a panic elsewhere does not corrupt it.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Held while a task is worked on. It counts down on a panic too, or the others would wait for ever.
+/// Held while a task runs. It also counts down on a panic, because the other threads would otherwise wait forever.
 struct Busy<'a, T>(&'a Queue<T>);
 
 impl<T> Drop for Busy<'_, T> {
@@ -63,8 +62,8 @@ impl<T> Drop for Busy<'_, T> {
     }
 }
 
-/// Works off `first` and all that follows from it, one thread for each of `workers`, and gives the workers back. The
-/// first of them is the calling thread; if the system gives no more threads, those that there are do all the work.
+/// Runs `first` and all tasks that follow from it, one thread per worker, and returns the workers. The first worker
+/// uses the calling thread; if the system provides no more threads, the existing ones do all the work.
 pub(crate) fn run<T: Send, W: Send>(
     workers: Vec<W>,
     first: T,

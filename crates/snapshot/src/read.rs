@@ -1,5 +1,5 @@
-//! Reading one entry so that what is reported was true at one moment: it is looked at before and after, and read
-//! again if it changed in between. Memory stays the same however large the file is.
+//! Reads one entry consistently: it is checked before and after, and read again if it changed in between. Memory use
+//! does not depend on the size of the file.
 
 use crate::object::{BlobHasher, ObjectFormat};
 use crate::record::{Kind, Stat};
@@ -12,24 +12,21 @@ use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// How often an entry is read before it is called unstable.
+/// Attempts to read an entry before it is reported as unstable.
 pub(crate) const ATTEMPTS: u32 = 4;
 
 const BUFFER_BYTES: usize = 128 * 1024;
 
-/// Why an entry could not be read.
+/// The reason an entry could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// It is no longer there.
     Gone,
-    /// It is no longer what it was: replaced, or written to.
+    /// It was replaced or written to.
     Changed,
-    /// The system refuses.
     Refused(Errno),
 }
 
 impl Trouble {
-    /// The code that a person sees.
     pub(crate) const fn reason(self) -> Reason {
         match self {
             Self::Gone | Self::Changed => Reason::TreeUnstable,
@@ -59,7 +56,7 @@ impl From<Errno> for Trouble {
     }
 }
 
-/// How long a whole walk may wait for writers to end: a bound on pauses, so that a tree full of writers costs seconds.
+/// The pauses that a whole walk may spend waiting for writers. The limit keeps a tree full of writers down to seconds.
 pub(crate) struct Patience(AtomicU32);
 
 impl Default for Patience {
@@ -69,7 +66,7 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// Waits, a little longer before each new attempt. Once patience is used up, it does not wait any more.
+    /// Waits, a little longer before each new attempt. Does nothing once the budget is used up.
     pub(crate) fn pause(&self, attempt: u32) {
         let spend = |left: u32| left.checked_sub(1);
         if self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok() {
@@ -77,7 +74,7 @@ impl Patience {
         }
     }
 
-    /// Does `step` again while its object changes, a bounded number of times.
+    /// Repeats `step` while its object changes, a bounded number of times.
     pub(crate) fn settle<T>(&self, mut step: impl FnMut() -> Result<T, Trouble>) -> Result<T, Trouble> {
         for attempt in 0..ATTEMPTS - 1 {
             match step() {
@@ -89,7 +86,7 @@ impl Patience {
     }
 }
 
-/// Reads files with one buffer.
+/// Reads files with one reusable buffer.
 pub(crate) struct Reader {
     buffer: Vec<u8>,
     git: Option<ObjectFormat>,
@@ -100,7 +97,7 @@ impl Reader {
         Self { buffer: vec![0; BUFFER_BYTES], git }
     }
 
-    /// Hashes the file `name` below `dir` once. The git blob id is appended to `git_id` if it is wanted.
+    /// Hashes the file `name` below `dir` once. Appends the git blob id to `git_id` if ids are enabled.
     pub(crate) fn file(
         &mut self,
         dir: impl AsFd,
@@ -129,7 +126,7 @@ impl Reader {
         Ok((before, hasher.finish()))
     }
 
-    /// Hands over the `size` bytes of `file`, piece by piece.
+    /// Passes the `size` bytes of `file` to `take`, piece by piece.
     fn pieces(&mut self, file: impl AsFd, size: u64, mut take: impl FnMut(&[u8])) -> Result<(), Trouble> {
         let mut left = size;
         loop {
@@ -139,7 +136,7 @@ impl Reader {
             };
             take(&self.buffer[..n]);
             left = left.checked_sub(n as u64).ok_or(Trouble::Changed)?;
-            // A read that ends short of the buffer, just where the file ends, needs no second one to find the end.
+            // A short read that ends exactly at the expected size needs no second read to find the end.
             if left == 0 && n < self.buffer.len() {
                 return Ok(());
             }
@@ -167,7 +164,7 @@ pub(crate) fn link(dir: impl AsFd, name: &[u8]) -> Result<(Stat, Vec<u8>), Troub
 mod tests {
     use super::*;
 
-    /// Settles on something that changes `n_changes` times, and counts the attempts.
+    /// Retries something that changes `n_changes` times, and counts the attempts.
     fn settle(n_changes: u32) -> (Result<(), Trouble>, u32) {
         let mut n_attempts = 0;
         let result = Patience::default().settle(|| {

@@ -1,29 +1,23 @@
-//! What is known of one entry, held small: a tree has many.
+//! The stored facts of one entry, kept small because a tree has many.
 
 use probity_core::Digest;
 
-/// What an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A regular file.
     File,
-    /// A directory.
     Directory,
-    /// A symbolic link.
     Symlink,
     /// A named pipe.
     Fifo,
-    /// A socket.
     Socket,
-    /// A character device.
     CharDevice,
-    /// A block device.
     BlockDevice,
 }
 
 impl Kind {
-    /// The word for it in documents.
+    /// Returns the name used in documents.
     pub const fn name(self) -> &'static str {
         match self {
             Self::File => "file",
@@ -37,7 +31,7 @@ impl Kind {
     }
 }
 
-/// What the system says about an entry without opening it.
+/// The metadata of an entry, read without opening it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) kind: Kind,
@@ -49,16 +43,16 @@ pub(crate) struct Stat {
     pub(crate) size: u64,
     pub(crate) mtime_ns: i64,
     pub(crate) ctime_ns: i64,
-    /// Which device a device file stands for; 0 for everything else.
+    /// The device that a device file represents; 0 for everything else.
     pub(crate) special: u64,
-    /// The mount it lies on, where the system tells.
+    /// The mount it is on, where the system reports it.
     pub(crate) mount: Option<u64>,
-    /// When it was made, where the system tells; else 0.
+    /// Creation time where the system reports it, otherwise 0.
     pub(crate) born_ns: i64,
 }
 
 impl Stat {
-    /// Of an entry whose name is all that could be seen.
+    /// Returns the metadata of an entry of which only the name is known.
     pub(crate) const fn unknown(kind: Kind, device: u64) -> Self {
         Self {
             kind,
@@ -75,7 +69,7 @@ impl Stat {
         }
     }
 
-    /// Whether both are the same object, whatever happened to it.
+    /// Returns true if both are the same object, even if it changed.
     pub(crate) fn is_same_object(&self, other: &Self) -> bool {
         self.device == other.device && self.inode == other.inode && self.kind == other.kind
     }
@@ -84,7 +78,7 @@ impl Stat {
 /// The number of a directory in its snapshot.
 pub(crate) type DirId = u32;
 
-/// What an entry holds. `None`: it could not be seen, so it is compared by what [`Facts`] say.
+/// The content of an entry. `None` if it could not be read; it is then compared by its [`Facts`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Held {
     /// The hash of the file's bytes.
@@ -100,7 +94,7 @@ pub(crate) enum Held {
 }
 
 impl Held {
-    /// Of an entry whose content was not read, or has none.
+    /// Returns the content of an entry that was not read, or has none.
     pub(crate) const fn unread(stat: &Stat) -> Self {
         match stat.kind {
             Kind::File => Self::File(None),
@@ -125,7 +119,7 @@ impl Held {
         }
     }
 
-    /// The hash of a file's bytes or of a link's target.
+    /// Returns the hash of a file's bytes or a link's target.
     pub(crate) const fn digest(&self) -> Option<Digest> {
         match self {
             Self::File(digest) | Self::Symlink(digest) => *digest,
@@ -134,7 +128,7 @@ impl Held {
     }
 }
 
-/// The part of a [`Stat`] that is kept.
+/// The part of a [`Stat`] that is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) device: u64,
@@ -163,30 +157,30 @@ impl From<&Stat> for Facts {
 /// One child of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// Where its name begins in the directory's bytes, and how long it is.
+    /// Offset and length of its name in the directory's bytes.
     pub(crate) name: (u32, u16),
     pub(crate) facts: Facts,
     pub(crate) held: Held,
 }
 
 impl Record {
-    /// Whether the entry was last written well before `settled_ns`, so that a later write must show in its times.
+    /// Returns true if the entry was last written before `settled_ns`, so that a later write must show in its times.
     pub(crate) fn is_older_than(&self, settled_ns: i64) -> bool {
         self.facts.mtime_ns.max(self.facts.ctime_ns) < settled_ns
     }
 }
 
-/// One directory: its children sorted by name.
+/// One directory, with its children sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Dir {
-    /// Where it hangs: its parent and its place there. The root points at itself.
+    /// Its parent and its index there. The root points at itself.
     pub(crate) parent: (DirId, u32),
-    /// The names of the children, one after the other.
+    /// The names of the children, concatenated.
     pub(crate) names: Box<[u8]>,
     pub(crate) records: Box<[Record]>,
-    /// The targets of the links, by place of the record.
+    /// The link targets, by index of the record.
     pub(crate) targets: Box<[(u32, Box<[u8]>)]>,
-    /// The git blob ids, one a record (zeros for what has none); empty when they were not wanted.
+    /// The git blob ids, one per record (zeros where there is none); empty if they were not requested.
     pub(crate) git_ids: Box<[u8]>,
     /// The hash over the children.
     pub(crate) hash: Digest,
@@ -197,7 +191,7 @@ impl Dir {
         &self.names[record.name.0 as usize..][..usize::from(record.name.1)]
     }
 
-    /// The place of the child `name`.
+    /// Returns the index of the child `name`.
     pub(crate) fn find(&self, name: &[u8]) -> Option<usize> {
         self.records.binary_search_by(|record| self.name(record).cmp(name)).ok()
     }

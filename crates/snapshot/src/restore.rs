@@ -1,9 +1,9 @@
-//! Writing an entry back, or taking it away: the hand of `probity revert`.
+//! Writes an entry back, or removes it, for `probity revert`.
 //!
-//! Every step goes from handle to handle and follows no link, so nothing outside the tree can be written. What is there
-//! is compared first with what the caller expects; if it is anything else, someone was here since, and nothing is
-//! done (`REVERT.CHANGED_SINCE`). A file is written beside its place, synced, and put there in one step. Owners and
-//! extended attributes are not restored.
+//! Every step goes from handle to handle and follows no link, so nothing outside the tree can be written. The current
+//! entry is first compared with what the caller expects; if it differs, someone has changed it since, and nothing is
+//! done (`REVERT.CHANGED_SINCE`). A file is written next to its destination, synced, and moved there atomically. Owners
+//! and extended attributes are not restored.
 
 use crate::delta::Side;
 use crate::read::{self, Reader, Trouble};
@@ -17,50 +17,43 @@ use rustix::io::{Errno, Result as SysResult};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What is to be at a path.
+/// The desired state of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted<'a> {
-    /// Nothing.
     Nothing,
-    /// A file with these bytes and permission bits.
     File {
-        /// The content.
         bytes: &'a [u8],
         /// The twelve permission bits.
         mode: u32,
     },
-    /// A link to this target.
     Symlink {
-        /// The target, as it was.
         target: &'a [u8],
     },
-    /// A directory with these permission bits.
     Directory {
         /// The twelve permission bits.
         mode: u32,
     },
 }
 
-/// Why an entry was not restored.
+/// The reason an entry was not restored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{path}` was not restored: {detail}")]
 pub struct RestoreError {
-    /// Which entry.
     pub path: RepoPath,
     /// `REVERT.CHANGED_SINCE` or `TREE.UNAVAILABLE`.
     pub reason: Reason,
-    /// More about it, for a person.
+    /// Details for a person.
     pub detail: String,
 }
 
 /// A tree that can be written to.
 pub struct Restorer<'a> {
     root: OwnedFd,
-    /// The permission bits of the directories as they were; `None` for those that were not there.
+    /// The earlier permission bits of directories; `None` for those that did not exist.
     dir_mode: &'a dyn Fn(&RepoPath) -> Option<u32>,
 }
 
-/// Why a step did not succeed.
+/// The reason a step failed.
 enum Failure {
     Changed(String),
     System(Errno),
@@ -82,15 +75,15 @@ impl From<Trouble> for Failure {
 }
 
 impl<'a> Restorer<'a> {
-    /// Opens the tree at `root`. `dir_mode` tells which directories there were, with their permission bits: missing
-    /// ones are made again, and those that were not there are removed once nothing is left in them.
+    /// Opens the tree at `root`. `dir_mode` returns the permission bits of the directories that existed: missing ones
+    /// are created again, and those that did not exist are removed once they are empty.
     pub fn open(root: &Path, dir_mode: &'a dyn Fn(&RepoPath) -> Option<u32>) -> std::io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self { root: rustix::fs::open(root, flags, Mode::empty())?, dir_mode })
     }
 
-    /// Makes `path` be what is `wanted`, if what is there now is `present` (`None`: nothing). A directory that gives
-    /// way must be empty.
+    /// Turns `path` into `wanted` if it currently is `present` (`None`: nothing). A directory can only be replaced if
+    /// it is empty.
     pub fn restore(
         &self,
         path: &RepoPath,
@@ -117,7 +110,7 @@ impl<'a> Restorer<'a> {
         };
         let name = path.file_name();
         let found = look(&parent, name)?;
-        // A directory that is gone took nothing with it: it may have been pruned a moment ago.
+        // A missing directory took nothing with it: it may just have been pruned.
         let was_dir = present.is_some_and(|side| side.kind == Kind::Directory);
         let present = if found.is_none() && was_dir { None } else { present };
         if found.as_ref() != present {
@@ -149,7 +142,8 @@ impl<'a> Restorer<'a> {
         Ok(())
     }
 
-    /// Opens the directory that holds `path`. If it is missing it is made, or else there is `None`.
+    /// Opens the directory that contains `path`. If it is missing, creates it if `make` is set, otherwise returns
+    /// `None`.
     fn parent(&self, path: &RepoPath, make: bool) -> Result<Option<OwnedFd>, Failure> {
         let mut dir = sys::open_dir(&self.root, b".")?;
         let Some(parent) = path.parent() else { return Ok(Some(dir)) };
@@ -178,7 +172,7 @@ impl<'a> Restorer<'a> {
         Ok(new)
     }
 
-    /// Removes the directories above `path` that were not there before and hold nothing any more.
+    /// Removes the directories above `path` that did not exist before and are empty now.
     fn prune(&self, path: &RepoPath) -> Result<(), Failure> {
         let mut above = path.parent();
         while let Some(dir) = above.filter(|dir| (self.dir_mode)(dir).is_none()) {
@@ -194,7 +188,7 @@ impl<'a> Restorer<'a> {
     }
 }
 
-/// What is at `name` now.
+/// Returns the current state of `name`.
 fn look(dir: &OwnedFd, name: &[u8]) -> Result<Option<Side>, Failure> {
     let stat = match sys::stat_at(dir, name) {
         Err(Errno::NOENT) => return Ok(None),
@@ -227,7 +221,7 @@ fn describe(found: Option<&Side>) -> String {
     }
 }
 
-/// Removes what is at `name`.
+/// Removes the entry at `name`.
 fn clear(dir: &OwnedFd, name: &[u8], present: Option<&Side>) -> SysResult<()> {
     match present {
         None => Ok(()),
@@ -236,7 +230,7 @@ fn clear(dir: &OwnedFd, name: &[u8], present: Option<&Side>) -> SysResult<()> {
     }
 }
 
-/// Writes a new file beside its later place; gives its name.
+/// Writes a new file next to its destination; returns its name.
 fn write_draft(dir: &OwnedFd, bytes: &[u8], mode: u32) -> SysResult<Vec<u8>> {
     let name = draft_name();
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -262,7 +256,7 @@ fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> SysResult<()> {
     Ok(())
 }
 
-/// Puts the draft in its place. A directory gives way first: nothing can be put over one.
+/// Moves the draft into place. A directory is removed first, because nothing can be renamed over one.
 fn put(dir: &OwnedFd, draft: &[u8], name: &[u8], present: Option<&Side>) -> SysResult<()> {
     let is_dir = present.is_some_and(|side| side.kind == Kind::Directory);
     let room = if is_dir { clear(dir, name, present) } else { Ok(()) };
@@ -276,11 +270,11 @@ fn put(dir: &OwnedFd, draft: &[u8], name: &[u8], present: Option<&Side>) -> SysR
 
 fn set_mode(fd: &OwnedFd, mode: u32) -> SysResult<()> {
     let bits = u16::try_from(mode & 0o7777).expect("twelve bits fit");
-    // The type of the raw mode is another one on other systems.
+    // The type of the raw mode differs between systems.
     rustix::fs::fchmod(fd, Mode::from_raw_mode(bits.into()))
 }
 
-/// A name that nobody else uses.
+/// Returns a name that nobody else uses.
 fn draft_name() -> Vec<u8> {
     static N_DRAFTS: AtomicU32 = AtomicU32::new(0);
     let number = N_DRAFTS.fetch_add(1, Ordering::Relaxed);

@@ -17,42 +17,40 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::SystemTime;
 
-/// Kernels stamp files with a clock that is up to some milliseconds late, some file systems with whole or even
-/// seconds. What was written so shortly before a snapshot began could be written again under the same time.
+/// Kernels stamp files with a clock that may lag by some milliseconds, and some file systems store whole or only even
+/// seconds. A file written shortly before a snapshot began could be written again with the same time.
 const RACY_NS: i64 = 2_000_000_000;
 
-/// What a snapshot is to take in.
+/// The options of a snapshot.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The top-level names under which Probity keeps its own state: they are no part of the content.
+    /// The top-level names under which Probity keeps its own state; they are not part of the content.
     pub own_state: Vec<Vec<u8>>,
-    /// Whether `.git` at the top is content too. It is when the tree is no repository: then nobody else looks there.
+    /// Treats `.git` at the top as content. Set if the tree is not a repository, because nothing else examines it then.
     pub dot_git_is_content: bool,
-    /// Whether to compute the git blob id of every file, and in which format. It costs a second hash.
+    /// Computes the git blob id of every file in this format, at the cost of a second hash.
     pub git_ids: Option<ObjectFormat>,
-    /// How many threads to use; `None` for two per core.
+    /// Number of threads; `None` for two per core, at most 32.
     pub n_threads: Option<usize>,
-    /// Grows by the entries that were looked at, while the walk goes on: whoever waits can be told.
+    /// Counts the inspected entries during the walk, to show progress.
     pub n_entries_seen: Option<Arc<AtomicU64>>,
 }
 
-/// Why there is no snapshot at all.
+/// The reason there is no snapshot at all.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot see the tree `{}`: {detail}", root.display())]
 pub struct TreeError {
-    /// The root of the tree.
     pub root: PathBuf,
     /// `TREE.UNAVAILABLE` or `TREE.UNSTABLE`.
     pub reason: Reason,
-    /// What the system says.
     pub detail: String,
 }
 
-/// Something worth knowing about how a snapshot was taken. It fails nothing.
+/// A remark about how a snapshot was taken. It never fails anything.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Note {
-    /// The system does not tell mounts apart: a directory of the same device that is mounted inside the tree
-    /// is not recognised as a mount point.
+    /// The system cannot distinguish mounts: a directory of the same device mounted inside the tree is not recognized
+    /// as a mount point.
     NoMountIds,
     /// A link has an absolute target that leads back into the tree. It would leave the tree if the tree were moved.
     AbsoluteLinkInside(RepoPath),
@@ -81,8 +79,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Takes a snapshot of the tree at `root`. What `known` tells is not read again where it still holds; without
-    /// it everything is read, and the result is the same.
+    /// Takes a snapshot of the tree at `root`. Entries that still match `known` are not read again; without it
+    /// everything is read, with the same result.
     pub fn take(root: &Path, options: &Options, known: Option<&Self>) -> Result<Self, TreeError> {
         let started_ns = now_ns();
         let refused = |error: std::io::Error| TreeError {
@@ -112,7 +110,7 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// Puts the walked directories in order and hashes them.
+    /// Orders and hashes the walked directories.
     fn assemble(walked: Walked, started_ns: i64, git_ids: Option<ObjectFormat>) -> Self {
         let findings = walked.findings.into_iter().filter_map(|found| place(found, &walked.places)).collect();
         let mut found: Vec<Option<(Stat, Dir)>> = Vec::new();
@@ -142,42 +140,39 @@ impl Snapshot {
         Self { dirs, findings, notes: Vec::new(), started_ns, git_ids }
     }
 
-    /// The root hash: equal exactly when all entries are equal in path, type, permission bits and content.
+    /// Returns the root hash: equal exactly when all entries are equal in path, type, permission bits and content.
     pub fn root(&self) -> Digest {
         self.dirs[ROOT as usize].hash
     }
 
-    /// What was found, sorted by path.
+    /// Returns the findings, sorted by path.
     pub fn findings(&self) -> &[TreeFinding] {
         &self.findings
     }
 
-    /// What is worth knowing about how it was taken.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// When it was begun, in nanoseconds since 1970, by the clock of this machine.
+    /// Returns the start time in nanoseconds since 1970, by this machine's clock.
     pub fn started_ns(&self) -> i64 {
         self.started_ns
     }
 
-    /// In which format it has git blob ids, if it has them.
+    /// Returns the format of the git blob ids, if the snapshot has them.
     pub fn git_ids(&self) -> Option<ObjectFormat> {
         self.git_ids
     }
 
-    /// How many entries it has.
     pub fn n_entries(&self) -> usize {
         self.dirs.iter().map(|dir| dir.records.len()).sum()
     }
 
-    /// The entries, sorted by the bytes of their paths.
+    /// Returns the entries, sorted by the bytes of their paths.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         Entries::new(self)
     }
 
-    /// The entry at `path`.
     pub fn get(&self, path: &RepoPath) -> Option<Entry<'_>> {
         let (dir, place) = self.find(path.segments())?;
         Some(Entry::new(self, path.clone(), dir, place))
@@ -206,12 +201,12 @@ impl Snapshot {
         self.git_ids.map_or(0, ObjectFormat::id_len)
     }
 
-    /// What was written before this moment cannot have been written again unseen.
+    /// Returns the time before which nothing can have been written again unnoticed.
     pub(crate) fn settled_ns(&self) -> i64 {
         self.started_ns.saturating_sub(RACY_NS)
     }
 
-    /// The path of the child at `place` of directory `id`.
+    /// Returns the path of the child at index `place` of directory `id`.
     pub(crate) fn path(&self, id: DirId, place: usize) -> RepoPath {
         let mut names = vec![self.dir(id).name(&self.dir(id).records[place])];
         let mut at = id;
@@ -235,7 +230,7 @@ fn ground<'a>(root: &Path, options: &Options, known: Option<&'a Snapshot>) -> ru
     Ok(Ground { root, root_stat, known, git_id_len, patience: Patience::default(), n_entries_seen })
 }
 
-/// The walked finding with its path; `None` for the root itself, which was reported before.
+/// Adds the path to a finding of the walk; `None` for the root itself, which was already reported.
 fn place(finding: Finding, places: &[Place]) -> Option<TreeFinding> {
     let Finding { at, reason, detail } = finding;
     let (mut names, mut at) = match &at {
@@ -249,7 +244,7 @@ fn place(finding: Finding, places: &[Place]) -> Option<TreeFinding> {
     (!names.is_empty()).then(|| TreeFinding { path: join(&names), reason, detail })
 }
 
-/// Joins names, the last first.
+/// Joins names given last first.
 fn join(names: &[&[u8]]) -> RepoPath {
     let path: Vec<&[u8]> = names.iter().rev().copied().collect();
     RepoPath::parse(&path.join(&b'/'))
@@ -265,7 +260,7 @@ fn now_ns() -> i64 {
     i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// More threads than cores: some wait for the disk while others work.
+/// Uses more threads than cores, because some wait for the disk while others work.
 fn n_threads(options: &Options) -> usize {
     let default = || (2 * std::thread::available_parallelism().map_or(1, usize::from)).min(32);
     options.n_threads.unwrap_or_else(default).max(1)

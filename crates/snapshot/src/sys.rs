@@ -1,26 +1,24 @@
-//! The few system calls that seeing needs, each of them relative to a directory handle and never following a link.
+//! The few system calls that snapshots need, each relative to a directory handle and never following a link.
 //!
-//! On Linux an entry is looked at with `statx`, which also tells its mount; elsewhere (and where `statx` is
-//! missing) with `fstatat`, which does not. Nothing above this module knows the difference except through
-//! [`Stat::mount`].
+//! On Linux metadata comes from `statx`, which also reports the mount; elsewhere (and where `statx` is missing) from
+//! `fstatat`, which does not. Nothing above this module knows the difference except through [`Stat::mount`].
 
 use crate::record::{Kind, Stat};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
 
-/// One name of a directory, as it was listed.
+/// One name of a directory listing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Listed {
-    /// Where the name begins in the listing's bytes.
+    /// Offset of the name in the listing's bytes.
     pub(crate) offset: u32,
-    /// How long the name is.
     pub(crate) len: u16,
-    /// What the listing says about its type; `None` when it says nothing.
+    /// The type given by the listing, if any.
     pub(crate) kind: Option<Kind>,
 }
 
-/// The names of one directory: `.` and `..` left out, sorted by their bytes.
+/// The names of one directory without `.` and `..`, sorted by their bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     pub(crate) bytes: Vec<u8>,
@@ -28,7 +26,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Takes the next name, or says that the directory is larger than can be held.
+    /// Adds a name; fails if the directory is too large to represent.
     fn push(&mut self, name: &[u8], kind: FileType) -> Result<()> {
         if matches!(name, b"." | b"..") {
             return Ok(());
@@ -40,12 +38,11 @@ impl Names {
         Ok(())
     }
 
-    /// The bytes of one name.
     pub(crate) fn name(&self, listed: Listed) -> &[u8] {
         &self.bytes[listed.offset as usize..][..usize::from(listed.len)]
     }
 
-    /// Leaves out names.
+    /// Removes the given names.
     pub(crate) fn leave_out(&mut self, left_out: &[Vec<u8>]) {
         let bytes = std::mem::take(&mut self.bytes);
         let name = |listed: &Listed| &bytes[listed.offset as usize..][..usize::from(listed.len)];
@@ -60,7 +57,7 @@ impl Names {
     }
 }
 
-/// Opens the directory `name` below `dir`; fails if it is a link or no directory.
+/// Opens the directory `name` below `dir`; fails if it is a link or not a directory.
 pub(crate) fn open_dir(dir: impl AsFd, name: &[u8]) -> Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(dir, name, flags, Mode::empty())
@@ -72,22 +69,22 @@ pub(crate) fn open_file(dir: impl AsFd, name: &[u8]) -> Result<OwnedFd> {
     rustix::fs::openat(dir, name, flags, Mode::empty())
 }
 
-/// Looks at `name` below `dir` itself, not at what it may point to.
+/// Reads the metadata of `name` below `dir` itself, not of a link's target.
 pub(crate) fn stat_at(dir: impl AsFd, name: &[u8]) -> Result<Stat> {
     stat(dir.as_fd(), Some(name))
 }
 
-/// Looks at an open file.
+/// Reads the metadata of an open file.
 pub(crate) fn stat_fd(fd: impl AsFd) -> Result<Stat> {
     stat(fd.as_fd(), None)
 }
 
-/// Reads where the link `name` below `dir` points to.
+/// Reads the target of the link `name` below `dir`.
 pub(crate) fn read_link(dir: impl AsFd, name: &[u8]) -> Result<Vec<u8>> {
     Ok(rustix::fs::readlinkat(dir, name, Vec::new())?.into_bytes())
 }
 
-/// Looks at `name` below a directory, or at what is open itself.
+/// Reads the metadata of `name` below a directory, or of the open handle itself.
 #[cfg(target_os = "linux")]
 fn stat(fd: BorrowedFd<'_>, name: Option<&[u8]>) -> Result<Stat> {
     use rustix::fs::StatxFlags;
@@ -137,7 +134,7 @@ pub(crate) fn list(dir: &OwnedFd, _buffer: &mut Vec<u8>) -> Result<Names> {
     portable::list(dir)
 }
 
-/// What every Unix has.
+/// Implementations that work on every Unix.
 #[cfg_attr(target_os = "linux", allow(dead_code, reason = "on Linux only the tests call `list`"))]
 mod portable {
     use super::{AtFlags, BorrowedFd, FileType, Names, OwnedFd, Result, Stat, kind, nanoseconds};
@@ -180,8 +177,8 @@ mod portable {
     }
 }
 
-/// A time in nanoseconds since 1970. Times that do not fit (before 1678, after 2262) become the nearest that does:
-/// one that is too large lies after every snapshot's start, so such an entry is never taken from a cache.
+/// Returns a time in nanoseconds since 1970, saturating outside 1678 to 2262. A time too large lies after the start of
+/// every snapshot, so such an entry is never taken from a cache.
 fn nanoseconds(seconds: i64, nanoseconds: u32) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds.into())
 }
@@ -193,7 +190,7 @@ fn listed_kind(kind: FileType) -> Option<Kind> {
     }
 }
 
-/// A type that this system does not name is a device: nothing that could be read in peace.
+/// Converts a file type. Unknown types become devices, because reading them is not safe.
 fn kind(kind: FileType) -> Kind {
     match kind {
         FileType::RegularFile => Kind::File,
@@ -206,8 +203,8 @@ fn kind(kind: FileType) -> Kind {
     }
 }
 
-/// Whether a write always shows in the times of a file. In memory and over a network it need not: a write through a
-/// memory map of a file on tmpfs changes neither time, and servers keep their own.
+/// Returns true if every write shows in the times of a file. In memory and over a network it need not: a write through
+/// a memory map of a file on tmpfs changes neither time, and servers keep their own.
 #[cfg(target_os = "linux")]
 pub(crate) fn times_tell(dir: &OwnedFd) -> bool {
     /// tmpfs, ramfs, FUSE, NFS, SMB (two kinds), 9p and Ceph.
@@ -216,7 +213,7 @@ pub(crate) fn times_tell(dir: &OwnedFd) -> bool {
     rustix::fs::fstatfs(dir).is_ok_and(|facts| !UNTOLD.contains(&facts.f_type))
 }
 
-/// Elsewhere the kinds of file systems have no numbers that could be compared.
+/// Other systems have no file system numbers to compare.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn times_tell(_dir: &OwnedFd) -> bool {
     true
@@ -247,7 +244,7 @@ mod tests {
             let name = names.name(listed);
             let portably = portable::stat(dir.as_fd(), Some(name)).expect("seen");
             let linux = stat_at(&dir, name).expect("seen");
-            // Devices are numbered in another way, mounts and births are not told at all.
+            // Devices are numbered differently; mounts and creation times are not reported at all.
             let common = Stat { device: portably.device, mount: None, born_ns: 0, ..linux };
             assert_eq!(portably, common);
         }

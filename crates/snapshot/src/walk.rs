@@ -1,8 +1,8 @@
 //! The walk: from the handle of the root to the records of every directory.
 //!
-//! Each directory is opened relative to its parent's handle, without following a link, so no path is too long and
-//! no swapped parent can lead the walk elsewhere. It is listed, its children are looked at, and if it changed
-//! meanwhile it is listed again. Large directories are shared between the threads.
+//! Each directory is opened relative to its parent's handle, without following a link, so no path is too long and no
+//! swapped parent can lead the walk elsewhere. It is listed, its children are inspected, and if it changed meanwhile it
+//! is listed again. Large directories are shared between the threads.
 
 use crate::finding::{At, Finding};
 use crate::look::{Child, Ground, Part};
@@ -16,27 +16,25 @@ use rustix::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many children one thread looks at before another may take the next.
+/// Number of children that one thread inspects before another may take the next.
 const PART_LEN: usize = 64;
 
-/// How many handles may wait for their subdirectories. Beyond that a directory is opened again from the root.
+/// Maximum number of handles waiting for their subdirectories. Beyond that a directory is opened again from the root.
 const MAX_WAITING_HANDLES: usize = 100;
 
 const LISTING_BYTES: usize = 64 * 1024;
 
-/// The number of the root directory.
 pub(crate) const ROOT: DirId = 0;
 
-/// What a walk brings home.
+/// The result of a walk.
 pub(crate) struct Walked {
     /// The directories that could be listed, each with its number.
     pub(crate) dirs: Vec<(DirId, Stat, Dir)>,
-    /// Where each directory hangs, by number.
+    /// The parent and name of each directory, by number.
     pub(crate) places: Vec<Place>,
     pub(crate) findings: Vec<Finding>,
 }
 
-/// Where a directory hangs.
 pub(crate) struct Place {
     pub(crate) parent: DirId,
     pub(crate) name: Box<[u8]>,
@@ -71,7 +69,7 @@ struct Walk<'a> {
     n_handles: AtomicUsize,
 }
 
-/// What a thread owns.
+/// The state of one thread.
 struct Worker {
     reader: Reader,
     listing: Vec<u8>,
@@ -92,7 +90,7 @@ impl Worker {
     }
 }
 
-/// An open directory that is counted while it lives.
+/// An open directory, counted as long as it lives.
 struct Handle<'a> {
     fd: OwnedFd,
     n_handles: &'a AtomicUsize,
@@ -112,14 +110,13 @@ enum Task<'a> {
 /// A directory to open and list.
 struct Visit<'a> {
     dir: DirId,
-    /// The parent's handle; without it the way is walked again from the root.
+    /// The parent's handle; without it the path is opened again from the root.
     parent: Option<Arc<Handle<'a>>>,
-    /// What the parent's listing saw.
+    /// The metadata from the parent's listing.
     stat: Stat,
     known: Option<DirId>,
 }
 
-/// A directory that is open.
 struct Visited<'a> {
     dir: DirId,
     handle: Arc<Handle<'a>>,
@@ -128,11 +125,11 @@ struct Visited<'a> {
     attempt: u32,
 }
 
-/// A directory whose children are being looked at.
+/// A directory whose children are being inspected.
 struct Listing<'a> {
     visited: Visited<'a>,
     names: Names,
-    /// The parts that are done, each with its number.
+    /// The finished parts, each with its number.
     done: Mutex<Vec<(usize, Part)>>,
 }
 
@@ -154,7 +151,7 @@ impl<'a> Walk<'a> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a directory and makes sure that it is the one its parent listed.
+    /// Opens a directory and checks that it is the one its parent listed.
     fn visit(&'a self, worker: &mut Worker, visit: &Visit<'a>, queue: &Queue<Task<'a>>) {
         let mut expected = visit.stat;
         let opened = self.ground.patience.settle(|| self.open(visit, &mut expected));
@@ -217,7 +214,7 @@ impl<'a> Walk<'a> {
         Ok(fd)
     }
 
-    /// Lists a directory and has its children looked at.
+    /// Lists a directory and schedules its children.
     fn list(&'a self, worker: &mut Worker, visited: Visited<'a>, queue: &Queue<Task<'a>>) {
         let mut names = match sys::list(&visited.handle.fd, &mut worker.listing) {
             Ok(names) => names,
@@ -234,7 +231,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Looks at some of the children; whoever does the last part finishes the directory.
+    /// Inspects some of the children; the thread that finishes the last part finishes the directory.
     fn part(
         &'a self,
         worker: &mut Worker,
@@ -253,7 +250,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Looks at one part of the children, side by side with what is known of them.
+    /// Inspects one part of the children, in step with what is known about them.
     fn look(&self, worker: &mut Worker, listing: &Listing<'a>, number: usize) -> Part {
         let start = number * PART_LEN;
         let end = listing.names.listed.len().min(start + PART_LEN);
@@ -282,7 +279,7 @@ impl<'a> Walk<'a> {
         part
     }
 
-    /// Makes the directory of its parts, or lists it again if it changed meanwhile.
+    /// Builds the directory from its parts, or lists it again if it changed meanwhile.
     fn finish(
         &'a self,
         worker: &mut Worker,
@@ -311,7 +308,7 @@ impl<'a> Walk<'a> {
         worker.dirs.push((listing.visited.dir, listing.visited.stat, dir));
     }
 
-    /// Gives every subdirectory a number and has it visited.
+    /// Numbers every subdirectory and schedules its visit.
     fn descend(
         &'a self,
         at: &Visited<'a>,
@@ -348,7 +345,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Joins the parts of a directory. Its names are laid out again, in order and without those that were left out.
+/// Joins the parts of a directory. Its names are copied in order, without those that were left out.
 fn join(names: &Names, parts: Vec<Part>, findings: &mut Vec<Finding>) -> (Dir, Vec<(u32, Stat)>) {
     let n_records = parts.iter().map(|part| part.records.len()).sum();
     let mut records: Vec<Record> = Vec::with_capacity(n_records);

@@ -1,11 +1,11 @@
-//! A snapshot as bytes, to be kept as a cache or as the record of a run.
+//! The byte format of snapshots, for the cache and for the record of a run.
 //!
-//! Numbers are little-endian. The bytes end with the SHA-256 of all before it; bytes that are damaged, of another
-//! version, or make no sense are refused whole.
+//! Numbers are little-endian. The bytes end with the SHA-256 of all before it; input that is damaged, of another version
+//! or malformed is rejected as a whole. The number after each name below is its width in bytes.
 //!
 //! ```text
 //! "PROBTREE"  version 2  git ids 1 (0 none, 1 SHA-1, 2 SHA-256)  start 8  number of directories 4
-//! for each directory, parents first, in the order in which their records come:
+//! for each directory, parents first, in the order of their records:
 //!   number of children 4
 //!   for each child: name 2+n  tag 1 (as in the root hash)  permission bits 2  links 4
 //!                   device 8  inode 8  size 8  mtime 8  ctime 8
@@ -27,13 +27,12 @@ const MAGIC: &[u8] = b"PROBTREE";
 const VERSION: u16 = 1;
 const DIGEST_LEN: usize = 32;
 
-/// The bytes are no snapshot that this version could have written.
+/// The bytes are not a snapshot that this version could have written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the stored snapshot is damaged or of another version")]
 pub struct BadSnapshot;
 
 impl Snapshot {
-    /// Writes the snapshot as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let n_names: usize = self.dirs.iter().map(|dir| dir.names.len()).sum();
         let mut out = Writer(Vec::with_capacity(1024 + n_names + 128 * self.n_entries()));
@@ -60,7 +59,7 @@ impl Snapshot {
         out.0
     }
 
-    /// Reads what [`Snapshot::to_bytes`] wrote. The hashes of the directories are computed again.
+    /// Decodes the output of [`Snapshot::to_bytes`]. The hashes of the directories are recomputed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, BadSnapshot> {
         let (body, checksum) = bytes.split_last_chunk::<DIGEST_LEN>().ok_or(BadSnapshot)?;
         if Digest::of(body).as_bytes() != checksum {
@@ -133,7 +132,7 @@ impl Writer {
     }
 }
 
-/// Bytes to read from the front; every read says `None` when they end too soon.
+/// Bytes to read from the front; every read returns `None` if they end too soon.
 struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
@@ -157,8 +156,8 @@ impl<'a> Input<'a> {
         Some(i64::from_le_bytes(self.array()?))
     }
 
-    /// A number of things that take at least `least` bytes each: never more than can follow, so that memory for them
-    /// may be taken at once.
+    /// Reads a count of items of at least `least` bytes each. It is never more than can follow, so memory for the items
+    /// can be allocated at once.
     fn count(&mut self, least: usize) -> Option<usize> {
         let n = u32::from_le_bytes(self.array()?) as usize;
         (n <= self.0.len() / least).then_some(n)
@@ -197,7 +196,7 @@ fn read(input: &mut Input<'_>) -> Option<Snapshot> {
     input.0.is_empty().then_some(Snapshot { dirs, findings, notes, started_ns, git_ids })
 }
 
-/// Reads the directories. The `n`-th record that is one stands for the `n`-th directory that follows.
+/// Reads the directories. The `n`-th directory record belongs to the `n`-th directory that follows.
 fn read_dirs(input: &mut Input<'_>, git_id_len: usize) -> Option<Vec<Dir>> {
     let n_dirs = input.count(4)?;
     let mut parents = vec![(ROOT, 0)];

@@ -1,4 +1,4 @@
-//! A tree to look at: files of some lines, a hundred in a directory, in three levels.
+//! A tree to scan: files of some lines, a hundred per directory, in three levels.
 
 use std::fs;
 use std::path::Path;

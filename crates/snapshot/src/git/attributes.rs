@@ -1,7 +1,7 @@
-//! The attributes that decide what git makes of a file on its way into a commit: `text`, `eol`, `ident`, `filter` and
-//! `working-tree-encoding`, from the `.gitattributes` files of the tree and from `info/attributes`.
+//! The git attributes that affect how a file is stored in a commit: `text`, `eol`, `ident`, `filter` and
+//! `working-tree-encoding`, from the tree's `.gitattributes` files and from `info/attributes`.
 //!
-//! They are only read. No filter is ever started (laws.md, law 8).
+//! They are only read. No filter is ever started (law 8).
 
 use super::ignore::Rule;
 use super::{GitLayout, files};
@@ -13,10 +13,9 @@ use std::path::{Path, PathBuf};
 
 const MAX_ATTRIBUTES_BYTES: u64 = 1024 * 1024;
 const ATTRIBUTES_FILE: &str = ".gitattributes";
-/// A macro may name a macro, but not without end.
+/// Macros may refer to macros; this bounds the recursion.
 const MAX_MACRO_DEPTH: usize = 8;
 
-/// What an attribute is set to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
     Set,
@@ -25,7 +24,7 @@ pub(super) enum State {
     Value(String),
 }
 
-/// What applies to one file.
+/// The attributes of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileAttributes {
     states: BTreeMap<String, State>,
@@ -36,7 +35,6 @@ impl FileAttributes {
         self.states.get(name).filter(|state| **state != State::Unspecified)
     }
 
-    /// Adds a state, for tests of what it does.
     #[cfg(test)]
     pub(super) fn set(&mut self, name: &str, state: State) {
         self.states.insert(name.to_owned(), state);
@@ -49,27 +47,27 @@ impl FileAttributes {
         }
     }
 
-    /// The name of the filter that the file is behind, if there is one.
+    /// Returns the name of the filter that the file passes through, if any.
     pub fn filter(&self) -> Option<&str> {
         self.value("filter")
     }
 
-    /// Whether line ends, idents or an encoding are converted by these attributes.
+    /// Returns true if these attributes convert line endings, idents or the encoding.
     pub fn converts(&self) -> bool {
         ["text", "crlf", "eol", "ident", "working-tree-encoding"].iter().any(|name| self.get(name).is_some())
     }
 
-    /// The encoding of the file in the working tree, if it is another than in commits.
+    /// Returns the encoding in the working tree, if it differs from that in commits.
     pub fn encoding(&self) -> Option<&str> {
         self.value("working-tree-encoding").filter(|name| !name.eq_ignore_ascii_case("utf-8"))
     }
 }
 
-/// The attributes of the files of a working tree, read as they are asked for.
+/// The attributes of a working tree, read on demand.
 #[derive(Debug)]
 pub struct Attributes {
     root: PathBuf,
-    /// The lines of the file in each directory that was asked for; the lines of `info/attributes` have the last word.
+    /// Lines by directory, for the directories asked for so far; the lines of `info/attributes` override them.
     by_dir: BTreeMap<Vec<u8>, Vec<Line>>,
     info: Vec<Line>,
     macros: BTreeMap<String, Vec<(String, State)>>,
@@ -82,7 +80,6 @@ struct Line {
 }
 
 impl Attributes {
-    /// Prepares to read the attributes of the working tree of a repository.
     pub fn new(layout: &GitLayout) -> Self {
         let off = |name: &str| (name.to_owned(), State::Unset);
         let binary = vec![off("diff"), off("merge"), off("text")];
@@ -96,7 +93,7 @@ impl Attributes {
         attributes
     }
 
-    /// What applies to the file at `path`, from the top of the working tree.
+    /// Returns the attributes of the file at `path`, given from the top of the working tree.
     pub fn of(&mut self, path: &RepoPath) -> FileAttributes {
         let bytes = path.as_bytes();
         let dirs: Vec<&[u8]> = std::iter::once(&bytes[..0])
@@ -128,7 +125,7 @@ impl Attributes {
         }
     }
 
-    /// Reads one file whose patterns are meant from `dir`. What cannot be read as a line has no say.
+    /// Reads one file whose patterns are relative to `dir`. Malformed lines are ignored.
     fn read(&mut self, dir: &[u8], file: &Path) -> Vec<Line> {
         let text = files::read(file, MAX_ATTRIBUTES_BYTES).unwrap_or_default();
         let mut lines = Vec::new();
@@ -141,7 +138,7 @@ impl Attributes {
             let states: Vec<(String, State)> =
                 String::from_utf8_lossy(states).split_ascii_whitespace().map(state).collect();
             if let Some(name) = pattern.strip_prefix(b"[attr]") {
-                // Macros are defined at the top only.
+                // Git accepts macro definitions only at the top.
                 if dir.is_empty() {
                     self.macros.insert(String::from_utf8_lossy(name).into_owned(), states);
                 }
@@ -153,7 +150,7 @@ impl Attributes {
     }
 }
 
-/// Splits a line into its pattern and the rest. A pattern in double quotes may hold spaces and escapes.
+/// Splits a line into its pattern and the rest. A pattern in double quotes may contain spaces and escapes.
 fn split_pattern(line: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let Some(quoted) = line.strip_prefix(b"\"") else {
         let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
@@ -183,7 +180,7 @@ fn split_pattern(line: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     }
 }
 
-/// The pattern as a scope. Negative patterns are not allowed here, and one for directories names no file.
+/// Converts a pattern to a scope. Negative patterns are not allowed here, and one for directories matches no file.
 fn scope_of(dir: &[u8], pattern: &[u8]) -> Option<Scope> {
     if pattern.starts_with(b"!") {
         return None;

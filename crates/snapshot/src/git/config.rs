@@ -1,18 +1,19 @@
-//! The few settings of a repository that are read here, from its own files: no includes, and nothing of the user's or the
-//! machine's configuration, which differs from machine to machine.
+//! The few repository settings that matter here, read from the repository's own files. Includes and the configuration
+//! of the user and the machine are ignored, because they differ between machines.
 
 use super::{GitLayout, files};
 
 const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 
-/// One setting: section and key in lower case, and the value as it is written.
+/// One setting: section and key in lower case, value as written.
 pub(super) struct Setting {
     pub(super) section: String,
     pub(super) key: String,
     pub(super) value: String,
 }
 
-/// Reads `section.key = value` lines. A subsection stays in the name of its section, so none is taken for a plain one.
+/// Parses `section.key = value` lines. A subsection stays part of its section's name, so it is never mistaken for a
+/// plain section.
 pub(super) fn settings(config: &[u8]) -> Vec<Setting> {
     let mut section = String::new();
     let mut settings = Vec::new();
@@ -26,7 +27,7 @@ pub(super) fn settings(config: &[u8]) -> Vec<Setting> {
         if rest.is_empty() {
             continue;
         }
-        // A key without a value is a switch that is on.
+        // A key without a value means true.
         let (key, value) =
             rest.split_once('=').map_or((rest, "true"), |(key, value)| (key.trim(), value.trim()));
         settings.push(Setting {
@@ -38,17 +39,17 @@ pub(super) fn settings(config: &[u8]) -> Vec<Setting> {
     settings
 }
 
-/// What the repository itself says about line ends.
+/// The repository's own setting for line endings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AutoCrlf {
     /// Only attributes decide.
     #[default]
     Off,
-    /// Text files are kept with LF in commits.
+    /// Text files are stored with LF in commits.
     On,
 }
 
-/// The settings that decide how the files of a working tree are held against a commit.
+/// The settings that affect how files of a working tree compare with a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WorktreeSettings {
     /// `core.autocrlf`.
@@ -58,7 +59,6 @@ pub struct WorktreeSettings {
 }
 
 impl WorktreeSettings {
-    /// Reads them from the repository's own files.
     pub fn read(layout: &GitLayout) -> Self {
         let mut found = Self::default();
         for file in [layout.common_dir.join("config"), layout.git_dir.join("config.worktree")] {

@@ -1,14 +1,14 @@
-//! What git would store for the bytes of a working file: line ends, `$Id$` and encodings, computed here as git does.
-//! Filters are not started, so what is behind one is not computed.
+//! Computes what git would store for a working file: line endings, `$Id$` and encodings, converted as git does. Filters
+//! are not started, so filtered content is not computed.
 
 use super::attributes::{FileAttributes, State};
 use super::config::AutoCrlf;
 use crate::object::{GitId, ObjectFormat};
 use std::borrow::Cow;
 
-/// The id of the blob that git would store for `content`; `None` if nothing would be converted, if that cannot be
-/// computed here (an unknown encoding), or if git would drop words that it never wrote: whatever stands in `$Id: … $` is
-/// not stored, so an edit there would be no change for git, but it is one.
+/// Returns the id of the blob that git would store for `content`. `None` if nothing would be converted, if the encoding
+/// is unknown, or if git would drop text that it never wrote: the text inside `$Id: … $` is not stored, so git ignores
+/// an edit there, but it is a change.
 pub fn stored_id(
     content: &[u8],
     attributes: &FileAttributes,
@@ -33,7 +33,7 @@ pub fn stored_id(
 }
 
 fn line_ends_are_converted(content: &[u8], attributes: &FileAttributes, auto_crlf: AutoCrlf) -> bool {
-    // `crlf` is the old name of `text`, and `eol` says that a file is text.
+    // `crlf` is the old name of `text`, and `eol` implies that a file is text.
     let has_eol =
         matches!(attributes.get("eol"), Some(State::Value(value)) if value == "lf" || value == "crlf");
     let is_auto = |value: &str| value == "auto";
@@ -47,7 +47,7 @@ fn line_ends_are_converted(content: &[u8], attributes: &FileAttributes, auto_crl
     }
 }
 
-/// Git's own guess.
+/// Guesses like git whether content is binary.
 fn is_binary(content: &[u8]) -> bool {
     let (mut printable, mut nonprintable) = (0_usize, 0_usize);
     let mut bytes = content.iter().copied().peekable();
@@ -61,7 +61,7 @@ fn is_binary(content: &[u8]) -> bool {
             _ => printable += 1,
         }
     }
-    // The end-of-file mark of DOS does not count.
+    // A trailing DOS end-of-file mark does not count.
     let mark = usize::from(content.last() == Some(&0x1a));
     (printable >> 7) < nonprintable - mark.min(nonprintable)
 }
@@ -79,11 +79,11 @@ fn without_cr(content: &[u8]) -> Vec<u8> {
 /// A text with every `$Id: … $` collapsed to `$Id$`.
 struct Collapsed<'a> {
     stored: Vec<u8>,
-    /// What stood between `$Id:` and `$`, each time.
+    /// The text between `$Id:` and `$`, for each occurrence.
     words: Vec<&'a [u8]>,
 }
 
-/// Makes `$Id$` of `$Id: … $`, within one line.
+/// Replaces `$Id: … $` by `$Id$` where it is within one line.
 fn without_ident(content: &[u8]) -> Collapsed<'_> {
     let mut collapsed = Collapsed { stored: Vec::with_capacity(content.len()), words: Vec::new() };
     let mut rest = content;
@@ -104,7 +104,7 @@ fn without_ident(content: &[u8]) -> Collapsed<'_> {
     collapsed
 }
 
-/// Reads UTF-16; other encodings are not known here.
+/// Decodes UTF-16; other encodings are unsupported.
 fn to_utf8(content: &[u8], encoding: &str) -> Option<Vec<u8>> {
     let (mark, rest) = match content {
         [0xff, 0xfe, rest @ ..] => (Some(false), rest),
@@ -127,17 +127,16 @@ fn to_utf8(content: &[u8], encoding: &str) -> Option<Vec<u8>> {
     text.ok().filter(|_| odd.is_empty()).map(String::into_bytes)
 }
 
-/// What a pointer of large-file storage stands for.
+/// The file that a Git LFS pointer refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LfsPointer {
     /// The SHA-256 of the file in the working tree.
     pub sha256: probity_core::Digest,
-    /// How many bytes it has.
     pub size: u64,
 }
 
 impl LfsPointer {
-    /// Reads a pointer; `None` if the blob is none.
+    /// Parses a pointer; `None` if the blob is something else.
     pub fn parse(blob: &[u8]) -> Option<Self> {
         const MAX_POINTER_BYTES: usize = 1024;
         let text = std::str::from_utf8(blob).ok().filter(|text| text.len() < MAX_POINTER_BYTES)?;

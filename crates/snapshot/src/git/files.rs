@@ -1,4 +1,4 @@
-//! Reading small files of a git directory. Links are not followed, pipes are not waited for.
+//! Reads small files of a git directory, without following links or waiting for pipes.
 
 use crate::record::{Kind, Stat};
 use crate::sys;
@@ -8,12 +8,12 @@ use rustix::io::{Errno, Result};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Reads the file at `path`, if it is one and has at most `limit` bytes.
+/// Reads the regular file at `path`, if it has at most `limit` bytes.
 pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
     read_at(CWD, path.as_os_str().as_bytes(), limit)
 }
 
-/// Reads the file `name` below `dir`, if it is one and has at most `limit` bytes.
+/// Reads the regular file `name` below `dir`, if it has at most `limit` bytes.
 pub(super) fn read_at(dir: impl AsFd, name: &[u8], limit: u64) -> Result<Vec<u8>> {
     let file = sys::open_file(dir, name)?;
     let stat = sys::stat_fd(&file)?;
@@ -37,24 +37,24 @@ pub(super) fn read_at(dir: impl AsFd, name: &[u8], limit: u64) -> Result<Vec<u8>
     Ok(bytes)
 }
 
-/// Opens the directory at `path`; what leads there is trusted, it was resolved before.
+/// Opens the directory at `path`, which was already resolved and is trusted.
 pub(super) fn open_dir(path: &Path) -> Result<OwnedFd> {
     rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// How deep a git directory may be. Git itself makes none that comes near.
+/// Maximum depth of a git directory, far beyond what git itself creates.
 const MAX_DEPTH: usize = 128;
 
-/// One entry on a walk.
+/// One entry of a walk.
 pub(super) struct Seen<'a> {
     pub(super) dir: &'a OwnedFd,
     pub(super) name: &'a [u8],
-    /// From the top of the walk.
+    /// Path from the top of the walk.
     pub(super) path: &'a [u8],
     pub(super) stat: Stat,
 }
 
-/// Goes through everything below `top`, parents first.
+/// Walks everything below `top`, parents first.
 pub(super) fn walk<V: Visit>(top: &OwnedFd, visit: &mut V) {
     let mut todo = vec![Vec::new()];
     while let Some(path) = todo.pop() {
@@ -64,13 +64,13 @@ pub(super) fn walk<V: Visit>(top: &OwnedFd, visit: &mut V) {
     }
 }
 
-/// What a walk calls.
+/// Callbacks of a walk.
 pub(super) trait Visit {
-    /// A directory has these names.
+    /// Called with the names in a directory.
     fn list(&mut self, path: &[u8], names: &[&[u8]]);
-    /// An entry was seen. For a directory: whether to enter it.
+    /// Called for each entry. For a directory, returns whether to enter it.
     fn see(&mut self, seen: &Seen<'_>) -> bool;
-    /// Something could not be read.
+    /// Called when something could not be read.
     fn fail(&mut self, path: &[u8], error: Errno);
 }
 
@@ -88,7 +88,7 @@ fn walk_one<V: Visit>(top: &OwnedFd, path: &[u8], todo: &mut Vec<Vec<u8>>, visit
         let name = names.name(listed);
         let path = if path.is_empty() { name.to_vec() } else { [path, name].join(&b'/') };
         match sys::stat_at(&dir, name) {
-            // What vanished since it was listed is not there.
+            // It vanished since it was listed.
             Err(Errno::NOENT) => {}
             Err(error) => visit.fail(&path, error),
             Ok(stat) => {

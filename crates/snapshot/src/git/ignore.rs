@@ -1,8 +1,8 @@
-//! Which untracked paths git passes over: the rules of `.gitignore` files and of `info/exclude`.
+//! The untracked paths that git ignores, by the rules of `.gitignore` files and `info/exclude`.
 //!
-//! The rules belong to those who work in the tree, so they decide nothing about what changed. They only tell work that
-//! somebody will commit from what lies about for ever. Rules of the user's own configuration are not read: they differ
-//! from machine to machine.
+//! The people and agents who work in the tree write these rules, so the rules have no influence on what counts as
+//! changed. They only separate work that will be committed from files that stay around. The user's own configuration is
+//! not read, because it differs between machines.
 
 use super::{GitLayout, files};
 use crate::snapshot::Snapshot;
@@ -12,14 +12,14 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 const MAX_RULES_BYTES: u64 = 1024 * 1024;
-/// At most this many files with rules are read; the rest have no say, and more is listed than need be.
+/// Maximum number of rule files to read. Further ones are ignored, so that more paths are listed than necessary.
 const MAX_RULES_FILES: usize = 2_000;
 const RULES_FILE: &[u8] = b".gitignore";
 
-/// The rules of a working tree.
+/// The ignore rules of a working tree.
 #[derive(Debug, Default)]
 pub struct IgnoreRules {
-    /// The folder of the tree's root, from the top of the working tree; empty if they are the same.
+    /// Directory of the tree's root, from the top of the working tree; empty if they are the same.
     prefix: Vec<u8>,
     for_dirs: Scope,
     for_files: Scope,
@@ -27,7 +27,7 @@ pub struct IgnoreRules {
 }
 
 impl IgnoreRules {
-    /// Reads the rules for the tree of `snapshot`, whose root lies at `prefix` below the top of the working tree.
+    /// Reads the rules for the tree of `snapshot`, whose root is at `prefix` below the top of the working tree.
     pub fn read(layout: &GitLayout, snapshot: &Snapshot, prefix: &[u8]) -> Self {
         let mut rules = Self { prefix: prefix.to_vec(), ..Self::default() };
         let exclude = files::read(&layout.common_dir.join("info/exclude"), MAX_RULES_BYTES);
@@ -35,7 +35,7 @@ impl IgnoreRules {
         for dir in above(prefix) {
             rules.add_file(layout, dir);
         }
-        // From the top down: rules of a folder that is itself passed over are not asked.
+        // From the top down, because rules inside an ignored directory do not apply.
         let mut places: Vec<RepoPath> = snapshot
             .entries()
             .filter(|entry| entry.path().file_name() == RULES_FILE)
@@ -51,7 +51,7 @@ impl IgnoreRules {
         rules
     }
 
-    /// Whether git passes over the untracked file at `path` (from the root of the tree).
+    /// Returns true if git ignores the untracked file at `path` (from the root of the tree).
     pub fn ignores(&mut self, path: &RepoPath) -> bool {
         let path = self.below_top(path.as_bytes());
         let slashes: Vec<usize> = (0..path.len()).filter(|&at| path[at] == b'/').collect();
@@ -59,7 +59,7 @@ impl IgnoreRules {
             || RepoPath::parse(&path).is_ok_and(|path| self.for_files.lets_in(&path))
     }
 
-    /// Whether git passes over everything in the directory at `path` (from the root of the tree).
+    /// Returns true if git ignores everything in the directory at `path` (from the root of the tree).
     pub fn ignores_directory(&mut self, path: &RepoPath) -> bool {
         let path = self.below_top(path.as_bytes());
         let ends = (0..path.len()).filter(|&at| path[at] == b'/').chain([path.len()]);
@@ -82,7 +82,7 @@ impl IgnoreRules {
         }
     }
 
-    /// Adds the rules of a file in `dir`. What cannot be read as a rule has no say.
+    /// Adds the rules of a file in `dir`. Malformed rules are ignored.
     fn add(&mut self, dir: &[u8], text: &[u8]) {
         let lines = text.split(|&byte| byte == b'\n');
         let rules: Vec<Rule> =
@@ -101,7 +101,7 @@ impl IgnoreRules {
     }
 }
 
-/// The folders from the top of the working tree down to `prefix`.
+/// Returns the directories from the top of the working tree down to `prefix`.
 fn above(prefix: &[u8]) -> BTreeSet<&[u8]> {
     let ends = (0..prefix.len()).filter(|&at| prefix[at] == b'/').chain([0, prefix.len()]);
     ends.map(|end| &prefix[..end]).collect()
@@ -110,13 +110,13 @@ fn above(prefix: &[u8]) -> BTreeSet<&[u8]> {
 /// One rule that ignores something, as a pattern of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IgnorePattern {
-    /// The pattern, from the folder of the rules.
+    /// The pattern, relative to the directory of the rules.
     pub pattern: Vec<u8>,
-    /// Whether it is meant for folders only.
+    /// True if it applies to directories only.
     pub dirs_only: bool,
 }
 
-/// The rules of a text that ignore something; those that take back what others say are left out.
+/// Parses the rules of a text that ignore something; negated rules are left out.
 pub fn ignore_patterns(text: &[u8]) -> Vec<IgnorePattern> {
     let rules =
         text.split(|&byte| byte == b'\n').filter_map(|line| Rule::parse(b"", line)).filter(Rule::is_sound);
@@ -164,7 +164,7 @@ impl Rule {
     }
 }
 
-/// Spaces at the end do not count, unless the last of them is escaped.
+/// Removes trailing spaces, unless the last of them is escaped.
 fn without_trailing_spaces(line: &[u8]) -> &[u8] {
     let mut line = line.strip_suffix(b"\r").unwrap_or(line);
     while let Some(shorter) = line.strip_suffix(b" ") {
@@ -176,7 +176,7 @@ fn without_trailing_spaces(line: &[u8]) -> &[u8] {
     line
 }
 
-/// Git escapes with a backslash; a scope writes such a byte as a class of one.
+/// Converts git's backslash escapes to classes of one character, as scopes write them.
 fn unescape(pattern: &mut Vec<u8>, line: &[u8]) {
     let mut bytes = line.iter();
     while let Some(&byte) = bytes.next() {

@@ -1,4 +1,5 @@
-//! Whether the index is whole. A damaged index is a change to the protected zone; what a whole one says is not asked.
+//! Checks the integrity of the index. A damaged index is a change to the protected zone; the content of a sound one
+//! does not matter here.
 
 use super::{GitLayout, files};
 use crate::object::ObjectFormat;
@@ -8,18 +9,16 @@ use sha1::{Digest as _, Sha1};
 
 const MAX_INDEX_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
-/// What state the index is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexState {
     /// There is none, as in a repository where nothing was ever added.
     Absent,
-    /// It is whole.
     Sound,
     /// It cannot be read, or is not what git writes.
     Damaged,
 }
 
-/// Looks at the index of a repository.
+/// Checks the index of a repository.
 pub fn index_state(layout: &GitLayout) -> IndexState {
     match files::read(&layout.git_dir.join("index"), MAX_INDEX_BYTES) {
         Err(Errno::NOENT) => IndexState::Absent,
@@ -28,8 +27,8 @@ pub fn index_state(layout: &GitLayout) -> IndexState {
     }
 }
 
-/// Whether `bytes` are an index: the header of a known version, and the checksum at the end (or zeros there, as git
-/// writes them with `index.skipHash`).
+/// Returns true if `bytes` are an index: the header of a known version, and the checksum at the end (or zeros there, as
+/// git writes with `index.skipHash`).
 pub fn index_is_sound(bytes: &[u8], format: ObjectFormat) -> bool {
     let Some((body, checksum)) = bytes.len().checked_sub(format.id_len()).map(|at| bytes.split_at(at)) else {
         return false;
@@ -53,7 +52,7 @@ fn is_checksum(body: &[u8], checksum: &[u8], format: ObjectFormat) -> bool {
 mod tests {
     use super::*;
 
-    /// An index without entries.
+    /// Builds an index without entries.
     fn index(version: u8) -> Vec<u8> {
         let mut bytes = b"DIRC\0\0\0\x02\0\0\0\0".to_vec();
         bytes[7] = version;

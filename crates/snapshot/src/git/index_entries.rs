@@ -1,7 +1,7 @@
-//! What the index says about single files.
+//! Reads single file entries from the index.
 //!
-//! Two questions only: does git itself hold a file unchanged that lies behind a filter, and does a sparse checkout leave a
-//! file out? For everything else the content decides.
+//! They answer only two questions: does git consider a filtered file unchanged, and does a sparse checkout leave a file
+//! out? For everything else the content decides.
 
 use super::{GitLayout, files, index_is_sound};
 use crate::entry::Entry;
@@ -28,9 +28,9 @@ pub struct IndexEntry {
     inode: u32,
     size: u32,
     mode: u32,
-    /// The blob that git takes the file for.
+    /// The blob that git associates with the file.
     pub id: GitId,
-    /// Whether the file is meant to be absent from the working tree.
+    /// True if the file is meant to be absent from the working tree.
     pub skip_worktree: bool,
 }
 
@@ -38,12 +38,12 @@ pub struct IndexEntry {
 #[derive(Debug, Default)]
 pub struct IndexEntries {
     entries: BTreeMap<Vec<u8>, IndexEntry>,
-    /// When the index was written, in seconds and nanoseconds.
+    /// Time the index was written, in seconds and nanoseconds.
     written: (i64, i64),
 }
 
 impl IndexEntries {
-    /// Reads the index of a repository; `None` if there is none, it is damaged, or it is split into two files.
+    /// Reads the index of a repository; `None` if it is missing, damaged, or split into two files.
     pub fn read(layout: &GitLayout) -> Option<Self> {
         let path = layout.git_dir.join("index");
         let written = path.metadata().ok()?.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
@@ -56,12 +56,12 @@ impl IndexEntries {
         Some(Self { entries, written })
     }
 
-    /// The entry of a path from the top of the working tree.
+    /// Returns the entry of a path from the top of the working tree.
     pub fn get(&self, path: &[u8]) -> Option<&IndexEntry> {
         self.entries.get(path)
     }
 
-    /// Whether a sparse checkout leaves out the file at a path from the top of the working tree.
+    /// Returns true if a sparse checkout leaves out the file at a path from the top of the working tree.
     pub fn leaves_out(&self, path: &[u8]) -> bool {
         let ends = (0..path.len()).filter(|&at| path[at] == b'/').map(|at| &path[..=at]);
         let is_left_out = |name: &[u8], is_dir: bool| {
@@ -71,7 +71,7 @@ impl IndexEntries {
         is_left_out(path, false) || ends.into_iter().any(|dir| is_left_out(dir, true))
     }
 
-    /// Whether git has seen exactly this file, and cannot have missed a later change to it.
+    /// Returns true if git has seen exactly this file and cannot have missed a later change to it.
     pub fn has_seen(&self, path: &[u8], file: &Entry<'_>) -> bool {
         let Some(entry) = self.get(path) else { return false };
         let split = |ns: i64| (ns.div_euclid(NS_PER_S), ns.rem_euclid(NS_PER_S));
@@ -80,7 +80,7 @@ impl IndexEntries {
             // Some programs write whole seconds only.
             i64::from(seconds) == found.0 && (ns == 0 || i64::from(ns) == found.1)
         };
-        // A file that was written when the index was, or later, could have been written again under the same time.
+        // A file written at the same time as the index, or later, could have been written again with the same time.
         let mtime = split(file.mtime_ns());
         let is_older = if entry.mtime.1 == 0 { mtime.0 < self.written.0 } else { mtime < self.written };
         let low_bits = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
@@ -89,12 +89,12 @@ impl IndexEntries {
             && is_time(entry.ctime, file.ctime_ns())
             && entry.inode == low_bits(file.object().1)
             && entry.size == low_bits(file.size())
-            // Git sets the size to 0 where it is not sure itself.
+            // Git sets the size to 0 if it is not sure itself.
             && (entry.size != 0 || file.size() == 0)
     }
 }
 
-/// Reads the entries of a sound index of version 2, 3 or 4.
+/// Parses the entries of a sound index of version 2, 3 or 4.
 fn parse(bytes: &[u8], format: ObjectFormat) -> Option<BTreeMap<Vec<u8>, IndexEntry>> {
     let version = *bytes.get(7)?;
     let n_entries = u32::from_be_bytes(*bytes.get(8..)?.first_chunk()?);
@@ -126,7 +126,7 @@ fn parse(bytes: &[u8], format: ObjectFormat) -> Option<BTreeMap<Vec<u8>, IndexEn
         name.extend_from_slice(&body[at..at + len]);
         at += len + 1;
         if version < 4 {
-            // Filled up with NULs to a multiple of eight, with at least one.
+            // Padded with NULs to a multiple of eight, with at least one.
             at = start + (at - start).next_multiple_of(8);
         }
         let declared = usize::from(flags & NAME_LEN_MASK);
@@ -146,11 +146,11 @@ fn parse(bytes: &[u8], format: ObjectFormat) -> Option<BTreeMap<Vec<u8>, IndexEn
             entries.insert(name.clone(), entry);
         }
     }
-    // The extension `link` says that most entries are in another file.
+    // The extension `link` means that most entries are in another file.
     (body.get(at..at + 4) != Some(b"link")).then_some(entries)
 }
 
-/// The number of bytes that a name of version 4 drops from the one before, as git writes offsets.
+/// Returns the number of bytes that a version 4 name drops from the previous one, in git's offset encoding.
 fn varint(bytes: &[u8], at: &mut usize) -> Option<usize> {
     let mut next = || {
         let byte = *bytes.get(*at)?;

@@ -1,4 +1,4 @@
-//! Where a repository keeps its parts, found as git finds it but without asking git.
+//! Locates the parts of a repository like git does, but without running git.
 //!
 //! `.git` is a directory, or a file that names one (a linked worktree, a submodule, `--separate-git-dir`). A linked
 //! worktree has a directory of its own and shares the rest through `commondir`.
@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A file that says where a directory is holds one path.
+/// A pointer file contains a single path.
 const MAX_POINTER_BYTES: u64 = 64 * 1024;
 const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 
@@ -21,27 +21,25 @@ pub struct GitLayout {
     pub root: PathBuf,
     /// The directory with `HEAD` and the index.
     pub git_dir: PathBuf,
-    /// The directory with the objects, the refs, the configuration and the hooks: the same as `git_dir`, except in a
-    /// linked worktree.
+    /// The directory with the objects, refs, configuration and hooks: the same as `git_dir`, except in a linked
+    /// worktree.
     pub common_dir: PathBuf,
-    /// How objects are named.
     pub object_format: ObjectFormat,
-    /// How refs are kept.
     pub ref_storage: RefStorage,
 }
 
-/// How a repository keeps its refs.
+/// The storage format of a repository's refs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RefStorage {
-    /// In files below `refs`, and in `packed-refs`.
+    /// Files below `refs`, and `packed-refs`.
     Files,
-    /// In a way that is not read here, as `reftable`.
+    /// A format that is not supported here, such as `reftable`.
     Other(String),
 }
 
 impl GitLayout {
-    /// The repository whose working tree has its root at `root`; `None` if there is none. To search upwards, ask for
-    /// each directory above.
+    /// Returns the repository whose working tree has its root at `root`, if any. To search upwards, call it for each
+    /// directory above.
     pub fn find(root: &Path) -> Option<Self> {
         let root = root.canonicalize().ok()?;
         let dot_git = root.join(".git");
@@ -59,17 +57,17 @@ impl GitLayout {
         Some(Self { root, git_dir, common_dir, object_format, ref_storage })
     }
 
-    /// Whether this is a linked worktree: one with a git directory of its own beside the shared one.
+    /// Returns true for a linked worktree, which has a git directory of its own next to the shared one.
     pub fn is_linked(&self) -> bool {
         self.git_dir != self.common_dir
     }
 
-    /// Whether this clone has only part of the history.
+    /// Returns true if this clone has only part of the history.
     pub fn is_shallow(&self) -> bool {
         self.common_dir.join("shallow").metadata().is_ok_and(|facts| facts.len() > 0)
     }
 
-    /// Whether this is a partial clone: git may know the id of an object without having its content.
+    /// Returns true for a partial clone, where git may know the id of an object without having its content.
     pub fn is_partial(&self) -> bool {
         let promisor = |name: &OsStr| Path::new(name).extension() == Some(OsStr::new("promisor"));
         let packs = self.common_dir.join("objects/pack").read_dir();
@@ -77,7 +75,7 @@ impl GitLayout {
     }
 }
 
-/// The directory that the file `.git` names: `gitdir: <path>`.
+/// Returns the directory that the file `.git` names: `gitdir: <path>`.
 fn pointed_to(root: &Path, dot_git: &Path) -> Option<PathBuf> {
     let text = files::read(dot_git, MAX_POINTER_BYTES).ok()?;
     let path = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
@@ -88,7 +86,7 @@ fn as_path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-/// Reads the two settings that say how a repository is written. Everything else in the configuration is ignored.
+/// Reads the two settings that define the repository's format. Everything else in the configuration is ignored.
 fn extensions(config: &[u8]) -> (ObjectFormat, RefStorage) {
     let (mut format, mut storage) = (ObjectFormat::Sha1, RefStorage::Files);
     for Setting { section, key, value } in settings(config) {

@@ -1,8 +1,8 @@
-//! The tree of a commit: which command to run for it, and how to read the answer.
+//! The tree of a commit: the command that lists it, and the parser of its output.
 //!
-//! The command is data; crate `exec` runs it. It starts nothing that the repository names: no hooks, no file-system
-//! monitor, no fetching of missing objects, no configuration from outside the repository, and no environment but its
-//! own.
+//! The command is data, for the caller to run with crate `process`. It starts nothing that the repository names: no
+//! hooks, no file-system monitor, no fetching of missing objects, no configuration from outside the repository, and no
+//! environment but its own.
 
 use super::GitLayout;
 use crate::object::GitId;
@@ -11,36 +11,35 @@ use probity_paths::RepoPath;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// A git command, ready to be run.
+/// A git command, ready to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitCommand {
-    /// The program and its arguments.
     pub argv: Vec<OsString>,
-    /// The whole environment: nothing is to be inherited.
+    /// The complete environment: nothing may be inherited.
     pub env: Vec<(OsString, OsString)>,
     /// The command as a person would type it, for messages: `git ls-tree 5fa51cf`.
     pub summary: String,
 }
 
-/// Path to permission bits and blob id. (The id of a submodule is that of a commit; its mode is 160000.)
+/// Mode and blob id by path. (The id of a submodule is that of a commit; its mode is 160000.)
 pub type HeadTree = BTreeMap<RepoPath, (u32, GitId)>;
 
-/// The mode of a submodule in a tree of git.
+/// The mode of a submodule in a git tree.
 pub const GITLINK_MODE: u32 = 0o160_000;
 
-/// The answer of `git ls-tree` could not be read.
+/// The output of `git ls-tree` could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("record {at} of the answer of `git ls-tree` makes no sense")]
 pub struct BadLsTree {
-    /// Which record, from 0.
+    /// Zero-based index of the record.
     pub at: usize,
 }
 
-/// Settings of the repository that must not have a say.
+/// Overrides of repository settings that must have no effect.
 const SETTINGS: [&str; 5] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
-    // Both are caches that anyone can write, and git believes them about trees.
+    // Both are caches that anyone can write, and git trusts them about trees.
     "core.commitGraph=false",
     "core.multiPackIndex=false",
     "protocol.allow=never",
@@ -61,15 +60,15 @@ const ENVIRONMENT: [(&str, &str); 12] = [
     ("LC_ALL", "C"),
 ];
 
-/// Options that only shape the answer: a message does without them.
+/// Options that only shape the output; messages omit them.
 const UNSHOWN_OPTIONS: [&str; 6] = ["-r", "-z", "--full-tree", "--end-of-options", "--verify", "--quiet"];
 
-/// The command that lists every file of a commit or tree, as `HEAD`.
+/// Returns the command that lists every file of a commit or tree, such as `HEAD`.
 pub fn ls_tree_command(layout: &GitLayout, revision: &str) -> GitCommand {
     git_command(layout, &["ls-tree", "-r", "-z", "--full-tree", "--end-of-options", revision])
 }
 
-/// A plumbing command on a repository that starts nothing that the repository names.
+/// Builds a plumbing command that starts nothing that the repository names.
 pub fn git_command(layout: &GitLayout, arguments: &[&str]) -> GitCommand {
     let mut argv: Vec<OsString> = vec!["git".into(), "--git-dir".into(), layout.git_dir.clone().into()];
     for setting in SETTINGS {
@@ -82,7 +81,7 @@ pub fn git_command(layout: &GitLayout, arguments: &[&str]) -> GitCommand {
     GitCommand { argv, env, summary }
 }
 
-/// Reads the answer: `<mode> <type> <id>TAB<path>NUL`, again and again.
+/// Parses records of the form `<mode> <type> <id>TAB<path>NUL`.
 pub fn parse_ls_tree(answer: &[u8]) -> Result<HeadTree, BadLsTree> {
     let mut tree = HeadTree::new();
     let Some(answer) = answer.strip_suffix(b"\0") else {

@@ -1,14 +1,14 @@
-//! Git as a source of facts, read from its files. It is never the judge of a run, and no program is started here.
+//! Git as a source of facts, read from its files. It never decides about a run, and no program is started here.
 //!
-//! * [`GitLayout`]: where a repository keeps its parts.
-//! * [`protected_snapshot`], [`zone_delta`]: the protected zone: what lies in the git directory, and what changed there.
+//! * [`GitLayout`]: the locations of a repository's parts.
+//! * [`protected_snapshot`], [`zone_delta`]: the protected zone, that is, the git directory, and what changed there.
 //! * [`refs()`]: the branches, tags and other refs, and `HEAD`.
-//! * [`index_state`]: whether the index is whole.
-//! * [`IndexEntries`]: what the index says about a file behind a filter that cannot be computed here, and which files a
-//!   sparse checkout leaves out. It is asked about nothing else.
+//! * [`index_state`]: the integrity of the index.
+//! * [`IndexEntries`]: index entries of filtered files that cannot be computed here, and of files that a sparse
+//!   checkout leaves out. They are used for nothing else.
 //! * [`Attributes`], [`stored_id`], [`LfsPointer`]: what git would store for a working file, without starting a filter.
-//! * [`IgnoreRules`]: which untracked paths git passes over.
-//! * [`ls_tree_command`], [`parse_ls_tree`]: the tree of a commit, by a command that someone else runs.
+//! * [`IgnoreRules`]: the untracked paths that git ignores.
+//! * [`ls_tree_command`], [`parse_ls_tree`]: the tree of a commit, by a command that the caller runs.
 
 mod attributes;
 mod config;

@@ -13,24 +13,19 @@ use std::path::Path;
 const MAX_REF_BYTES: u64 = 64 * 1024;
 const MAX_PACKED_BYTES: u64 = 1024 * 1024 * 1024;
 
-/// What the refs of a repository are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refs {
-    /// They could be read.
     Read {
-        /// What `HEAD` holds: `ref: refs/heads/…`, or an id; `None` if there is none.
+        /// The content of `HEAD`: `ref: refs/heads/…`, or an id; `None` if it is missing.
         head: Option<String>,
-        /// What each ref holds: an id, or `ref: …` if it stands for another one. Names that are no text are escaped.
+        /// The content of each ref: an id, or `ref: …` for a symbolic ref. Names that are not valid text are escaped.
         refs: BTreeMap<String, String>,
     },
-    /// They are kept in a way that is not read here.
-    NotReadable {
-        /// Which way, or what went wrong.
-        why: String,
-    },
+    /// They are stored in an unsupported format, or could not be read.
+    NotReadable { why: String },
 }
 
-/// Reads `HEAD` and all refs: the packed ones, the loose ones, and in a linked worktree its own.
+/// Reads `HEAD` and all refs: packed, loose, and in a linked worktree its own.
 pub fn refs(layout: &GitLayout) -> Refs {
     if let RefStorage::Other(name) = &layout.ref_storage {
         return Refs::NotReadable { why: format!("refs are kept as `{name}`, which is not readable here") };
@@ -57,7 +52,7 @@ fn read(layout: &GitLayout) -> Result<Read, Errno> {
     Ok((head, refs))
 }
 
-/// Reads lines like `<id> <name>`. Comments begin with `#`; lines with `^` tell what a tag stands for.
+/// Parses lines like `<id> <name>`. Comments start with `#`; lines with `^` give the commit of a tag.
 fn read_packed(packed: &[u8], refs: &mut BTreeMap<String, String>) {
     for line in
         packed.split(|&byte| byte == b'\n').filter(|line| !line.starts_with(b"#") && !line.starts_with(b"^"))
@@ -105,7 +100,7 @@ impl Visit for Loose<'_> {
     }
 }
 
-/// What a ref's file holds; an old kind of ref is a link to another.
+/// Reads a ref's file; an old kind of symbolic ref is a link to another.
 fn value(dir: &OwnedFd, name: &[u8]) -> Result<Option<String>, Errno> {
     match files::read_at(dir, name, MAX_REF_BYTES) {
         Ok(text) => Ok(Some(escape(text.trim_ascii()))),

@@ -1,8 +1,8 @@
-//! What a change to a file of git means, by its name alone.
+//! Classifies changes to git's files by name alone.
 
 use super::zone::ZoneClass::{self, Protected, Recorded};
 
-/// The directories that hold the traces of ordinary work.
+/// The directories with traces of ordinary work.
 const RECORDED_DIRS: [&[u8]; 8] = [
     b"refs",
     b"reftable",
@@ -14,7 +14,7 @@ const RECORDED_DIRS: [&[u8]; 8] = [
     b"fsmonitor--daemon",
 ];
 
-/// The files that hold the traces of ordinary work, besides those that [`is_trace`] knows by their form.
+/// The files with traces of ordinary work, besides those that [`is_trace`] recognizes by their form.
 const RECORDED_FILES: [&[u8]; 11] = [
     b"HEAD",
     b"packed-refs",
@@ -29,12 +29,12 @@ const RECORDED_FILES: [&[u8]; 11] = [
     b"fsmonitor--daemon.ipc",
 ];
 
-/// The class of the file with these names from its git directory down; `None`: it is not looked at. `is_own` says that
-/// it belongs to the worktree that is judged.
+/// Returns the class of a file, given the names from its git directory down; `None` if it is not examined. `is_own` is
+/// true if it belongs to the worktree being judged.
 pub(super) fn rule(names: &[&[u8]], is_own: bool) -> Option<ZoneClass> {
     match names {
-        // The objects name themselves by their content. What `objects/info` says decides where they are looked for;
-        // the caches there are rebuilt by git's housekeeping.
+        // Objects are named by their content. `objects/info` decides where git looks for them; git's housekeeping
+        // rebuilds the caches there.
         [b"objects", b"info", b"packs" | b"commit-graph" | b"commit-graphs", ..] | [b"info", b"refs"] => {
             Some(Recorded)
         }
@@ -51,7 +51,7 @@ pub(super) fn rule(names: &[&[u8]], is_own: bool) -> Option<ZoneClass> {
     }
 }
 
-/// `ORIG_HEAD`, `MERGE_MSG`, `BISECT_LOG`, `COMMIT_EDITMSG`, `config.lock` and their kin.
+/// Matches `ORIG_HEAD`, `MERGE_MSG`, `BISECT_LOG`, `COMMIT_EDITMSG`, `config.lock` and similar names.
 fn is_trace(name: &[u8]) -> bool {
     let ends = [&b"_HEAD"[..], b"_EDITMSG", b".lock"];
     let begins = [&b"MERGE_"[..], b"BISECT_"];

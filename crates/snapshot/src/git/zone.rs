@@ -1,17 +1,17 @@
-//! The protected zone: the files of git that decide what git does, and those that tell what was done with it.
+//! The protected zone: the files that decide what git does, and those that record what was done with it.
 //!
-//! An entry is *protected* (a change to it is a violation) or *recorded* (a change to it is told). The default is
-//! protected: what no rule knows, nobody may touch. Recorded are the traces of ordinary work: refs, `HEAD` and its
-//! kin, states of merges and rebases, locks, and caches that git rebuilds. Not looked at are the objects, the logs and
-//! the index, which change all the time and decide nothing here.
+//! An entry is *protected* (changing it is a violation) or *recorded* (a change is reported). The default is protected:
+//! nobody may touch what no rule knows. Recorded entries are the traces of ordinary work: refs, `HEAD` and similar
+//! files, states of merges and rebases, locks, and caches that git rebuilds. Objects, logs and the index are not
+//! examined: they change all the time and decide nothing here.
 //!
-//! Names: `.git` is what stands at the root of the tree. `.git/…` is a file of the *common* directory, wherever that
-//! lies; the files of a linked worktree are `.git/worktrees/<name>/…`, as they lie in the common directory. The same
-//! rules hold for the git directories of submodules below `.git/modules`.
+//! Names: `.git` is the entry at the root of the tree. `.git/…` is a file of the *common* directory, wherever that is;
+//! the files of a linked worktree are `.git/worktrees/<name>/…`, as in the common directory. The same rules apply to
+//! the git directories of submodules below `.git/modules`.
 //!
-//! Directories are no entries, with two exceptions: `.git` and `.git/objects` are known by when they were made, so
-//! that a repository made again is seen. Links are entries and are not followed: what a linked `hooks` directory or a
-//! `core.hooksPath` leads to is content if it lies in the tree, and not seen if it lies outside.
+//! Directories are not entries, with two exceptions: `.git` and `.git/objects` are identified by their creation time,
+//! so that a re-created repository is noticed. Links are entries and are not followed: the target of a linked `hooks`
+//! directory or of `core.hooksPath` is content if it is in the tree, and not examined if it is outside.
 
 use super::GitLayout;
 use super::files::{self, Seen, Visit};
@@ -28,52 +28,45 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// What a change to an entry of the zone means.
+/// The consequence of changing an entry of the zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ZoneClass {
-    /// It is told.
+    /// A change is reported.
     Recorded,
-    /// It is a violation.
+    /// A change is a violation.
     Protected,
 }
 
-/// One entry of the zone.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ZoneEntry {
-    /// What a change to it means.
     pub class: ZoneClass,
-    /// What it is.
     pub kind: Kind,
     /// The twelve permission bits.
     pub mode: u32,
-    /// The hash of a file's bytes or of a link's target.
+    /// Hash of a file's bytes or a link's target.
     pub digest: Option<Digest>,
-    /// For what has no such hash: which object it is, by device, inode, and time in nanoseconds.
+    /// Identity of an entry without such a hash: device, inode, and time in nanoseconds.
     pub object: Option<(u64, u64, i64)>,
 }
 
 /// The zone at one time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ZoneSnapshot {
-    /// The entries by name.
     pub entries: BTreeMap<RepoPath, ZoneEntry>,
-    /// What could not be read.
+    /// Entries that could not be read.
     pub findings: Vec<TreeFinding>,
 }
 
 /// One difference between two snapshots of the zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ZoneChange {
-    /// Where it is.
     pub path: RepoPath,
-    /// What happened.
     pub change: ChangeKind,
-    /// What it means.
     pub class: ZoneClass,
 }
 
-/// What differs between two snapshots of the zone, sorted by name.
+/// Returns the differences between two snapshots of the zone, sorted by name.
 pub fn zone_delta(before: &ZoneSnapshot, after: &ZoneSnapshot) -> Vec<ZoneChange> {
     let paths: BTreeSet<&RepoPath> = before.entries.keys().chain(after.entries.keys()).collect();
     let change = |path: &RepoPath| {
@@ -90,7 +83,8 @@ pub fn zone_delta(before: &ZoneSnapshot, after: &ZoneSnapshot) -> Vec<ZoneChange
     paths.into_iter().filter_map(change).collect()
 }
 
-/// Looks at the zone of a repository. `own_state` are the names in the common directory that are Probity's own.
+/// Takes a snapshot of the zone of a repository. `own_state` are the names in the common directory that belong to
+/// Probity.
 pub fn protected_snapshot(layout: &GitLayout, own_state: &[&[u8]]) -> ZoneSnapshot {
     let mut zone = Zone {
         found: ZoneSnapshot::default(),
@@ -120,11 +114,11 @@ struct Zone<'a> {
     found: ZoneSnapshot,
     reader: Reader,
     patience: Patience,
-    /// What stands before every path of the walk.
+    /// Prefix of every path of the walk.
     prefix: Vec<u8>,
-    /// The git directories that were found: the one that is walked, and those of submodules.
+    /// The git directories found so far: the one being walked, and those of submodules.
     bases: BTreeSet<Vec<u8>>,
-    /// The directory of this worktree in the common directory; empty if it is the main one.
+    /// The directory of this worktree in the common directory; empty for the main one.
     own_worktree: Option<Vec<u8>>,
     own_state: &'a [&'a [u8]],
 }
@@ -133,13 +127,13 @@ impl Zone<'_> {
     fn walk(&mut self, dir: &Path) {
         match files::open_dir(dir) {
             Ok(top) => files::walk(&top, self),
-            // What is not there, or no directory any more, has no entries; the delta tells.
+            // A missing directory has no entries; the delta shows that.
             Err(Errno::NOENT | Errno::NOTDIR) => {}
             Err(error) => self.report(b"", error.into()),
         }
     }
 
-    /// Keeps what stands at the root of the tree: the directory, the file that points to it, or a link.
+    /// Records the `.git` at the root of the tree: the directory, the file that points to it, or a link.
     fn look_at_dot_git(&mut self, root: &Path) {
         let Ok(root) = files::open_dir(root) else { return };
         if let Ok(stat) = sys::stat_at(&root, b".git") {
@@ -147,7 +141,7 @@ impl Zone<'_> {
         }
     }
 
-    /// Keeps an entry, read until it does not change any more.
+    /// Records an entry, reading it again while it changes.
     fn keep(&mut self, seen: &Seen<'_>, class: ZoneClass) {
         let read = match seen.stat.kind {
             Kind::File => self.patience.settle(|| {
@@ -183,14 +177,14 @@ impl Zone<'_> {
         self.found.findings.push(TreeFinding { path, reason, detail });
     }
 
-    /// The names of a path from the git directory that it belongs to.
+    /// Returns the names of a path from the git directory that it belongs to.
     fn names<'p>(&self, path: &'p [u8]) -> Vec<&'p [u8]> {
         let is_above = |base: &&Vec<u8>| base.is_empty() || is_below(path, base);
         let base = self.bases.iter().filter(is_above).map(Vec::len).max().unwrap_or(0);
         path[base + usize::from(base > 0)..].split(|&byte| byte == b'/').collect()
     }
 
-    /// What the rules say about a path of the walk; `None`: it is not looked at.
+    /// Returns the class of a path of the walk; `None` if it is not examined.
     fn class(&self, path: &[u8]) -> Option<ZoneClass> {
         if self.own_state.contains(&path) {
             return None;
@@ -201,7 +195,7 @@ impl Zone<'_> {
 }
 
 impl Visit for Zone<'_> {
-    /// A directory below `modules` that has a `HEAD` and objects is the git directory of a submodule.
+    /// A directory below `modules` with a `HEAD` and objects is the git directory of a submodule.
     fn list(&mut self, path: &[u8], names: &[&[u8]]) {
         let is_module =
             matches!(self.names(path)[..], [b"modules", _, ..] | [b"worktrees", _, b"modules", _, ..]);
@@ -219,14 +213,15 @@ impl Visit for Zone<'_> {
     }
 
     fn fail(&mut self, path: &[u8], error: Errno) {
-        // A directory that vanished since it was listed is not there.
+        // The directory vanished since it was listed.
         if error != Errno::NOENT {
             self.report(path, error.into());
         }
     }
 }
 
-/// When a directory was made (it lives on while its entries come and go), or when anything else last changed.
+/// Returns the creation time of a directory, which persists while its entries change, or the change time of anything
+/// else.
 fn moment(stat: &Stat) -> i64 {
     if stat.kind == Kind::Directory { stat.born_ns } else { stat.ctime_ns }
 }

@@ -15,7 +15,7 @@ fn take(tree: &Tree, options: &Options, known: Option<&Snapshot>) -> Snapshot {
     Snapshot::take(&tree.root(), options, known).expect("a snapshot")
 }
 
-/// All that a snapshot tells, apart from when it was taken.
+/// Everything in a snapshot except the time it was taken.
 fn told(snapshot: &Snapshot) -> impl PartialEq + std::fmt::Debug + use<> {
     let entries: Vec<_> = snapshot
         .entries()
@@ -43,7 +43,7 @@ fn an_edit_of_the_same_size_with_its_old_time_is_seen() {
     assert_eq!(show(&delta(&before, &after)), ["modified a"]);
 }
 
-/// What `snapshot` would be if the file `a` had other content.
+/// Returns `snapshot` with a false digest for the file `a`.
 fn lie(snapshot: &Snapshot) -> Snapshot {
     let truth = snapshot.entries().next().and_then(|entry| entry.digest()).expect("a digest");
     let mut bytes = snapshot.to_bytes();
@@ -52,7 +52,7 @@ fn lie(snapshot: &Snapshot) -> Snapshot {
     sealed(bytes)
 }
 
-/// Reads bytes that were changed by hand, with a checksum that fits.
+/// Decodes bytes that were changed by hand, with a matching checksum.
 fn sealed(mut bytes: Vec<u8>) -> Snapshot {
     let end = bytes.len() - 32;
     let checksum = *probity_core::Digest::of(&bytes[..end]).as_bytes();
@@ -66,7 +66,7 @@ fn what_was_written_just_now_or_in_the_future_is_read_again_whatever_the_cache_s
     let truth = tree.see();
     let see = |known: &Snapshot| take(&tree, &Options::default(), Some(known)).root();
     assert_eq!(see(&lie(&truth)), truth.root());
-    // This is what the cache is believed, if it may be believed.
+    // The false digest shows where the cache may be trusted.
     assert_ne!(see(&lie(&believed(&truth))), truth.root());
     let future = SystemTime::now() + Duration::from_secs(100_000);
     fs::File::options()
@@ -127,7 +127,7 @@ fn what_was_written_back_is_told_as_touched() {
     assert_eq!(touched(&before, &after).iter().map(|it| it.path.to_string()).collect::<Vec<_>>(), ["a"]);
 }
 
-/// One thing that happens to a small tree.
+/// One operation on a small tree.
 #[derive(Debug, Clone)]
 enum Step {
     Write(u8, u8),
@@ -149,13 +149,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Twelve paths on three levels, so that files, directories and links take each other's place.
+/// Twelve paths on three levels, so that files, directories and links replace each other.
 fn name(path: u8) -> String {
     ["a", "a.b", "b", "a/x", "a/y", "b/x", "a/x/p", "a/x/q", "b/x/p", "c", "c/d", "c/d/e"][usize::from(path)]
         .into()
 }
 
-/// Does a step if it can be done.
+/// Performs a step if it is possible.
 fn apply(tree: &Tree, step: &Step) {
     let path = |path: &u8| tree.path(&name(*path));
     let _ = match step {
@@ -181,7 +181,7 @@ fn apply_all(tree: &Tree, steps: &[Step]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A later edit gets a later time, as the two seconds' margin makes sure in earnest.
+    /// A later edit gets a later time, which the two-second margin guarantees in real use.
     #[test]
     fn a_snapshot_with_a_cache_equals_one_without(before in prop::collection::vec(step(), 0..20),
                                                   after in prop::collection::vec(step(), 0..20)) {
@@ -235,7 +235,7 @@ proptest! {
     }
 }
 
-/// The same snapshot as if it had been begun ten seconds later.
+/// The same snapshot, as if it had started ten seconds later.
 fn believed(snapshot: &Snapshot) -> Snapshot {
     let mut bytes = snapshot.to_bytes();
     let later = snapshot.started_ns() + 10_000_000_000;

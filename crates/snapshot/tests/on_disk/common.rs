@@ -1,4 +1,4 @@
-//! A tree to work in, and words to say what is expected of it.
+//! A tree to work in, and helpers for expectations.
 
 use probity_snapshot::{Change, Options, Snapshot, delta};
 use std::fs;
@@ -11,14 +11,13 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// An empty tree. It lies one level below a directory of its own, so that there is an outside.
+    /// Creates an empty tree. It is one level below a directory of its own, so that there is an outside.
     pub(crate) fn new() -> Self {
         let home = tempfile::tempdir().expect("a temporary directory");
         fs::create_dir(home.path().join("root")).expect("the root");
         Self { home }
     }
 
-    /// A tree with these files.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let tree = Self::new();
         for (path, content) in files {
@@ -57,7 +56,7 @@ impl Tree {
         Snapshot::take(&self.root(), &Options::default(), None).expect("a snapshot")
     }
 
-    /// Waits until what is written from now on gets a later time than all that was written before.
+    /// Waits until new writes get a later time than all earlier ones.
     pub(crate) fn next_tick(&self) {
         let touch = || {
             let probe = self.outside().join("probe");
@@ -69,7 +68,7 @@ impl Tree {
         probity_testkit::wait_until("the clock of the file system goes on", || touch() > before);
     }
 
-    /// What `change` does to the tree, as lines like `added a/b`.
+    /// Returns the effect of `change` on the tree, as lines like `added a/b`.
     pub(crate) fn delta(&self, change: impl FnOnce(&Self)) -> Vec<String> {
         let before = self.see();
         change(self);
@@ -81,12 +80,11 @@ pub(crate) fn show(changes: &[Change]) -> Vec<String> {
     changes.iter().map(|change| format!("{} {}", change.change.name(), change.path)).collect()
 }
 
-/// The paths of a snapshot.
 pub(crate) fn paths(snapshot: &Snapshot) -> Vec<String> {
     snapshot.entries().map(|entry| entry.path().to_string()).collect()
 }
 
-/// The findings as lines like `UNSAFE.FIFO a/b`.
+/// Returns the findings as lines like `UNSAFE.FIFO a/b`.
 pub(crate) fn findings(snapshot: &Snapshot) -> Vec<String> {
     snapshot.findings().iter().map(|finding| format!("{} {}", finding.reason, finding.path)).collect()
 }

@@ -112,7 +112,7 @@ fn ignored_files_caches_and_nested_repositories_are_content() {
     assert_eq!(delta, expected);
 }
 
-/// The bytes of one child in the hash of its directory, as the documentation has them.
+/// Returns the bytes of one child in the hash of its directory, as documented.
 fn child(name: &str, mode: u16, tag: u8, held: &[u8]) -> Vec<u8> {
     let len = u32::try_from(name.len()).expect("short").to_be_bytes();
     [&len[..], name.as_bytes(), &mode.to_be_bytes(), &[tag], held].concat()

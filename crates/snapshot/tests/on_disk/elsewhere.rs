@@ -1,4 +1,4 @@
-//! What takes other privileges or mounts: the test starts itself again where it has them.
+//! Tests that need other privileges or mounts: the test starts itself again where it has them.
 
 use crate::common::{Tree, findings, paths};
 use probity_core::Reason;
@@ -9,10 +9,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Tells the second run which tree it is to look at.
+/// Passes the tree to the second run.
 const TREE: &str = "PROBITY_TEST_TREE";
 
-/// Runs the test `name` again below `wrapper`, for the tree at `root`. `Err` tells why it could not even start.
+/// Runs the test `name` again under `wrapper`, for the tree at `root`. Returns the reason if it could not even start.
 fn again(wrapper: &[&str], name: &str, root: &Path) -> Result<(), String> {
     let can = Command::new(wrapper[0]).args(&wrapper[1..]).arg("true").output();
     match can {
@@ -20,7 +20,7 @@ fn again(wrapper: &[&str], name: &str, root: &Path) -> Result<(), String> {
         Ok(done) => return Err(String::from_utf8_lossy(&done.stderr).into_owned()),
         Err(error) => return Err(error.to_string()),
     }
-    // Another user may not be allowed to where this program lies.
+    // Another user may not have access to the directory of this program.
     let program = root.parent().expect("a parent").join("program");
     fs::copy(std::env::current_exe().expect("a program"), &program).expect("copied");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("made runnable");

@@ -1,4 +1,4 @@
-//! Facts about real repositories, with git itself to make them and to compare with.
+//! Facts about real repositories, with git itself to create them and to compare with.
 
 use crate::common::Tree;
 use probity_snapshot::git::{
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Git without what the user has set up, or what a hook of git was started with.
+/// Returns git without the user's settings and without the environment of a git hook.
 fn plain_git() -> Command {
     let mut git = Command::new("git");
     for (name, _) in std::env::vars_os() {
@@ -46,7 +46,7 @@ fn layout(tree: &Tree) -> GitLayout {
     GitLayout::find(&tree.root()).expect("a repository")
 }
 
-/// What `change` does to the zone, as lines like `protected added .git/hooks/x`.
+/// Returns the effect of `change` on the zone, as lines like `protected added .git/hooks/x`.
 fn zone(root: &Path, change: impl FnOnce()) -> Vec<String> {
     let layout = GitLayout::find(root).expect("a repository");
     let before = protected_snapshot(&layout, &[b"probity"]);
@@ -234,7 +234,7 @@ fn the_tree_of_head_has_the_ids_that_the_snapshot_computes() {
         let tree = repository(init);
         let layout = layout(&tree);
         assert_eq!(layout.object_format, format);
-        // Nothing of this may run or matter.
+        // None of this may run or matter.
         tree.write(".git/trap", "#!/bin/sh\ntouch \"$(dirname \"$0\")/sprung\"\n");
         tree.mode(".git/trap", 0o755);
         git(&tree.root(), &["config", "core.fsmonitor", ".git/trap"]);

@@ -1,4 +1,4 @@
-//! Trees made to hide something, to exhaust the one who looks, or to move under his eyes.
+//! Trees made to hide something, to exhaust the observer, or to change while being read.
 
 use crate::common::{Tree, findings, paths};
 use probity_core::{Digest, Reason};
@@ -36,7 +36,7 @@ fn any_byte_may_be_in_a_name() {
     assert!(paths(&snapshot).iter().all(|shown| !shown.contains(['\n', '\x1b', '\u{202e}'])));
 }
 
-/// Makes `depth` directories one in the other, each with what `fill` puts there; gives the last one.
+/// Creates `depth` nested directories, each with what `fill` puts there; returns the last one.
 fn dig(tree: &Tree, depth: usize, name: &[u8], fill: impl Fn(&OwnedFd)) -> OwnedFd {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
     let mut dir = rustix::fs::open(tree.root(), flags, Mode::empty()).expect("the root");
@@ -107,7 +107,7 @@ fn a_large_file_with_holes_is_read_to_its_end() {
     assert_eq!(digest.to_hex(), "280d8d0a9a07ae6909c1dd4e19df470560ed96ea8ea0e49b32973c0f5b187c3d");
 }
 
-/// Does something again and again in another thread while `test` runs.
+/// Repeats `disturb` in another thread while `test` runs.
 fn meanwhile<T>(mut disturb: impl FnMut() + Send, test: impl FnOnce() -> T) -> T {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -122,7 +122,7 @@ fn meanwhile<T>(mut disturb: impl FnMut() + Send, test: impl FnOnce() -> T) -> T
     })
 }
 
-/// Looks again and again until `unrest` was seen: on a busy machine the one who disturbs may get no turn for a while.
+/// Repeats `look` until `unrest` is seen: on a busy machine the disturbing thread may not run for a while.
 fn until<T>(mut look: impl FnMut() -> T, unrest: impl Fn(&T) -> bool) -> T {
     for _ in 0..100 {
         let seen = look();
@@ -145,7 +145,7 @@ fn a_file_that_never_rests_is_unstable() {
     assert_eq!((hot.kind(), hot.digest()), (Kind::File, None));
 }
 
-/// Makes a directory of many files, and gives what never lets it rest.
+/// Creates a directory of many files, and returns a function that keeps it changing.
 fn restless(tree: &Tree, dir: &str) -> impl FnMut() + Send + use<> {
     for n in 0..1000 {
         tree.write(&format!("{dir}/f{n}"), "f");

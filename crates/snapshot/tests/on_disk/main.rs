@@ -1,4 +1,4 @@
-//! The crate on a real file system, one file a subject. Linux only: the tests make devices, mounts and swaps.
+//! The crate on a real file system, one file per subject. Linux only: the tests create devices, mounts and swaps.
 
 #![cfg(target_os = "linux")]
 

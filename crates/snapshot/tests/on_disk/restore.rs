@@ -1,4 +1,4 @@
-//! Taking a delta back.
+//! Reverting a delta.
 
 use crate::common::{Tree, show};
 use probity_core::Reason;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-/// The content of every file and link, as a before-image would have it.
+/// Returns the content of every file and link, as a before-image would.
 fn images(tree: &Tree, snapshot: &Snapshot) -> BTreeMap<RepoPath, Vec<u8>> {
     let read = |path: &RepoPath, kind| {
         let at = tree.root().join(std::ffi::OsStr::from_bytes(path.as_bytes()));
@@ -25,7 +25,7 @@ fn images(tree: &Tree, snapshot: &Snapshot) -> BTreeMap<RepoPath, Vec<u8>> {
         .collect()
 }
 
-/// Takes back what `changes` tell: the deepest first where something goes, the highest first where something comes.
+/// Reverts `changes`: deepest first for removals, highest first for additions.
 fn revert(tree: &Tree, before: &Snapshot, images: &BTreeMap<RepoPath, Vec<u8>>, changes: &[Change]) {
     let dir_mode = |path: &RepoPath| {
         before.get(path).filter(|entry| entry.kind() == Kind::Directory).map(|entry| entry.mode())
@@ -74,7 +74,7 @@ fn a_reverted_tree_is_the_tree_from_before() {
     assert_eq!(before.root(), after.root());
 }
 
-/// Restores `a` although something else is there than is expected.
+/// Restores `a` although something unexpected is there.
 fn refused(tree: &Tree, change: impl FnOnce(&Tree)) -> Reason {
     let path = RepoPath::parse(b"dir/a").expect("a path");
     let before = tree.see();

@@ -1,4 +1,4 @@
-//! What cannot be judged safely is reported, and never followed, waited for or skipped.
+//! What is unsafe to judge is reported, and never followed, waited for or skipped.
 
 use crate::common::{Tree, findings};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
