@@ -1,4 +1,4 @@
-//! Amendments: the one way in which a sealed scope changes, appended and never rewritten (law 2).
+//! Amendments: the only way to change a sealed scope, by appending and never by rewriting (law 2).
 
 use crate::Globs;
 use probity_core::Reason;
@@ -6,32 +6,28 @@ use probity_paths::{PatternError, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Patterns that were added to a sealed scope: by whom, why and when.
+/// Patterns added to a sealed scope: by whom, why and when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Amendment {
-    /// The patterns; they speak after those of the seal and of earlier amendments.
+    /// The patterns. They take precedence over those of the seal and of earlier amendments.
     pub add: Globs,
-    /// Who amended.
+    /// Who amended the scope.
     pub by: String,
-    /// Why.
+    /// The reason given.
     pub why: String,
-    /// When, as RFC 3339.
+    /// When, in RFC 3339.
     pub at: String,
 }
 
-/// Why an amendment is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AmendmentError {
-    /// A part of it is empty.
     #[error("an amendment needs `{0}`")]
     Empty(&'static str),
-    /// A pattern is not valid.
     #[error(transparent)]
     Pattern(#[from] PatternError),
 }
 
 impl AmendmentError {
-    /// The stable code.
     pub fn reason(&self) -> Reason {
         match self {
             Self::Empty(_) => Reason::AmendIncomplete,
@@ -41,9 +37,9 @@ impl AmendmentError {
 }
 
 impl Amendment {
-    /// Makes an amendment that says everything it must and whose patterns are valid.
+    /// Creates a complete amendment with valid patterns.
     pub fn new(add: Globs, by: &str, why: &str, at: &str) -> Result<Self, AmendmentError> {
-        // Blanks say nothing.
+        // An author or a reason made of blanks counts as empty.
         let amendment = Self { add, by: by.trim().into(), why: why.trim().into(), at: at.into() };
         if let Some(field) = amendment.empty_field() {
             return Err(AmendmentError::Empty(field));
@@ -52,7 +48,6 @@ impl Amendment {
         Ok(amendment)
     }
 
-    /// The first part that is empty although it must not be.
     pub fn empty_field(&self) -> Option<&'static str> {
         let parts = [
             ("add", self.add.is_empty()),
@@ -64,7 +59,8 @@ impl Amendment {
     }
 }
 
-/// The scope that counts: the sealed patterns, then those of each amendment, which match last.
+/// Returns the effective scope: the sealed patterns followed by those of each amendment, so that later ones
+/// take precedence.
 pub fn amended_scope(sealed: &Globs, amendments: &[Amendment]) -> Result<Scope, PatternError> {
     let mut globs = sealed.clone();
     for amendment in amendments {
@@ -73,24 +69,18 @@ pub fn amended_scope(sealed: &Globs, amendments: &[Amendment]) -> Result<Scope, 
     globs.to_scope()
 }
 
-/// When a sealed scope may be amended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AmendPolicy {
-    /// While the run goes on.
     pub during: Permission,
-    /// When it has ended.
     pub after: Permission,
 }
 
-/// Whether something may be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
-    /// It may.
     #[default]
     Allow,
-    /// It may not.
     Deny,
 }
 

@@ -1,4 +1,4 @@
-//! From the facts of a run to the files of its bundle.
+//! Assembles the files of a bundle from the facts of a run.
 
 use crate::wire::{self, Artifact, ChangeV1, MANIFEST, ManifestV1};
 use crate::{Change, Manifest, SecretKey, summary};
@@ -7,37 +7,34 @@ use probity_paths::RepoPath;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The form of the document, for those who look at `schema` first.
 const SCHEMA: &str = "probity/manifest/v1";
 
-/// The page for people, part of every bundle.
+/// The Markdown page for people, part of every bundle.
 const SUMMARY: &str = "summary.md";
 
-/// The files of a bundle, by name, and its hash.
+/// The files of a bundle by name, and its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bundle {
-    /// Every file, `manifest.json` and `summary.md` included.
+    /// Every file, including `manifest.json` and `summary.md`.
     pub files: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The hash that the next run of the chain refers to.
     pub run_hash: Digest,
 }
 
-/// Facts that make no bundle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AssembleError {
-    /// A field must not be empty.
     #[error("a manifest needs `{0}`")]
     Empty(&'static str),
-    /// A file cannot have this name in a bundle.
     #[error("`{0}` cannot be the name of a file in a bundle")]
     BadName(String),
-    /// A log is named that was not handed in.
+    /// A gate or the command refers to a log that was not passed in.
     #[error("the log `{0}` is not among the files")]
     MissingLog(String),
 }
 
 impl Manifest {
-    /// Makes the bundle: these facts, the summary, and `artifacts` (logs and the like, by name).
+    /// Builds the bundle from these facts, a generated summary and `artifacts` (logs and other files, by
+    /// name).
     pub fn assemble(
         &self,
         mut artifacts: BTreeMap<String, Vec<u8>>,
@@ -78,7 +75,7 @@ impl Manifest {
         }
     }
 
-    /// The manifest without its hash and signature.
+    /// Returns the manifest with a placeholder hash and without a signature.
     fn to_json(
         &self,
         artifacts: &BTreeMap<String, Vec<u8>>,
@@ -125,7 +122,7 @@ impl Manifest {
             gate_results: self.gate_results.clone(),
             artifact_hashes: artifacts.iter().map(artifact).collect(),
             prev_run_hash,
-            // Neither is known yet: the hash is over everything else.
+            // Placeholders: the hash covers everything except itself and the signature.
             run_hash: Digest::of(&[]),
             key_id: key.map(SecretKey::key_id),
             signature: None,

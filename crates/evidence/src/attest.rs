@@ -1,8 +1,8 @@
-//! A run as an attestation that other tools read: an in-toto statement in a DSSE envelope.
+//! Attestations of runs for other tools: an in-toto statement in a DSSE envelope.
 //!
-//! The statement's subjects are the run (by its hash) and the manifest file (by its digest); its predicate is the
-//! whole manifest. An envelope is verified before its payload is parsed, and parsed before a field is believed.
-//! [`seal_statement`] and [`open_statement`] do the same for statements of any kind.
+//! The statement's subjects are the run (by its hash) and the manifest file (by its digest); its predicate is
+//! the whole manifest. An envelope's signature is verified before its payload is parsed. [`seal_statement`]
+//! and [`open_statement`] do the same for statements of any kind.
 
 use crate::wire::{self, MANIFEST, ManifestV1};
 use crate::{PublicKey, SecretKey};
@@ -13,55 +13,48 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The type of the payload, as DSSE names it.
+/// DSSE payload type.
 pub const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
-/// The type of the statement.
+/// In-toto statement type.
 pub const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 
-/// The type of the predicate: a manifest of version 1.
+/// In-toto predicate type: a manifest of version 1.
 pub const PREDICATE_TYPE: &str = "https://probity.dev/attestation/run/v1";
 
-/// How many signatures of an envelope are looked at.
+/// Signatures beyond this many are ignored, so that an envelope cannot cost unbounded work.
 const MAX_SIGNATURES: usize = 32;
 
-/// Why there is no attestation, or none to believe.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AttestError {
-    /// The manifest cannot be attested.
     #[error("the manifest cannot be attested: {0}")]
     Manifest(String),
-    /// The envelope cannot be read.
     #[error("this is no DSSE envelope: {0}")]
     Envelope(String),
-    /// No trusted key made any of the signatures.
     #[error("no trusted key has signed the envelope")]
     NotSigned,
-    /// A trusted key signed something that is no attestation of a run.
+    /// A trusted key signed something other than an attestation of a run.
     #[error("the envelope holds no attestation of a run: {0}")]
     Statement(String),
 }
 
-/// What a trusted key says about a run.
+/// A run attested by a trusted key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attestation {
-    /// The trusted key that signed.
     pub key_id: String,
-    /// The run.
     pub run_id: String,
-    /// Its hash, computed from the attested manifest.
+    /// Computed from the attested manifest, not copied from it.
     pub run_hash: Digest,
-    /// The manifest.
     pub manifest: Value,
 }
 
-/// The bytes that a DSSE signature is over.
+/// Returns the bytes that a DSSE signature covers.
 pub fn pre_authentication_encoding(payload_type: &str, payload: &[u8]) -> Vec<u8> {
     let head = format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len());
     [head.as_bytes(), payload].concat()
 }
 
-/// The statement about the run whose `manifest.json` has these bytes.
+/// Builds the statement about the run whose `manifest.json` has these bytes.
 pub fn statement(manifest: &[u8]) -> Result<Value, AttestError> {
     let value = json::parse(manifest).map_err(|error| AttestError::Manifest(error.to_string()))?;
     let fields = ManifestV1::read(&value).map_err(AttestError::Manifest)?;
@@ -79,12 +72,12 @@ pub fn statement(manifest: &[u8]) -> Result<Value, AttestError> {
     }))
 }
 
-/// The signed envelope about the run whose `manifest.json` has these bytes.
+/// Builds the signed envelope about the run whose `manifest.json` has these bytes.
 pub fn envelope(manifest: &[u8], key: &SecretKey) -> Result<Vec<u8>, AttestError> {
     Ok(seal_statement(&statement(manifest)?, key))
 }
 
-/// Any statement in a signed envelope.
+/// Wraps any statement in a signed envelope.
 pub fn seal_statement(statement: &Value, key: &SecretKey) -> Vec<u8> {
     let payload = json::canonical(statement);
     let signature = key.sign(&pre_authentication_encoding(PAYLOAD_TYPE, &payload));
@@ -111,14 +104,15 @@ struct EnvelopeSignature {
     sig: String,
 }
 
-/// Opens an envelope that one of `keys` (by name) must have signed.
+/// Opens an envelope signed by one of `keys` (by key id) and checks that it attests a run.
 pub fn open(envelope: &[u8], keys: &BTreeMap<String, PublicKey>) -> Result<Attestation, AttestError> {
     let (key_id, statement) = open_statement(envelope, keys)?;
     let (run_id, run_hash) = attested(&statement)?;
     Ok(Attestation { key_id, run_id, run_hash, manifest: statement["predicate"].clone() })
 }
 
-/// Opens an envelope of any statement that one of `keys` (by name) must have signed: the key, and the statement.
+/// Opens an envelope of any statement signed by one of `keys` (by key id). Returns the key id and the
+/// statement.
 pub fn open_statement(
     envelope: &[u8],
     keys: &BTreeMap<String, PublicKey>,
@@ -134,19 +128,21 @@ pub fn open_statement(
     Ok((key_id, statement))
 }
 
-/// The payload of an envelope, without a look at its signatures. Only for showing what nobody vouches for.
+/// Returns the payload of an envelope without checking its signatures. Use it only to show unverified
+/// content.
 pub fn payload(envelope: &Value) -> Result<Vec<u8>, AttestError> {
     let payload = envelope["payload"].as_str();
     decode(payload.ok_or_else(|| AttestError::Envelope("it has no payload".into()))?)
 }
 
-/// Both alphabets of base64 are allowed in an envelope.
+/// Decodes base64. DSSE allows both alphabets.
 fn decode(text: &str) -> Result<Vec<u8>, AttestError> {
     let bytes = STANDARD.decode(text).or_else(|_| URL_SAFE.decode(text));
     bytes.map_err(|error| AttestError::Envelope(error.to_string()))
 }
 
-/// The first trusted key that made one of the signatures. The name in the envelope only says which key to try.
+/// Returns the first trusted key that made one of the signatures. The key id in the envelope only selects the
+/// key to try.
 fn signer(
     envelope: &Envelope,
     payload: &[u8],
@@ -162,10 +158,12 @@ fn signer(
     Err(AttestError::NotSigned)
 }
 
-/// The run that a statement is about. Its subjects must be those that its predicate gives.
+/// Returns the run that a statement is about. Rebuilding the statement from its predicate must give the same
+/// statement.
 fn attested(statement: &Value) -> Result<(String, Digest), AttestError> {
     let manifest = json::canonical(&statement["predicate"]);
-    // The manifest file may end with one newline; its digest tells.
+    // The manifest file may end with one newline, which is not part of the predicate; the digest shows which
+    // it was.
     let expected =
         [manifest.clone(), [manifest.as_slice(), b"\n"].concat()].map(|bytes| self::statement(&bytes));
     for candidate in expected {

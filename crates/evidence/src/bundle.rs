@@ -1,8 +1,9 @@
-//! Bundles on disk. The one module of this crate that touches files.
+//! Bundles on disk: the only module of this crate that touches files.
 //!
-//! A bundle is written into a directory of its own beside its final place and renamed when it is whole and durable, so
-//! a kill at any instant leaves no bundle or all of it, and perhaps a leftover that [`clean_leftovers`] removes.
-//! A bundle is read without following links: whatever is no plain file or directory is refused.
+//! A bundle is written into a temporary directory next to its final place, and renamed once it is complete
+//! and durable. A kill at any instant therefore leaves all of the bundle or none of it, and at most a
+//! leftover that [`clean_leftovers`] removes. Reading follows no links: anything but a regular file or a
+//! directory is refused.
 #![expect(clippy::disallowed_methods, reason = "the file edge of this crate: everything else is pure")]
 
 use probity_core::{Reason, bytes};
@@ -18,56 +19,40 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// How many files a bundle may have.
+/// Maximum number of files in a bundle.
 pub const MAX_FILES: usize = 10_000;
 
-/// How many bytes the files of a bundle may have together.
+/// Maximum total size of the files in a bundle.
 pub const MAX_BYTES: u64 = 1 << 30;
 
-/// How deep the directories of a bundle may be nested.
+/// Maximum nesting of directories in a bundle.
 pub const MAX_DEPTH: usize = 8;
 
-/// Unfinished bundles have names that begin so.
+/// Name prefix of unfinished bundles.
 const PARTIAL: &str = ".partial-";
 
-/// How many names are tried for an unfinished bundle.
 const ATTEMPTS: u32 = 100;
 
-/// Why a bundle cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
-    /// The system refused.
     #[error("{}: {source}", path.display())]
-    Io {
-        /// The file or directory.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Something in the bundle is a link, a pipe, a socket or a device.
+    Io { path: PathBuf, source: io::Error },
+    /// The entry is a link, a pipe, a socket or a device.
     #[error("`{name}` in the bundle is neither a plain file nor a directory")]
     NotAFile {
-        /// Its name in the bundle, escaped.
+        /// Name within the bundle, escaped.
         name: String,
     },
-    /// The bundle has more than it may.
     #[error("the bundle has more than {limit} {what}")]
-    TooLarge {
-        /// What there is too much of.
-        what: &'static str,
-        /// How much there may be.
-        limit: u64,
-    },
-    /// A bundle or a file in it cannot have this name.
+    TooLarge { what: &'static str, limit: u64 },
     #[error("`{0}` cannot be a name here")]
     BadName(String),
-    /// There is a bundle of this name already.
     #[error("there is a bundle at {} already", .0.display())]
     Exists(PathBuf),
 }
 
 impl BundleError {
-    /// The code that the verifier reports when a bundle cannot be read because of what it holds.
+    /// Returns the code the verifier reports if the bundle's content makes it unreadable.
     pub const fn reason(&self) -> Option<Reason> {
         match self {
             Self::NotAFile { .. } => Some(Reason::EvidencePathTraversal),
@@ -80,7 +65,7 @@ impl BundleError {
     }
 }
 
-/// Reads every file of a bundle, by its name inside (`logs/lint.stdout`).
+/// Reads every file of a bundle, keyed by its name within it (`logs/lint.stdout`).
 pub fn read_bundle(dir: &Path) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, BundleError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let root =
@@ -120,7 +105,7 @@ impl Reader<'_> {
         depth: usize,
     ) -> Result<(), BundleError> {
         let not_a_file = || BundleError::NotAFile { name: bytes::escape(&path) };
-        // NOFOLLOW: a link is refused, wherever it leads. NONBLOCK: a pipe does not keep us waiting.
+        // NOFOLLOW refuses links, wherever they point. NONBLOCK keeps a pipe from blocking the open.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let opened = match rustix::fs::openat(folder, name, flags, Mode::empty()) {
             Ok(opened) => opened,
@@ -156,7 +141,7 @@ impl Reader<'_> {
     }
 }
 
-/// Writes a bundle to `parent/run_id`, durably and all at once. `parent` must exist.
+/// Writes a bundle to `parent/run_id`, durably and atomically. `parent` must exist.
 pub fn write_bundle(
     parent: &Path,
     run_id: &str,
@@ -172,7 +157,7 @@ pub fn write_bundle(
     let partial = Partial::create(parent, run_id)?;
     let written = fill(&partial.path, files).and_then(|()| publish(&partial.path, &target));
     if written.is_err() {
-        // What cannot be removed now is a leftover like any other.
+        // If this fails too, `clean_leftovers` removes the directory later.
         let _ = fs::remove_dir_all(&partial.path);
     }
     written?;
@@ -180,7 +165,7 @@ pub fn write_bundle(
     Ok(target)
 }
 
-/// Removes unfinished bundles that nobody writes any more, and says how many.
+/// Removes unfinished bundles whose writer is gone, and returns how many.
 pub fn clean_leftovers(parent: &Path) -> Result<usize, BundleError> {
     let mut removed = 0;
     for entry in fs::read_dir(parent).map_err(BundleError::io(parent))? {
@@ -190,7 +175,7 @@ pub fn clean_leftovers(parent: &Path) -> Result<usize, BundleError> {
         }
         let path = entry.path();
         let Ok(folder) = open_dir(&path) else { continue };
-        // The writer of a bundle holds this lock.
+        // A live writer holds this lock.
         if rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive).is_err() {
             continue;
         }
@@ -203,7 +188,7 @@ pub fn clean_leftovers(parent: &Path) -> Result<usize, BundleError> {
     Ok(removed)
 }
 
-/// An unfinished bundle, locked as long as this lives.
+/// An unfinished bundle, locked for the lifetime of this value.
 struct Partial {
     path: PathBuf,
     _lock: OwnedFd,
@@ -226,7 +211,7 @@ impl Partial {
     }
 }
 
-/// Locks a new directory, or `None` when a cleaner took it for a leftover in the instant before.
+/// Locks a new directory. Returns `None` if a concurrent cleanup took it for a leftover before it was locked.
 fn lock(path: &Path) -> Option<OwnedFd> {
     let folder = open_dir(path).ok()?;
     rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive).ok()?;
@@ -248,7 +233,7 @@ fn fill(partial: &Path, files: &BTreeMap<Vec<u8>, Vec<u8>>) -> Result<(), Bundle
         folders.extend(folder.ancestors().take_while(|above| *above != partial).map(Path::to_owned));
         write_file(&path, content).map_err(BundleError::io(&path))?;
     }
-    // Children sort after their parents: backwards, the deepest comes first.
+    // Children sort after their parents, so the reverse order syncs the deepest first.
     folders.iter().rev().try_for_each(|folder| sync_dir(folder))
 }
 
@@ -258,12 +243,13 @@ fn write_file(path: &Path, content: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Gives a whole bundle its name, unless the name is taken.
+/// Renames a complete bundle to its final name, unless the name is taken.
 fn publish(partial: &Path, target: &Path) -> Result<(), BundleError> {
     match rustix::fs::renameat_with(CWD, partial, CWD, target, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         Err(Errno::EXIST) => Err(BundleError::Exists(target.to_owned())),
-        // This file system cannot refuse to replace; a plain rename replaces an empty directory at most.
+        // The file system cannot rename without replacing. A plain rename replaces at most an empty directory,
+        // and only if one appears between this check and the rename.
         Err(Errno::INVAL | Errno::NOSYS) => {
             if rustix::fs::statat(CWD, target, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
                 return Err(BundleError::Exists(target.to_owned()));

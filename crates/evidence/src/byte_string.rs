@@ -1,16 +1,15 @@
-//! Bytes that are usually text: arguments, names of references, paths that nobody judged yet.
+//! Byte strings that are usually text: arguments, reference names, paths not yet validated.
 
 use probity_core::bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::fmt;
 
-/// Any bytes. In JSON they are a string where they are text, and hex where they are not.
+/// Arbitrary bytes. In JSON, a string if they are UTF-8 text, otherwise `{"bytes_hex": …}`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ByteString(Vec<u8>);
 
 impl ByteString {
-    /// The bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -22,7 +21,7 @@ impl<B: Into<Vec<u8>>> From<B> for ByteString {
     }
 }
 
-/// Shows the bytes on one line, without loss and without characters that could deceive.
+/// Escapes the bytes onto one line, losslessly and without characters that could mislead a reader.
 impl fmt::Display for ByteString {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&bytes::escape(&self.0))

@@ -1,4 +1,5 @@
-//! The checks of the verifier, one function each. The numbers are those of the conformance README, section 7.
+//! The verifier's checks, one function each. The numbers are those of section 7 of
+//! `conformance/README-scope-plan-evidence.md`.
 
 use crate::wire::{self, MANIFEST, ManifestV1, Status};
 use crate::{ByteString, Follows, RefChange, SignatureRule, Trust, amended_scope, judge, keys};
@@ -8,10 +9,10 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// How many names a detail lists before it only counts.
+/// Maximum number of names listed in a detail; the rest are counted.
 const MAX_NAMES: usize = 5;
 
-/// Something that speaks against a bundle.
+/// A reason for which a bundle fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) code: String,
@@ -23,7 +24,7 @@ impl Fault {
         Self { code: reason.as_str().into(), detail: detail.into() }
     }
 
-    /// A fault about `names`, or none when there are none.
+    /// Reports `reason` for `names`, or nothing if there are no names.
     fn about<'a>(reason: Reason, names: impl IntoIterator<Item = &'a [u8]>) -> Option<Self> {
         let names: Vec<String> = names.into_iter().map(|name| format!("`{}`", bytes::escape(name))).collect();
         let more = names.len().saturating_sub(MAX_NAMES);
@@ -41,7 +42,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A bundle whose manifest could be read, and what is demanded of it.
+/// A bundle with a readable manifest, and the requirements to check it against.
 pub(crate) struct Subject<'a> {
     files: &'a BTreeMap<Vec<u8>, Vec<u8>>,
     trust: &'a Trust,
@@ -62,18 +63,18 @@ impl<'a> Subject<'a> {
         Self { files, trust, bytes, value, manifest, run_hash: wire::run_hash(value) }
     }
 
-    /// 4.
+    /// Check 4: the bytes are the canonical form of the manifest.
     pub(crate) fn canonical(&self) -> Vec<Fault> {
         unless(json::is_canonical(self.bytes, self.value), Reason::EvidenceNotCanonical, "")
     }
 
-    /// 5.
+    /// Check 5: the recorded run hash is the recomputed one.
     pub(crate) fn run_hash(&self) -> Vec<Fault> {
         let detail = format!("the manifest's hash is {}", self.run_hash);
         unless(self.manifest.run_hash == self.run_hash, Reason::EvidenceRunHashMismatch, &detail)
     }
 
-    /// 6. Closed world: what is listed is there, and what is there is listed.
+    /// Check 6: closed world. Every listed file exists with its digest, and every file that exists is listed.
     pub(crate) fn artifacts(&self) -> Vec<Fault> {
         let (inside, outside): (Vec<_>, Vec<_>) = self
             .manifest
@@ -109,7 +110,8 @@ impl<'a> Subject<'a> {
         .collect()
     }
 
-    /// 7. The manifest's own plan, scope and hash belong together. The plan is hashed as it stands in the file.
+    /// Check 7: the manifest's plan, scope and plan hash agree. Hashes the plan as it stands in the file,
+    /// including fields that this code does not read.
     pub(crate) fn plan(&self) -> Vec<Fault> {
         let hash = Digest::of_json(&self.value["plan"]);
         if hash != self.manifest.plan_hash {
@@ -119,27 +121,27 @@ impl<'a> Subject<'a> {
         unless(is_same, Reason::SealPlanMismatch, "`scope` is not that of the plan")
     }
 
-    /// 7.
+    /// Check 7: the recorded policy versions are those of the plan.
     pub(crate) fn policy(&self) -> Vec<Fault> {
         let is_same = self.manifest.policy_versions == self.manifest.plan.policy_versions;
         unless(is_same, Reason::SealPolicyDrift, "")
     }
 
-    /// 7, on demand.
+    /// Check 7, if required: the plan is the one that was sealed.
     pub(crate) fn seal(&self) -> Option<Vec<Fault>> {
         let sealed = self.trust.plan_hash?;
         let detail = format!("{sealed} was sealed");
         Some(unless(self.manifest.plan_hash == sealed, Reason::SealPlanMismatch, &detail))
     }
 
-    /// 7, on demand.
+    /// Check 7, if required: the plan was made under this profile.
     pub(crate) fn profile(&self) -> Option<Vec<Fault>> {
         let profile = self.trust.profile.as_ref()?;
         let detail = format!("`{}` and not `{profile}`", self.manifest.plan.profile);
         Some(unless(self.manifest.plan.profile == *profile, Reason::EvidenceProfileMismatch, &detail))
     }
 
-    /// 8. D and U are computed again from what the manifest holds.
+    /// Check 8: recomputes D and U from the facts in the manifest.
     pub(crate) fn reconciliation(&self) -> Vec<Fault> {
         let scope = amended_scope(&self.manifest.scope, &self.manifest.amendments);
         let bad_pattern = scope.as_ref().err().map(|error| Fault::new(error.reason, &error.to_string()));
@@ -154,7 +156,7 @@ impl<'a> Subject<'a> {
         faults
     }
 
-    /// 9.
+    /// Check 9: every gate required by the plan or by the caller has passed.
     pub(crate) fn gates(&self) -> Vec<Fault> {
         let demanded = self.trust.required_gates.iter().map(String::as_str);
         let required = self.manifest.plan.required_gates().chain(demanded);
@@ -164,18 +166,19 @@ impl<'a> Subject<'a> {
             .collect()
     }
 
-    /// 10. A recorded failure is a failure; a recorded pass must not contradict the facts.
+    /// Check 10: a recorded failure is a failure, and a recorded pass must not contradict the facts.
     pub(crate) fn status(&self, reconciliation: &[Fault], gates: &[Fault]) -> Vec<Fault> {
         if let (Status::Fail, Some(reason)) = (self.manifest.status, &self.manifest.reason) {
             return vec![Fault { code: reason.clone(), detail: "recorded by the run itself".into() }];
         }
-        // That recorded lists contradict each other says nothing yet about whether the run should have passed.
+        // `EVIDENCE.*` codes mean that recorded lists contradict each other, not that the run should have
+        // failed.
         let is_about_the_run = |fault: &Fault| !fault.code.starts_with("EVIDENCE.");
         let should_fail = reconciliation.iter().any(is_about_the_run) || !gates.is_empty();
         unless(!should_fail, Reason::EvidenceStatusMismatch, "")
     }
 
-    /// 11, on demand.
+    /// Check 11, if required: the run follows the expected predecessor.
     pub(crate) fn chain(&self) -> Option<Vec<Fault>> {
         let demanded = match self.trust.follows? {
             Follows::Nothing => None,
@@ -184,7 +187,7 @@ impl<'a> Subject<'a> {
         Some(unless(self.manifest.prev_run_hash == demanded, Reason::EvidenceChainBroken, ""))
     }
 
-    /// 11, on demand.
+    /// Check 11, if required: a trusted key signed the recomputed run hash.
     pub(crate) fn signature(&self) -> Option<Vec<Fault>> {
         match (self.trust.signature, &self.manifest.signature) {
             (SignatureRule::Ignore, _) | (SignatureRule::IfPresent, None) => None,
@@ -212,19 +215,19 @@ fn unless(holds: bool, reason: Reason, detail: &str) -> Vec<Fault> {
 
 type Paths<'a> = BTreeSet<&'a ByteString>;
 
-/// What was observed of the tree, when all of it was.
+/// The recorded state of the tree, available only if all of it was recorded.
 struct Observed<'a> {
     roots_differ: bool,
     delta: Paths<'a>,
     listed: Paths<'a>,
     untracked: Paths<'a>,
     exempt: Paths<'a>,
-    /// The submodules that have another commit checked out: they are in D, and no snapshot of content shows it.
+    /// Submodules with another commit checked out. They are in D, but the content snapshots do not show it.
     moved_submodules: BTreeSet<ByteString>,
 }
 
 impl<'a> Observed<'a> {
-    /// `None` when a root or a list is null: then nothing was reconciled.
+    /// Returns `None` if a root or a list is null: then nothing was reconciled.
     fn of(manifest: &'a ManifestV1, value: &Value) -> Option<Self> {
         let refs: Vec<RefChange> = serde_json::from_value(value["refs"].clone()).unwrap_or_default();
         let heads = refs.into_iter().filter(|change| change.name.as_bytes() == b"HEAD");
@@ -238,7 +241,7 @@ impl<'a> Observed<'a> {
         })
     }
 
-    /// Lists and roots that cannot all be true.
+    /// Reports lists and roots that cannot all be true.
     fn contradiction(&self) -> Option<Fault> {
         if self.delta != self.listed {
             let different = self.delta.symmetric_difference(&self.listed).map(|path| path.as_bytes());
@@ -252,7 +255,7 @@ impl<'a> Observed<'a> {
             .then(|| Fault::new(Reason::EvidenceDeltaMismatch, "the roots tell another story than the lists"))
     }
 
-    /// U, computed from the scope and everything that either list names.
+    /// Recomputes U from the scope and the union of both path lists.
     fn against(&self, scope: &Scope) -> Vec<Fault> {
         let all = self.delta.iter().chain(&self.listed).chain(&self.untracked).chain(&self.exempt);
         let invalid = all.map(|path| path.as_bytes()).filter(|path| RepoPath::parse(path).is_err());

@@ -1,4 +1,4 @@
-//! A list of glob patterns as it was written: bytes, in order, not yet judged.
+//! An ordered list of glob patterns as raw bytes, not yet validated.
 
 use probity_core::bytes;
 use probity_paths::{PatternError, Scope};
@@ -6,32 +6,30 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// Patterns in the order in which they speak: the last one that matches decides.
+/// Patterns in order of precedence: the last one that matches a path decides.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Globs(Vec<Vec<u8>>);
 
 impl Globs {
-    /// Takes patterns as they are.
     pub fn new(patterns: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> Self {
         Self(patterns.into_iter().map(Into::into).collect())
     }
 
-    /// The patterns, in order.
     pub fn as_slice(&self) -> &[Vec<u8>] {
         &self.0
     }
 
-    /// Whether there is no pattern at all.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Appends patterns, which then speak last.
+    /// Appends patterns, which take precedence over the existing ones.
     pub fn extend(&mut self, more: &Self) {
         self.0.extend_from_slice(&more.0);
     }
 
-    /// Keeps only the last of equal patterns, which changes nothing in what the list lets in.
+    /// Keeps only the last of equal patterns. The set of matched paths stays the same, because the last match
+    /// decides.
     #[must_use]
     pub fn without_repeats(self) -> Self {
         let mut seen = std::collections::BTreeSet::new();
@@ -40,7 +38,7 @@ impl Globs {
         Self(kept)
     }
 
-    /// The scope that the patterns describe, or the first bad pattern.
+    /// Parses the patterns into a scope, or reports the first invalid one.
     pub fn to_scope(&self) -> Result<Scope, PatternError> {
         Scope::parse(&self.0)
     }

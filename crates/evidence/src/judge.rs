@@ -1,10 +1,12 @@
-//! The rules that the writer of a manifest and its verifier share, so that they cannot drift apart.
+//! Rules for gate results, shared by the writer of a manifest and its verifier so that the two cannot
+//! diverge.
 
 use crate::{GateResult, GateStatus};
 use probity_core::Reason;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What speaks against the required gates, and against which: every result of a gate counts, not the last.
+/// Returns the failure reasons of the required gates, with the gates each applies to. Every result of a gate
+/// counts, not only the last: a later pass does not hide an earlier failure.
 pub(crate) fn gate_reasons<'a>(
     required: impl IntoIterator<Item = &'a str>,
     results: &[GateResult],
@@ -29,7 +31,7 @@ fn result_reason(result: &GateResult) -> Option<Reason> {
     match (result.status, result.exit_code) {
         (GateStatus::Pass, Some(0)) => None,
         (GateStatus::Skip, _) => Some(Reason::GateSkipped),
-        // A pass without the exit code 0 is a claim without its proof.
+        // A pass must be backed by exit code 0.
         (GateStatus::Pass | GateStatus::Fail, _) => Some(Reason::GateFailed),
     }
 }

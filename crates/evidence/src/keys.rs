@@ -1,7 +1,7 @@
-//! Ed25519 keys: who signs cannot be mistaken for who verifies.
+//! Ed25519 keys for signing and verifying evidence.
 //!
-//! A key is named by the first 16 hex digits of the SHA-256 of its public half. Secret halves are wiped from memory
-//! when they are dropped, and never shown.
+//! A key id is the first 16 hex digits of the SHA-256 of the public key. Secret keys are wiped from memory
+//! when dropped and never displayed.
 
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use probity_core::{Digest, Reason, json};
@@ -15,47 +15,41 @@ const SECRET_SCHEMA: &str = "probity/key/v1";
 const PUBLIC_SCHEMA: &str = "probity/public-key/v1";
 const PREFIX: &str = "ed25519:";
 
-/// A key file, or a key in a trust file, that is not what it should be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("this is no key: {0}")]
 pub struct KeyError(&'static str);
 
 impl KeyError {
-    /// The stable code.
     pub const fn reason(&self) -> Reason {
         Reason::KeyInvalid
     }
 }
 
-/// The half of a key that signs.
 pub struct SecretKey(SigningKey);
 
-/// The half of a key that verifies: `ed25519:` and 64 lower-case hex digits.
+/// A public key, written as `ed25519:` and 64 lower-case hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PublicKey([u8; 32]);
 
 impl SecretKey {
-    /// Makes a key of 32 random bytes. The caller answers for their being random.
+    /// Creates a key from 32 bytes. The caller guarantees that they are random.
     pub fn from_random(random: &[u8; 32]) -> Self {
         Self(SigningKey::from_bytes(random))
     }
 
-    /// The half that may be given away.
     pub fn public(&self) -> PublicKey {
         PublicKey(self.0.verifying_key().to_bytes())
     }
 
-    /// The name of the key.
     pub fn key_id(&self) -> String {
         self.public().key_id()
     }
 
-    /// Signs a message: 64 bytes.
     pub fn sign(&self, message: &[u8]) -> [u8; 64] {
         self.0.sign(message).to_bytes()
     }
 
-    /// The secret key file. Write it so that only its owner can read it.
+    /// Serializes the secret key file. The caller must make it readable by its owner only.
     pub fn to_file(&self) -> Zeroizing<Vec<u8>> {
         let mut digits = Zeroizing::new([0; 64]);
         hex::encode_to_slice(self.0.as_bytes(), digits.as_mut_slice())
@@ -66,7 +60,7 @@ impl SecretKey {
             public.key_id()
         );
         let tail = b"\"}\n";
-        // Sized beforehand: a vector that grows would leave copies of the secret behind.
+        // Sized up front: a growing vector would leave copies of the secret behind.
         let mut file = Zeroizing::new(Vec::with_capacity(head.len() + digits.len() + tail.len()));
         for part in [head.as_bytes(), digits.as_slice(), tail] {
             file.extend_from_slice(part);
@@ -74,7 +68,7 @@ impl SecretKey {
         file
     }
 
-    /// Reads a secret key file.
+    /// Parses a secret key file and checks that its public key and key id match.
     pub fn parse(bytes: &[u8]) -> Result<Self, KeyError> {
         let mut file = members(bytes, SECRET_SCHEMA, 4)?;
         let secret = Zeroizing::new(take_text(&mut file, "secret")?);
@@ -95,27 +89,25 @@ impl fmt::Debug for SecretKey {
 }
 
 impl PublicKey {
-    /// The name of the key.
     pub fn key_id(&self) -> String {
         let mut id = Digest::of(&self.0).to_hex();
         id.truncate(16);
         id
     }
 
-    /// Whether `signature` (64 bytes) is this key's over `message`. Strict: weak keys and second forms of a
-    /// signature are refused.
+    /// Returns true if `signature` (64 bytes) is this key's signature over `message`. Strict: rejects weak
+    /// keys and malleable signatures.
     pub fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
         let Ok(signature) = Signature::from_slice(signature) else { return false };
         VerifyingKey::from_bytes(&self.0).is_ok_and(|key| key.verify_strict(message, &signature).is_ok())
     }
 
-    /// The public key file.
     pub fn to_file(&self) -> Vec<u8> {
         let value = json!({ "schema": PUBLIC_SCHEMA, "key_id": self.key_id(), "public": self });
         [json::canonical(&value), b"\n".to_vec()].concat()
     }
 
-    /// Reads a public key file.
+    /// Parses a public key file and checks that its key id matches.
     pub fn parse(bytes: &[u8]) -> Result<Self, KeyError> {
         take_public(&mut members(bytes, PUBLIC_SCHEMA, 3)?)
     }
@@ -123,7 +115,7 @@ impl PublicKey {
 
 type Members = serde_json::Map<String, Value>;
 
-/// The members of a key file of the given form, which has `count` of them.
+/// Returns the members of a key file with the given schema and exactly `count` members.
 fn members(bytes: &[u8], schema: &str, count: usize) -> Result<Members, KeyError> {
     match json::parse(bytes) {
         Ok(Value::Object(members))
@@ -150,7 +142,8 @@ fn take_public(members: &mut Members) -> Result<PublicKey, KeyError> {
     Ok(public)
 }
 
-/// Reads `ed25519:` and lower-case hex digits that fill `into` exactly.
+/// Decodes `ed25519:` followed by lower-case hex digits that fill `into` exactly. Rejects upper case so that
+/// each key has one spelling.
 pub(crate) fn decode(text: &str, into: &mut [u8]) -> Option<()> {
     let digits = text.strip_prefix(PREFIX)?;
     if digits.bytes().any(|byte| byte.is_ascii_uppercase()) {

@@ -1,22 +1,24 @@
-//! Evidence that a run did what it was allowed to do, and that nobody touched that evidence since.
+//! Evidence of what a run did: its formats, and the verifier that decides offline whether the evidence is
+//! intact and the run kept to its plan.
 //!
 //! Owns: the formats of plans, seals, amendments, bundles and receipts, and the verifier of all of them.
 //! May use: core, paths.
 //! Must not know: policies, intents, contracts, git, how a run is made.
 //!
-//! Everything is pure except [`bundle`], the one module that reads and writes files.
+//! Everything is pure except [`bundle`], the only module that reads and writes files.
 //!
-//! * [`Plan`]: what a run may touch and what must pass, with a hash over all of it.
-//! * [`Seal`]: the plan and everything else that judges the run, fixed by one hash; [`seal_check`] holds a run to it.
-//! * [`Amendment`]: the one way in which a sealed scope grows (law 2).
+//! * [`Plan`]: what a run may touch and which gates must pass, identified by one hash.
+//! * [`Seal`]: the plan and everything else that judges the run, fixed by one hash; [`seal_check`] compares a
+//!   run with it.
+//! * [`Amendment`]: the only way a sealed scope can grow (law 2).
 //! * [`Manifest`]: the facts of a run; [`Manifest::assemble`] turns them into the files of a bundle.
-//! * [`verify`]: judges a bundle against what the caller demands ([`Trust`]). It works on any bytes.
-//! * [`SecretKey`], [`PublicKey`]: Ed25519, so that a key that verifies cannot forge.
-//! * [`attest`]: a run as in-toto statement in a DSSE envelope, for other tools.
+//! * [`verify`]: judges a bundle against the caller's requirements ([`Trust`]). Accepts arbitrary bytes.
+//! * [`SecretKey`], [`PublicKey`]: Ed25519. Asymmetric, so that a verifier cannot forge.
+//! * [`attest`]: a run as an in-toto statement in a DSSE envelope, for other tools.
 //! * [`receipt`]: checks the receipt of a finished change offline.
-//! * [`summary`]: the page for people.
-//! * [`bundle`]: bundles on disk: whole or not at all.
-//! * [`vectors`]: the JSON form of the verifier, for `probity conformance`.
+//! * [`summary`]: the Markdown page for people.
+//! * [`bundle`]: reads bundles from disk and writes them atomically.
+//! * [`vectors`]: runs the verifier on conformance vectors, for `probity conformance`.
 
 mod amend;
 mod assemble;

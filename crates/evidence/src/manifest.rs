@@ -1,7 +1,8 @@
 //! The facts of a run.
 //!
-//! What follows from the facts is computed here and cannot be said otherwise: the hash and scope of the plan, the
-//! lists of paths, U, and the status. A manifest of ours never says pass against its own facts.
+//! Whatever follows from the facts is computed here and cannot be set: the plan's hash and scope, the path
+//! lists, the untracked paths and the status. A manifest written by this code therefore never claims a pass
+//! that its own facts contradict.
 
 use crate::wire::{ChangeKind, ChangeV1, GateResult, ManifestV1, Status};
 use crate::{Amendment, Details, Plan, amended_scope, judge};
@@ -9,48 +10,39 @@ use probity_core::{Digest, Reason, json};
 use probity_paths::{PathError, RepoPath, reconcile};
 use serde::Deserialize;
 
-/// The facts of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
-    /// The run.
     pub run_id: String,
-    /// When the evidence was made, as RFC 3339.
+    /// When the evidence was created, in RFC 3339.
     pub created_at: String,
-    /// The sealed plan.
     pub plan: Plan,
-    /// Amendments of the sealed scope.
     pub amendments: Vec<Amendment>,
-    /// The root hash of the start snapshot, if one could be taken.
+    /// Root hash of the start snapshot, if one could be taken.
     pub before_root: Option<Digest>,
-    /// The root hash of the end snapshot, if one could be taken.
+    /// Root hash of the end snapshot, if one could be taken.
     pub after_root: Option<Digest>,
-    /// D, if it is known.
+    /// The changes (D), if known.
     pub delta: Option<Vec<Change>>,
-    /// Changed paths under the sealed build outputs; not part of D.
+    /// Changed paths under sealed build outputs; not part of D.
     pub exempt_delta_paths: Vec<RepoPath>,
-    /// How the gates ended.
     pub gate_results: Vec<GateResult>,
-    /// Why the run failed, beyond what follows from the other facts. Most important first.
+    /// Failure reasons that do not follow from the other facts, most important first.
     pub other_reasons: Vec<Reason>,
-    /// Everything else.
     pub details: Details,
 }
 
-/// A changed path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// The path.
     pub path: RepoPath,
-    /// How it changed.
     pub change: ChangeKind,
-    /// The hash of the entry before, if there was one.
+    /// Hash of the entry before the run; `None` if it did not exist.
     pub before: Option<Digest>,
-    /// The hash of the entry afterwards, if there is one.
+    /// Hash of the entry after the run; `None` if it no longer exists.
     pub after: Option<Digest>,
 }
 
 impl Manifest {
-    /// Why the run failed, most important first; empty when it passed.
+    /// Returns why the run failed, most important first; empty if it passed.
     pub fn reasons(&self) -> Vec<Reason> {
         let is_untracked = self.untracked().is_some_and(|paths| !paths.is_empty());
         let has_snapshots = self.before_root.is_some() && self.after_root.is_some() && self.delta.is_some();
@@ -72,17 +64,16 @@ impl Manifest {
         reasons
     }
 
-    /// Whether the run passed.
     pub fn status(&self) -> Status {
         if self.reasons().is_empty() { Status::Pass } else { Status::Fail }
     }
 
-    /// The paths of D, if it is known.
     pub fn delta_paths(&self) -> Option<Vec<RepoPath>> {
         Some(self.delta.as_ref()?.iter().map(|change| change.path.clone()).collect())
     }
 
-    /// U: D minus the sealed scope and its amendments, if D is known. Under a bad pattern nothing is inside.
+    /// Returns the changed paths outside the sealed scope and its amendments (U), if D is known. If a pattern
+    /// is invalid, every changed path counts as outside.
     pub fn untracked(&self) -> Option<Vec<RepoPath>> {
         let delta = self.delta_paths()?;
         Some(match amended_scope(&self.plan.scope, &self.amendments) {
@@ -92,29 +83,22 @@ impl Manifest {
     }
 }
 
-/// A manifest that was read from a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredManifest {
-    /// The facts.
     pub manifest: Manifest,
-    /// The hash as it is recorded.
+    /// The recorded hash, not a recomputed one.
     pub run_hash: Digest,
-    /// The run before it in its chain.
+    /// Run hash of the predecessor in the chain.
     pub prev_run_hash: Option<Digest>,
-    /// The key that signed it, if one did.
     pub key_id: Option<String>,
 }
 
-/// Why bytes are no manifest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// They are not strict JSON.
     #[error(transparent)]
     Json(#[from] json::JsonError),
-    /// A field is missing or wrong.
     #[error("{0}")]
     Form(String),
-    /// A path is none.
     #[error(transparent)]
     Path(#[from] PathError),
 }
@@ -126,8 +110,8 @@ struct Reasons {
 }
 
 impl StoredManifest {
-    /// Reads a manifest for showing it or for building on it. This trusts nothing and proves nothing: whether the
-    /// bundle is good is for [`verify`](crate::verify) to say.
+    /// Parses a manifest to show it or to build on it. Does not validate hashes or signatures: only
+    /// [`verify`](crate::verify) decides whether the bundle is good.
     pub fn parse(bytes: &[u8]) -> Result<Self, ReadError> {
         let value = json::parse(bytes)?;
         let form = |error: serde_json::Error| ReadError::Form(error.to_string());
@@ -172,9 +156,9 @@ fn changes(delta: &[ChangeV1]) -> Result<Vec<Change>, PathError> {
     delta.iter().map(typed).collect()
 }
 
-/// The name of a log in a bundle, safe for any id: `logs/001-lint.stdout`.
+/// Returns the name of a log in a bundle, safe for any id: `logs/001-lint.stdout`.
 pub fn log_path(index: usize, id: &str, stream: &str) -> String {
-    /// Longer ids are cut; the number keeps the names apart.
+    /// Longer ids are truncated; the index keeps names distinct.
     const MAX_ID: usize = 80;
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     let name: String =

@@ -1,43 +1,34 @@
-//! The receipt of a finished change, as far as it can be checked offline: its form, its digest, its signature.
+//! Checks receipts of finished changes offline: form, digest, signature and, if a tree is given, its files.
 //!
-//! A receipt is a document `probity/receipt/v1`. Its digest covers everything else in it, so that anyone can check it and
-//! name it. Signed, it is the predicate of an in-toto statement in a DSSE envelope.
+//! A receipt is a document `probity/receipt/v1`. Its digest covers everything else in it, so that anyone can
+//! check and name it. A signed receipt is the predicate of an in-toto statement in a DSSE envelope.
 
 use crate::{CheckStatus, SignatureRule, Trust, attest};
 use probity_core::{Digest, Reason, bytes, json};
 use probity_paths::RepoPath;
 use serde_json::{Value, json};
 
-/// The schema that every receipt names.
 pub const SCHEMA: &str = "probity/receipt/v1";
 
-/// A receipt is a document for people; one that is larger than this is no receipt.
+/// Receipts are documents for people; anything larger is rejected unparsed.
 const MAX_RECEIPT_BYTES: usize = 64 << 20;
 
-/// Why a document is no valid receipt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiptError {
-    /// It is another document.
     #[error("the document is no {SCHEMA}")]
     Schema,
-    /// It has no digest, or one that cannot be read.
+    /// The digest is missing or malformed.
     #[error("the receipt has no digest")]
     NoDigest,
-    /// It says something else than its receipt.
+    /// The statement does not match the receipt it contains.
     #[error("the statement's subjects are not those of its receipt")]
     Statement,
-    /// It was changed after it was made.
+    /// The receipt was changed after it was made.
     #[error("the receipt names {stated}, but its content is {found}")]
-    Digest {
-        /// What it says.
-        stated: Digest,
-        /// What it is.
-        found: Digest,
-    },
+    Digest { stated: Digest, found: Digest },
 }
 
 impl ReceiptError {
-    /// The stable code.
     pub const fn reason(&self) -> Reason {
         match self {
             Self::Schema | Self::NoDigest | Self::Statement => Reason::EvidenceSchemaInvalid,
@@ -46,7 +37,7 @@ impl ReceiptError {
     }
 }
 
-/// Checks a receipt offline: that it is one, and that nobody changed it. Answers its digest.
+/// Checks that `document` is a receipt and has not been changed. Returns its digest.
 pub fn verify(document: &Value) -> Result<Digest, ReceiptError> {
     if document.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
         return Err(ReceiptError::Schema);
@@ -58,10 +49,11 @@ pub fn verify(document: &Value) -> Result<Digest, ReceiptError> {
     if stated == found { Ok(found) } else { Err(ReceiptError::Digest { stated, found }) }
 }
 
-/// The type of the predicate when a receipt is an attestation.
+/// In-toto predicate type of a receipt.
 pub const PREDICATE_TYPE: &str = "https://probity.dev/attestation/receipt/v1";
 
-/// The receipt as an in-toto statement: its subjects are the receipt itself and every file that the change left.
+/// Builds the in-toto statement of a receipt. Its subjects are the receipt itself and every file that the
+/// change left behind.
 pub fn statement(receipt: &Value) -> Result<Value, ReceiptError> {
     let digest = verify(receipt)?;
     let subject =
@@ -80,62 +72,56 @@ pub fn statement(receipt: &Value) -> Result<Value, ReceiptError> {
     }))
 }
 
-/// The receipt that a statement attests, if the statement is what that receipt gives.
+/// Returns the receipt in a statement, if rebuilding the statement from that receipt gives the same
+/// statement.
 pub fn attested(statement: &Value) -> Result<Value, ReceiptError> {
     let receipt = &statement["predicate"];
     if self::statement(receipt)? == *statement { Ok(receipt.clone()) } else { Err(ReceiptError::Statement) }
 }
 
-/// One question that was put to a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceiptCheck {
-    /// What was asked.
     pub name: &'static str,
-    /// What came of it.
     pub status: CheckStatus,
-    /// The code, if it failed.
     pub code: Option<Reason>,
-    /// In words.
     pub detail: String,
 }
 
 impl ReceiptCheck {
-    /// An answer that speaks for the receipt.
     pub fn passed(name: &'static str, detail: String) -> Self {
         Self { name, status: CheckStatus::Passed, code: None, detail }
     }
 
-    /// An answer that speaks against it.
     pub fn failed(name: &'static str, code: Reason, detail: String) -> Self {
         Self { name, status: CheckStatus::Failed, code: Some(code), detail }
     }
 
-    /// A question that could not be answered (law 6).
+    /// Records a check that could not be made (law 6).
     fn skipped(name: &'static str, why: &str) -> Self {
         Self { name, status: CheckStatus::Skipped, code: None, detail: why.into() }
     }
 }
 
-/// What an offline check of a receipt says.
+/// The result of an offline check of a receipt.
 #[derive(Debug, Clone)]
 pub struct Checked {
-    /// The receipt, if it is one.
+    /// The receipt, if it is intact.
     pub document: Option<Value>,
-    /// Every question, also those that nobody could answer.
+    /// Every check, including those that could not be made.
     pub checks: Vec<ReceiptCheck>,
 }
 
 impl Checked {
-    /// Whether nothing speaks against the receipt.
     pub fn passed(&self) -> bool {
         self.checks.iter().all(|check| check.status != CheckStatus::Failed)
     }
 }
 
-/// The content of a file in the tree that a receipt is held against; `None` where there is no file.
+/// Looks up the digest of a file in the tree that a receipt is compared with; `None` if there is no such
+/// file.
 pub type DigestOfFile<'a> = &'a dyn Fn(&RepoPath) -> Option<Digest>;
 
-/// Checks a receipt or its envelope by its bytes alone, and against a tree if one is given.
+/// Checks a receipt or its envelope on its own, and against a tree if one is given.
 pub fn check(bytes: &[u8], trust: &Trust, tree: Option<DigestOfFile<'_>>) -> Checked {
     let (content, signature) = open(bytes, trust);
     let (document, integrity) = match content.and_then(|document| {
@@ -155,7 +141,7 @@ pub fn check(bytes: &[u8], trust: &Trust, tree: Option<DigestOfFile<'_>>) -> Che
 
 type Content = Result<Value, (Reason, String)>;
 
-/// The receipt that the bytes hold, and what its signature is worth.
+/// Extracts the receipt and checks its signature.
 fn open(bytes: &[u8], trust: &Trust) -> (Content, ReceiptCheck) {
     let unreadable = |why: String| {
         let check = ReceiptCheck::skipped("signature", "there is nothing to look at");
@@ -204,14 +190,14 @@ fn open(bytes: &[u8], trust: &Trust) -> (Content, ReceiptCheck) {
     }
 }
 
-/// The statement of an envelope that nobody vouches for.
+/// Returns the statement of an envelope without a verified signature.
 fn payload(envelope: &Value) -> Content {
     let unfit = |why: String| (Reason::EvidenceSchemaInvalid, why);
     let bytes = attest::payload(envelope).map_err(|error| unfit(error.to_string()))?;
     json::parse(&bytes).map_err(|error| unfit(error.to_string()))
 }
 
-/// Whether the files of a tree are still those that the change left.
+/// Checks that the files of a tree are still as the change left them.
 fn tree_check(document: &Value, digest_of_file: DigestOfFile<'_>) -> ReceiptCheck {
     let mut wrong = Vec::new();
     let entries = document["delta"].as_array().map_or(&[][..], Vec::as_slice);

@@ -1,45 +1,44 @@
-//! Build outputs that say themselves what they are, as evidence names them.
+//! Build-output directories that identify themselves by a marker file.
 
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The file that says what its directory is.
+/// The marker file that identifies a directory as a build output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Mark {
-    /// A cache directory.
+    /// Marks a cache directory.
     #[serde(rename = "CACHEDIR.TAG")]
     CacheDirectory,
-    /// A virtual environment of Python.
+    /// Marks a Python virtual environment.
     #[serde(rename = "pyvenv.cfg")]
     VirtualEnvironment,
 }
 
-/// Why a mark was believed.
+/// Why a marker file was accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RecognizedBecause {
-    /// The directory had its mark before the run.
+    /// The marker existed before the run.
     MarkedAtStart,
-    /// The ignore rules of the start name the directory.
+    /// The ignore rules at the start of the run cover the directory.
     Ignored,
-    /// The directory has the name that the tool uses by itself.
+    /// The directory has the tool's default name.
     ToolName,
 }
 
-/// A directory that was recognized as a build output.
+/// A directory recognized as a build output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecognizedOutput {
     /// The directory.
     pub path: RepoPath,
-    /// Its mark.
+    /// The marker file found in it.
     pub mark: Mark,
-    /// Why the mark was believed.
+    /// Why the marker was accepted. An agent can create a marker, so a marker alone is not enough.
     pub because: RecognizedBecause,
 }
 
 impl Mark {
-    /// The mark that a file of this name would be.
     pub fn of_file_name(name: &[u8]) -> Option<Self> {
         match name {
             b"CACHEDIR.TAG" => Some(Self::CacheDirectory),
@@ -48,7 +47,6 @@ impl Mark {
         }
     }
 
-    /// The name of the file.
     pub const fn file_name(self) -> &'static str {
         match self {
             Self::CacheDirectory => "CACHEDIR.TAG",

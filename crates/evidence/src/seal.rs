@@ -1,7 +1,7 @@
 //! The seal of a run: everything that will judge it, fixed by one hash before the first edit (law 2).
 //!
-//! A seal is canonical JSON and holds its own hash. [`Seal::parse`] accepts exactly the bytes that
-//! [`Seal::to_bytes`] writes for the same contents, so a seal that was touched is a damaged one.
+//! A seal is canonical JSON and contains its own hash. [`Seal::parse`] accepts exactly the bytes that
+//! [`Seal::to_bytes`] writes for the same contents, so any modification is detected as damage.
 
 use crate::{AmendPolicy, Globs, Plan, SignatureRule};
 use probity_core::{Digest, Reason, json};
@@ -11,134 +11,126 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The form of the document.
 const SCHEMA: &str = "probity/seal/v1";
 
-/// What is sealed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SealContents {
-    /// The run.
     pub run_id: String,
-    /// When it was sealed, as RFC 3339.
+    /// In RFC 3339.
     pub sealed_at: String,
-    /// What may be touched and what must pass.
     pub plan: Plan,
-    /// The identity of the whole policy.
+    /// Digest of the whole policy.
     pub policy_digest: Digest,
-    /// The root hash of the start snapshot.
+    /// Root hash of the start snapshot.
     pub root: Digest,
-    /// Paths that are not part of the delta.
+    /// Paths excluded from the delta.
     pub build_outputs: Globs,
-    /// Whether directories that say themselves that they are caches or virtual environments are build outputs too.
+    /// True if directories that a marker file identifies as a cache or a virtual environment are build
+    /// outputs too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recognize_outputs: bool,
     /// Paths that no change may touch.
     pub protected: Globs,
-    /// Protected paths that this run may change all the same.
+    /// Protected paths that this run may change nevertheless.
     pub grants: Globs,
-    /// What a changed git reference means.
     pub refs: RefsRule,
     /// Settings of the plan's gates that are not part of the plan, by gate id.
     pub gate_settings: BTreeMap<String, GateSettings>,
-    /// Whether the profile demands a signature.
+    /// The profile's requirement for a signature.
     pub signature: SignatureRule,
-    /// When the scope may be amended.
     pub amend: AmendPolicy,
-    /// How strongly the scope is enforced while the run goes on.
+    /// How strongly the scope is enforced during the run.
     pub enforcement: Enforcement,
 }
 
 /// Settings of a gate that are not part of the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct GateSettings {
-    /// Names of variables that it gets from the caller's environment.
+    /// Names of environment variables passed on from the caller.
     pub env: Vec<String>,
-    /// What it may write in the tree.
+    /// Paths in the tree that the gate may write.
     pub outputs: Globs,
-    /// Paths of the tree that it executes or is given by name, links on the way to them included. They are never exempt.
+    /// Tree paths that the gate executes or takes as arguments, including links on the way to them. They are
+    /// never exempt, or an agent could change what the gate runs unseen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<RepoPath>,
-    /// Directories from which its program imports: only packages that are added there are exempt.
+    /// Directories from which the gate's program imports. Only packages added there are exempt.
     #[serde(default, skip_serializing_if = "Globs::is_empty")]
     pub imports: Globs,
 }
 
-/// What a git reference that changed during a run means.
+/// The consequence of a git reference changing during a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RefsRule {
-    /// It is recorded in the evidence.
+    /// The change is recorded in the evidence.
     #[default]
     Record,
-    /// It is a violation, as a protected path is.
+    /// The change is a violation, as for a protected path.
     Protect,
 }
 
-/// How strongly a scope is enforced while a run goes on (law 13).
+/// How strongly a scope is enforced during a run (law 13).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Enforcement {
-    /// Changes are seen afterwards.
+    /// Changes are detected afterwards.
     #[default]
     Observe,
-    /// The agent's own hooks ask before each edit.
+    /// The agent's own hooks check each edit beforehand.
     Hook,
-    /// The system refuses writes outside.
+    /// The operating system refuses writes outside the scope.
     Sandbox,
-    /// The run works on a copy; what is outside never arrives.
+    /// The run works on a copy; changes outside the scope never reach the tree.
     Overlay,
 }
 
-/// Sealed contents. They can be read and not changed.
+/// Sealed contents, immutable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seal {
     contents: SealContents,
     hash: Digest,
 }
 
-/// A seal that is not what was written.
+/// A seal whose bytes are not those that were written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the seal is damaged: {0}")]
 pub struct SealDamaged(String);
 
 impl SealDamaged {
-    /// The stable code.
     pub const fn reason(&self) -> Reason {
         Reason::SealDamaged
     }
 }
 
 impl Seal {
-    /// Seals `contents`.
     pub fn new(contents: SealContents) -> Self {
         let hash = Digest::of_json(&Value::Object(unsealed(&contents)));
         Self { contents, hash }
     }
 
-    /// What is sealed.
     pub const fn contents(&self) -> &SealContents {
         &self.contents
     }
 
-    /// The hash over everything that is sealed.
     pub const fn hash(&self) -> Digest {
         self.hash
     }
 
-    /// The document, as it is stored.
+    /// Serializes the seal, including its hash.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut members = unsealed(&self.contents);
         members.insert("seal_hash".into(), self.hash.to_string().into());
         json::canonical(&Value::Object(members))
     }
 
-    /// Reads a document and verifies its hash and form.
+    /// Parses a seal and verifies its hash and form.
     pub fn parse(bytes: &[u8]) -> Result<Self, SealDamaged> {
         let value = json::parse(bytes).map_err(|error| SealDamaged(error.to_string()))?;
         let contents = serde_json::from_value(value).map_err(|error| SealDamaged(error.to_string()))?;
         let seal = Self::new(contents);
-        // Written again, the contents must give the same bytes: then schema, hashes and form are right at once,
-        // and no field is there that nobody looked at.
+        // One comparison checks the schema, the hashes and the form, and rejects fields that this code does
+        // not read.
         if seal.to_bytes() != bytes {
             return Err(SealDamaged("its bytes are not those that its contents give".into()));
         }
@@ -146,7 +138,7 @@ impl Seal {
     }
 }
 
-/// The members of the document that the seal's hash covers.
+/// Returns the members of the document that the seal's hash covers.
 fn unsealed(contents: &SealContents) -> Map<String, Value> {
     let json = serde_json::to_value(contents).expect("a seal has text keys and whole numbers only");
     let Value::Object(mut members) = json else {

@@ -1,4 +1,4 @@
-//! Holds a finished run to its seal: same plan, same policy, every gate run, nothing outside the scope.
+//! Compares a finished run with its seal: same plan, same policy, every gate run, nothing outside the scope.
 
 use crate::amend::amended_scope;
 use crate::{Amendment, Globs};
@@ -8,45 +8,44 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How a gate ended.
+/// The outcome of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GateStatus {
-    /// It ran and was content.
+    /// The gate ran and succeeded.
     Pass,
-    /// It ran and was not.
+    /// The gate ran and failed.
     Fail,
-    /// It did not run.
+    /// The gate did not run.
     Skip,
 }
 
-/// What the evidence of a run says.
+/// The facts of a run that the seal is compared with.
 #[derive(Debug, Clone, Copy)]
 pub struct Observed<'a> {
-    /// The plan that the run claims to have followed, as it was read.
+    /// The plan the run claims to have followed, exactly as read.
     pub plan: &'a Value,
-    /// The policy versions that the run claims.
+    /// The policy versions the run claims.
     pub policy_versions: &'a Value,
-    /// Each gate result: the gate's id and how it ended.
+    /// Gate ids with their outcomes.
     pub gate_results: &'a [(String, GateStatus)],
-    /// D.
+    /// Changed paths (D).
     pub workspace_delta_paths: &'a [Vec<u8>],
-    /// Amendments of the sealed scope.
     pub amendments: &'a [Amendment],
 }
 
-/// In what a run departs from its seal.
+/// How a run departs from its seal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SealCheck {
-    /// The codes, sorted by their text; empty when the run kept to its seal.
+    /// Reason codes, sorted by their text; empty if the run kept to its seal.
     pub codes: Vec<Reason>,
-    /// Sealed gates that did not run, in the order of the plan.
+    /// Sealed gates that did not run, in plan order.
     pub missing_gates: Vec<String>,
-    /// Paths outside the sealed scope and its amendments, in the order of the delta.
+    /// Paths outside the sealed scope and its amendments, in delta order.
     pub scope_violations: Vec<Vec<u8>>,
 }
 
-/// What the check needs of a sealed plan. Anything else in it is covered by the hash.
+/// The fields of a sealed plan that the check needs; the hash covers the rest.
 #[derive(Deserialize)]
 struct Sealed {
     gates: Vec<SealedGate>,
@@ -59,7 +58,6 @@ struct SealedGate {
     id: String,
 }
 
-/// Compares what was observed with the sealed plan and its sealed hash.
 pub fn seal_check(sealed_plan: &Value, plan_hash: Digest, observed: &Observed<'_>) -> SealCheck {
     let mut check = SealCheck::default();
     if Digest::of_json(observed.plan) != plan_hash || Digest::of_json(sealed_plan) != plan_hash {
@@ -94,7 +92,7 @@ impl SealCheck {
             Ok(scope) => scope,
             Err(error) => return self.codes.push(error.reason),
         };
-        // What is no path of a tree lies in no scope.
+        // A path that is not valid in a tree is outside every scope.
         let is_inside = |path: &[u8]| RepoPath::parse(path).is_ok_and(|path| scope.lets_in(&path));
         self.scope_violations =
             observed.workspace_delta_paths.iter().filter(|path| !is_inside(path)).cloned().collect();

@@ -1,11 +1,10 @@
-//! The page for people: what a run did, as Markdown. Every path is on it, and none can pass for markup.
+//! Renders a run as a Markdown page for people. Every path appears on it, and none can pass for markup.
 
 use crate::wire::{ChangeKind, GateResult};
 use crate::{Amendment, Change, Finding, GateStatus, Manifest};
 use probity_core::bytes;
 use std::fmt::Display;
 
-/// Renders the page.
 pub fn render(manifest: &Manifest) -> String {
     let mut page = Page::default();
     let reasons = manifest.reasons();
@@ -58,7 +57,7 @@ impl Page {
         self.0.push('\n');
     }
 
-    /// A heading and a list; nothing when the list is empty.
+    /// Writes a heading and a list, or nothing if the list is empty.
     fn section(&mut self, title: &str, items: impl IntoIterator<Item = String>) {
         for (index, item) in items.into_iter().enumerate() {
             if index == 0 {
@@ -154,12 +153,12 @@ fn known<T: Display>(value: Option<T>) -> String {
     value.map_or_else(|| "none".into(), |value| code(value.to_string().as_bytes()))
 }
 
-/// A code span that shows the bytes and nothing else, whatever they are.
+/// Formats arbitrary bytes as a code span that cannot be broken out of.
 fn code(text: &[u8]) -> String {
     let shown = bytes::escape(text);
     let longest_run = shown.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest_run + 1);
-    // Spaces at both ends keep the fence apart from the text, and a reader strips exactly one at each end.
+    // A space at each end separates the fence from a backtick in the text; Markdown strips exactly one.
     let is_plain = !shown.is_empty() && !shown.starts_with(['`', ' ']) && !shown.ends_with(['`', ' ']);
     if is_plain { format!("{fence}{shown}{fence}") } else { format!("{fence} {shown} {fence}") }
 }

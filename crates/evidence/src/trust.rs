@@ -1,4 +1,4 @@
-//! What the caller demands of a bundle. It comes from the caller, never from the bundle.
+//! The caller's requirements for a bundle. They come from the caller, never from the bundle.
 
 use crate::PublicKey;
 use probity_core::{Digest, json};
@@ -6,49 +6,42 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The form of trust files.
 const SCHEMA: &str = "probity/trust/v1";
 
-/// What a bundle must prove. Whatever is not demanded is named as skipped.
+/// What a bundle must prove. The verifier reports each check without a requirement as skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trust {
-    /// The profile that the run must have been made under.
     pub profile: Option<String>,
-    /// The hash of the sealed plan.
+    /// Hash of the plan that was sealed.
     pub plan_hash: Option<Digest>,
-    /// What must come before the run in its chain.
+    /// The required predecessor in the chain of runs.
     pub follows: Option<Follows>,
-    /// Gates that must have passed, beyond those that the plan requires.
+    /// Gates that must have passed, in addition to those the plan requires.
     pub required_gates: Vec<String>,
-    /// Whether there must be a signature.
     pub signature: SignatureRule,
-    /// The keys that count, by name.
+    /// Trusted keys, by key id.
     pub keys: BTreeMap<String, PublicKey>,
 }
 
-/// Whether a signature is demanded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignatureRule {
-    /// There must be a good one.
+    /// A valid signature is required.
     Required,
-    /// If there is one, it must be good.
+    /// A signature is optional, but must be valid if present.
     #[default]
     IfPresent,
-    /// Nobody looks.
+    /// Signatures are not checked.
     Ignore,
 }
 
-/// What comes before a run in its chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Follows {
-    /// Nothing: the run is the first of its chain.
+    /// The run is the first of its chain.
     Nothing,
-    /// The run with this hash.
     Run(Digest),
 }
 
-/// Why a trust file cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("this is no trust file: {0}")]
 pub struct TrustError(String);
@@ -69,13 +62,14 @@ struct Form {
     keys: BTreeMap<String, PublicKey>,
 }
 
-/// Keeps null apart from absent: null demands the first run of a chain.
+/// Distinguishes null from absent: null requires the run to be the first of its chain, absent requires
+/// nothing.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
 impl Trust {
-    /// Reads a trust file: strict JSON with its schema.
+    /// Parses a trust file: strict JSON that names its schema.
     pub fn parse(bytes: &[u8]) -> Result<Self, TrustError> {
         let value = json::parse(bytes).map_err(|error| TrustError(error.to_string()))?;
         if value.get("schema").is_none() {
@@ -84,7 +78,7 @@ impl Trust {
         Self::from_json(&value)
     }
 
-    /// Reads demands from a JSON object, which may leave the schema out.
+    /// Reads requirements from a JSON object, which may omit the schema.
     pub fn from_json(value: &Value) -> Result<Self, TrustError> {
         if !value.is_object() {
             return Err(TrustError("it is no object".into()));

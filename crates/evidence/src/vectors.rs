@@ -1,11 +1,10 @@
-//! The JSON form of the verifier: kind `evidence`.
+//! Runs the verifier on conformance vectors of kind `evidence`.
 
 use crate::{Trust, verify};
 use probity_core::bytes;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Answers a vector of kind `evidence`.
 pub fn evidence(given: &Value) -> Result<Value, String> {
     let files = given["files"].as_object().ok_or("`files` is no object")?;
     let mut bundle = BTreeMap::new();

@@ -1,7 +1,7 @@
-//! The verifier: from the files of a bundle and the caller's demands to a verdict.
+//! The verifier: judges the files of a bundle against the caller's requirements.
 //!
-//! It believes nothing that it can compute, takes no trust from the bundle, and says by name what it did not check
-//! (law 6). Any bytes get an answer.
+//! It recomputes whatever it can instead of believing the manifest, takes no trust from the bundle, and names
+//! every check it did not make (law 6). It answers on any input, without panicking.
 
 use crate::Trust;
 use crate::checks::{Fault, Subject};
@@ -11,55 +11,53 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether a bundle proves what it must.
+/// The verdict on a bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Verdict {
-    /// Every check that was made was passed.
+    /// Every check that was made passed.
     Pass,
-    /// At least one was not.
+    /// At least one check failed.
     Fail,
 }
 
-/// The answer of the verifier.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verification {
-    /// Whether the bundle proves what it must.
     pub verdict: Verdict,
-    /// Why not: sorted, each code once; empty exactly for a pass.
+    /// The reasons for failure, sorted and unique; empty exactly if the verdict is pass.
     pub codes: BTreeSet<String>,
-    /// The checks that were not made, sorted.
+    /// Names of the checks that were not made, sorted.
     pub skipped: BTreeSet<&'static str>,
-    /// Each check in the order in which it was made.
+    /// Every check, in the order made.
     pub checks: Vec<Check>,
 }
 
-/// One check and what it found.
+/// One check and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Check {
-    /// The name of the check.
+    /// The check's name.
     pub name: &'static str,
-    /// How it ended.
+    /// Whether it was made, and if so its outcome.
     pub status: CheckStatus,
-    /// The codes that it adds to the verdict.
+    /// The reason codes it adds to the verdict.
     pub codes: BTreeSet<String>,
-    /// What was found, in words; empty when it passed.
+    /// Explanation in plain words; empty if the check passed.
     pub detail: String,
 }
 
-/// How a check ended.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckStatus {
-    /// It was made and found nothing.
+    /// The check was made and found no problem.
     Passed,
-    /// It was made and found something.
+    /// The check was made and found a problem.
     Failed,
-    /// It was not made.
+    /// The check was not made.
     Skipped,
 }
 
-/// Judges the files of a bundle (by name, `/`-separated) against what the caller demands.
+/// Verifies the files of a bundle, keyed by `/`-separated name, against `trust`.
 pub fn verify(files: &BTreeMap<Vec<u8>, Vec<u8>>, trust: &Trust) -> Verification {
     let Some(bytes) = files.get(MANIFEST.as_bytes()) else {
         return unreadable(Fault::new(Reason::EvidenceManifestMissing, ""));
@@ -104,7 +102,7 @@ fn made(name: &'static str, faults: Vec<Fault>) -> Check {
     Check { name, status, codes, detail: detail.join("; ") }
 }
 
-/// A check that is made only when the caller demands something.
+/// Builds a check that is made only if the caller requires something; otherwise it is reported as skipped.
 fn demanded(name: &'static str, faults: Option<Vec<Fault>>) -> Check {
     let not_demanded = || Check {
         name,

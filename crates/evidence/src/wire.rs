@@ -1,7 +1,7 @@
-//! The fields that every manifest has, as they stand in the file (version 1).
+//! The required fields of a manifest (version 1) as stored in the file.
 //!
-//! Names, patterns and paths are not judged here: a manifest with a bad path must still be read, so that the
-//! verifier can say what is bad about it.
+//! Names, patterns and paths are not validated here: a manifest with a bad path must still parse, so that the
+//! verifier can say what is wrong with it.
 
 use crate::{Amendment, ByteString, GateStatus, Globs, Plan};
 use probity_core::{Digest, json};
@@ -9,10 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The file that makes a directory a bundle.
 pub(crate) const MANIFEST: &str = "manifest.json";
 
-/// The form of the manifests that this code writes and reads.
 pub(crate) const VERSION: &str = "1";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,23 +40,23 @@ pub(crate) struct ManifestV1 {
 }
 
 probity_core::word_enum! {
-    /// Whether a run passed.
+    /// The status of a run.
     pub enum Status {
-        /// It kept to its scope, and its required gates passed.
+        /// The run kept to its scope, and its required gates passed.
         Pass = "pass",
-        /// It did not.
+        /// The run did not pass.
         Fail = "fail",
     }
 }
 
 probity_core::word_enum! {
-    /// How a path changed.
+    /// The way a path changed.
     pub enum ChangeKind {
-        /// It is new.
+        /// The path is new.
         Added = "added",
-        /// Its content, type or mode differs.
+        /// The content, type or mode differs.
         Modified = "modified",
-        /// It is gone.
+        /// The path is gone.
         Deleted = "deleted",
     }
 }
@@ -71,18 +69,18 @@ pub(crate) struct ChangeV1 {
     pub(crate) after: Option<Digest>,
 }
 
-/// How a gate ended.
+/// The result of a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GateResult {
-    /// The gate.
+    /// The gate's id.
     pub gate_id: String,
-    /// How it ended.
+    /// The outcome.
     pub status: GateStatus,
-    /// Its exit code, if it had one.
+    /// The exit code; null if the gate was killed or could not start.
     pub exit_code: Option<i64>,
-    /// How long it ran.
+    /// The running time in milliseconds.
     pub duration_ms: u64,
-    /// Its logs, as files of the bundle.
+    /// Log files within the bundle.
     pub log_paths: Vec<String>,
 }
 
@@ -93,12 +91,12 @@ pub(crate) struct Artifact {
 }
 
 impl ManifestV1 {
-    /// Takes the fields out of a manifest, or says which one is missing or wrong.
+    /// Reads the required fields, or reports which one is missing or wrong.
     pub(crate) fn read(value: &Value) -> Result<Self, String> {
         let manifest = Self::deserialize(value).map_err(|error| error.to_string())?;
         let again = serde_json::to_value(&manifest).map_err(|error| error.to_string())?;
-        // Serde reads a list where a struct is due, and nothing where null is. Written again, every field must
-        // stand in the file as it was read.
+        // Serde accepts a list in place of a struct, and an absent field in place of null. Serializing again
+        // and comparing with the input rejects both.
         contains(value, &again).map_err(|place| format!("`{place}` is missing or has the wrong type"))?;
         match manifest.wrong_spelling() {
             Some(field) => Err(format!("`{field}` has a value that it cannot have")),
@@ -106,7 +104,7 @@ impl ManifestV1 {
         }
     }
 
-    /// The first field whose type is right and whose value is not.
+    /// Returns the first field of the right type but with an invalid value.
     fn wrong_spelling(&self) -> Option<&'static str> {
         let reason_fits = match (&self.status, &self.reason) {
             (Status::Pass, None) => true,
@@ -125,7 +123,7 @@ impl ManifestV1 {
     }
 }
 
-/// The hash of a manifest: over everything but the hash itself and the signature over it.
+/// Computes the hash of a manifest: over everything except the hash itself and the signature.
 pub(crate) fn run_hash(manifest: &Value) -> Digest {
     let mut hashed = manifest.clone();
     if let Value::Object(members) = &mut hashed {
@@ -135,12 +133,12 @@ pub(crate) fn run_hash(manifest: &Value) -> Digest {
     Digest::of(&json::canonical(&hashed))
 }
 
-/// What a signature of a manifest is over.
+/// Returns the message that a manifest's signature covers.
 pub(crate) fn signed_message(run_hash: Digest) -> Vec<u8> {
     format!("probity evidence v1\n{run_hash}").into_bytes()
 }
 
-/// `FAMILY.NAME`. Later versions may know more of them than this one.
+/// Accepts any `FAMILY.NAME`: a later version may have written a code that this one does not know.
 fn is_code(text: &str) -> bool {
     let is_word = |word: &str| {
         !word.is_empty() && word.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
@@ -148,7 +146,8 @@ fn is_code(text: &str) -> bool {
     text.contains('.') && text.split('.').all(is_word)
 }
 
-/// Checks that `whole` has everything that `part` has; objects of `whole` may have more members. Says where not.
+/// Checks that `whole` contains everything in `part`; objects of `whole` may have additional members. The
+/// error is the path of the first difference.
 fn contains(whole: &Value, part: &Value) -> Result<(), String> {
     match (whole, part) {
         (Value::Object(whole), Value::Object(part)) => {

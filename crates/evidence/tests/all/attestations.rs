@@ -1,4 +1,4 @@
-//! Runs as attestations: verified before they are parsed, and only as good as the key that signed.
+//! Attestations: verified before they are parsed, and only as trustworthy as the signing key.
 
 use crate::common::{artifacts, key, manifest};
 use base64::Engine as _;
@@ -22,7 +22,7 @@ fn envelope() -> Value {
     json::parse(&attest::envelope(&manifest_bytes(), &key()).expect("an envelope")).expect("JSON")
 }
 
-/// An envelope around any payload, properly signed.
+/// Builds a properly signed envelope around any payload.
 fn signed(payload: &[u8], payload_type: &str) -> Vec<u8> {
     let signature = key().sign(&attest::pre_authentication_encoding(payload_type, payload));
     json::canonical(&json!({

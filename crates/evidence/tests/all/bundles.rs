@@ -1,4 +1,4 @@
-//! Bundles on a real file system: whole or not at all, and no link is followed.
+//! Bundles on a real file system: written atomically, read without following links.
 #![expect(clippy::disallowed_methods, reason = "these tests work with files and a child process")]
 
 use crate::common::{artifacts, key, manifest, trust};
@@ -120,7 +120,7 @@ fn a_bundle_that_is_being_written_is_no_leftover() {
     assert_eq!(names(dir.path()).len(), 50);
 }
 
-/// Names the folder in which a child process writes bundles until it is killed.
+/// Names the directory in which a child process writes bundles until it is killed.
 const WRITER: &str = "PROBITY_TEST_WRITE_BUNDLES_TO";
 
 #[test]
@@ -131,7 +131,7 @@ fn a_killed_writer_leaves_whole_bundles_or_none() {
         }
     }
     let n_files = files().len();
-    // The kill falls into every step of the first bundle and of the second one.
+    // The kill hits every step of the first bundle and of the second.
     for (n_whole, n_more) in (0..2).flat_map(|n_whole| (0..=n_files).map(move |n_more| (n_whole, n_more))) {
         let dir = tempfile::tempdir().expect("a directory");
         let mut writer = Command::new(std::env::current_exe().expect("this test"))
@@ -159,7 +159,7 @@ fn a_killed_writer_leaves_whole_bundles_or_none() {
     }
 }
 
-/// How many files there are at or below `path`; what is gone when it is looked at counts as none.
+/// Counts the files at or below `path`; entries that vanish meanwhile do not count.
 fn n_files_in(path: &Path) -> usize {
     let Ok(entries) = fs::read_dir(path) else { return usize::from(path.is_file()) };
     entries.map(|entry| entry.map_or(0, |entry| n_files_in(&entry.path()))).sum()

@@ -1,4 +1,4 @@
-//! A run to test with: two changes, one of a name that is no text, two gates, one amendment.
+//! A run to test with: two changes, one of them with a non-UTF-8 name, two gates, one amendment.
 
 use probity_core::Digest;
 use probity_evidence::{
@@ -50,7 +50,6 @@ pub(crate) fn gate(id: &str, status: GateStatus, exit_code: Option<i64>) -> Gate
     GateResult { gate_id: id.into(), status, exit_code, duration_ms: 12, log_paths }
 }
 
-/// A run that passed.
 pub(crate) fn manifest() -> Manifest {
     Manifest {
         run_id: "0190c1a2-0000-7000-8000-000000000001".into(),
@@ -112,7 +111,7 @@ pub(crate) fn artifacts() -> BTreeMap<String, Vec<u8>> {
     ])
 }
 
-/// What a caller demands who knows the run.
+/// The requirements of a caller who knows the run.
 pub(crate) fn trust() -> Trust {
     Trust {
         profile: Some("team".into()),

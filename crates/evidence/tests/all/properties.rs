@@ -1,4 +1,5 @@
-//! The laws of evidence: what we build verifies, what was touched does not, and no bytes make the verifier panic.
+//! Properties of evidence: what we build verifies, modified evidence does not, and no input makes the
+//! verifier panic.
 
 use crate::common::{artifacts, change, gate, key, manifest, path, trust};
 use probity_core::{Digest, Reason, json};
@@ -17,7 +18,7 @@ fn manifest_json(files: &Files) -> Value {
     json::parse(&files[&b"manifest.json"[..]]).expect("JSON")
 }
 
-/// The bundle with another manifest, hashed again as a forger would.
+/// Replaces the manifest of a bundle and recomputes its hash, as a forger would.
 fn rehashed(mut manifest: Value) -> Files {
     let mut hashed = manifest.clone();
     if let Some(members) = hashed.as_object_mut() {
@@ -79,7 +80,7 @@ fn every_required_field_is_required_and_typed() {
     for field in required {
         let mut without = whole.clone();
         without.as_object_mut().expect("an object").remove(field);
-        // Its hash is computed again where it is not the field that is missing.
+        // Recomputes the hash unless it is the missing field.
         let bundle = if field == "run_hash" { bare(&without) } else { rehashed(without) };
         assert_eq!(codes(&verify(&bundle, &trust())), ["EVIDENCE.SCHEMA_INVALID"], "without {field}");
         let mut wrong = whole.clone();
@@ -129,7 +130,8 @@ fn values_that_look_right_to_a_lenient_reader_are_wrong() {
 fn flipped_bits_all_over_the_bundle_are_found() {
     let whole = files(&manifest());
     for (name, content) in &whole {
-        // Every byte would take a minute; `any_changed_byte_is_found` looks at others in each run.
+        // Testing every byte would take a minute; `any_changed_byte_is_found` samples other bytes in each
+        // run.
         for index in (0..content.len()).step_by(11) {
             let mut touched = whole.clone();
             touched.get_mut(name).expect("the file")[index] ^= 1;
@@ -164,7 +166,8 @@ fn any_status() -> impl Strategy<Value = (GateStatus, Option<i64>)> {
     ])
 }
 
-/// Runs of all kinds: inside and outside the scope, with and without snapshots, with any gate results.
+/// Generates all kinds of runs: inside and outside the scope, with and without snapshots, with any gate
+/// results.
 fn any_run() -> impl Strategy<Value = Manifest> {
     let names = prop::sample::subsequence(
         vec![&b"src/a"[..], b"src/gen/x", b"README.md", b"docs/a.md", b"src/\xff", b".github/x", b"a\nb"],
@@ -291,7 +294,7 @@ fn node_count(value: &Value) -> usize {
     }
 }
 
-/// Replaces the `index`-th node, counted from the root.
+/// Replaces the `index`-th node, counting from the root.
 fn replace(value: &mut Value, index: usize, with: Value) {
     if index == 0 {
         *value = with;

@@ -1,4 +1,4 @@
-//! The verifier's rules, one fact each, on forged manifests that were hashed again.
+//! The verifier's rules, one fact per test, on forged manifests with recomputed hashes.
 
 use crate::common::{artifacts, key, manifest, trust};
 use probity_core::{Digest, json};
@@ -6,7 +6,7 @@ use probity_evidence::{Follows, SignatureRule, Trust, log_path, verify};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Forges the manifest of a good bundle, hashes it again and says what the verifier finds.
+/// Forges the manifest of a good bundle, recomputes its hash and returns the verifier's findings.
 fn codes(forge: impl FnOnce(&mut Value)) -> Vec<String> {
     codes_for(&Trust { signature: SignatureRule::Ignore, ..Trust::default() }, forge)
 }
@@ -24,7 +24,7 @@ fn codes_for(trust: &Trust, forge: impl FnOnce(&mut Value)) -> Vec<String> {
     verify(&files, trust).codes.into_iter().collect()
 }
 
-/// Sets the scope in both places, with the plan hashed again.
+/// Sets the scope in both places and recomputes the plan's hash.
 fn set_scope(manifest: &mut Value, scope: &Value) {
     manifest["scope"] = scope.clone();
     manifest["plan"]["scope"] = scope.clone();
@@ -174,7 +174,7 @@ fn demands_are_the_callers() {
 #[test]
 fn a_signature_is_judged_by_the_callers_keys() {
     assert_eq!(codes_for(&trust(), |it| it["signature"] = Value::Null), ["EVIDENCE.SIGNATURE_REQUIRED"]);
-    // The key's name is covered by the hash; it is judged before the signature.
+    // The hash covers the key id, which is checked before the signature.
     assert_eq!(codes_for(&trust(), |it| it["key_id"] = Value::Null), ["EVIDENCE.KEY_UNKNOWN"]);
     assert_eq!(
         codes_for(&trust(), |it| it["signature"] = "sealed with wax".into()),
