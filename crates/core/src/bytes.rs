@@ -1,11 +1,10 @@
-//! Byte strings in JSON.
+//! Byte strings in JSON, on screen and in a shell.
 //!
-//! File names and patterns are bytes. In JSON they are a string when the bytes are valid UTF-8, else
-//! `{"bytes_hex": "…"}` in lower case: lossless, and readable in the common case.
+//! File names and patterns are bytes. In JSON they are a string if valid UTF-8, otherwise `{"bytes_hex":
+//! "…"}` in lower case: lossless, and readable in the common case.
 
 use serde_json::{Value, json};
 
-/// Writes bytes as JSON.
 pub fn to_json(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
         Ok(text) => Value::String(text.to_owned()),
@@ -13,9 +12,10 @@ pub fn to_json(bytes: &[u8]) -> Value {
     }
 }
 
-/// Reads bytes from JSON, or `None` when the value is of neither form.
+/// Reads bytes from JSON. Returns `None` if the value has neither form.
 ///
-/// The hex form is accepted only for bytes that are not valid UTF-8, so that one byte string has one JSON form.
+/// The hex form is accepted only for bytes that are not valid UTF-8, so that every byte string has exactly
+/// one JSON form.
 pub fn from_json(value: &Value) -> Option<Vec<u8>> {
     match value {
         Value::String(text) => Some(text.as_bytes().to_vec()),
@@ -31,10 +31,10 @@ pub fn from_json(value: &Value) -> Option<Vec<u8>> {
     }
 }
 
-/// Shows bytes to a person on one line, without loss: printable UTF-8 as it is, everything else (control and
-/// direction-changing characters, backslashes, bytes that are no UTF-8) as an escape.
+/// Renders bytes on one line for people, losslessly: printable UTF-8 unchanged; control and
+/// direction-changing characters, backslashes and invalid UTF-8 as escapes.
 pub fn escape(bytes: &[u8]) -> String {
-    // Nearly every path: worth a way of its own, because reports and digests show them by the thousand.
+    // Fast path for nearly every path: reports and digests render them by the thousand.
     if bytes.iter().all(|&byte| matches!(byte, b' '..=b'~') && byte != b'\\') {
         return String::from_utf8_lossy(bytes).into_owned();
     }
@@ -56,7 +56,7 @@ pub fn escape(bytes: &[u8]) -> String {
     shown
 }
 
-/// Control characters, and characters that are invisible or reorder what stands around them.
+/// Matches control characters, and characters that are invisible or reorder the text around them.
 fn is_deceptive(character: char) -> bool {
     character.is_control()
         || matches!(character,
@@ -64,12 +64,13 @@ fn is_deceptive(character: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Whether a text has characters that a terminal or an editor does not show as they are written.
+/// Returns true if `text` contains characters that a terminal or an editor does not show literally.
 pub fn is_deceptive_text(text: &str) -> bool {
     text.chars().any(is_deceptive)
 }
 
-/// Any bytes as one word of a POSIX shell; control characters and what is no text in the form that bash and zsh know.
+/// Quotes bytes as one word of a POSIX shell. Control characters and invalid UTF-8 need `$'…'`, which bash
+/// and zsh understand.
 pub fn shell_word(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', r"'\''")),

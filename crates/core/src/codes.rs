@@ -1,42 +1,39 @@
-//! Enums whose variants each have one stable word: the one way from an enum to text and back (law 12).
+//! Enums in which each variant has one stable word: the only way to convert such an enum to text and back
+//! (law 12).
 //!
-//! [`word_enum!`](crate::word_enum) declares such an enum. [`code_enum!`](crate::code_enum) declares one whose words
-//! are codes: a code also has a meaning and a next step, which `probity explain` and `docs/reasons.md` print.
+//! [`word_enum!`](crate::word_enum) declares such an enum. [`code_enum!`](crate::code_enum) declares one
+//! whose words are codes, each with a meaning and a next step that `probity explain` and `docs/reasons.md`
+//! print.
 //!
-//! A word is a promise: it never changes its meaning, and it is never reused.
+//! Words are stable: a word never changes its meaning and is never reused.
 
-/// A code as programs read it, and what it says to people.
+/// A code for programs, with its explanation for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeEntry {
-    /// The stable word, as `RECON.UNTRACKED_DELTA` or `unknown_intent`.
+    /// The stable word, such as `RECON.UNTRACKED_DELTA` or `unknown_intent`.
     pub code: &'static str,
-    /// What happened.
     pub meaning: &'static str,
-    /// What to do about it.
     pub next_step: &'static str,
 }
 
-/// A text that is not a word of an enum.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{word}` is not one of {known}")]
 pub struct UnknownWord {
-    /// The text.
     pub word: String,
     /// The words of the enum, separated by commas.
     pub known: String,
 }
 
 impl UnknownWord {
-    /// The error for `word`, which is none of `known`.
     pub fn new(word: &str, known: &[&str]) -> Self {
         Self { word: word.to_owned(), known: known.join(", ") }
     }
 }
 
-/// Declares a fieldless enum whose variants each have one stable word.
+/// Declares a fieldless enum in which each variant has one stable word.
 ///
-/// The enum gets `ALL`, `WORDS` and `as_str`, and implements `Display`, `FromStr`, `Serialize`, `Deserialize` and
-/// `JsonSchema` through that word.
+/// The enum gets `ALL`, `WORDS` and `as_str`, and implements `Display`, `FromStr`, `Serialize`, `Deserialize`
+/// and `JsonSchema` in terms of that word.
 #[macro_export]
 macro_rules! word_enum {
     ($(#[$about:meta])* $vis:vis enum $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
@@ -45,7 +42,7 @@ macro_rules! word_enum {
         $vis enum $name { $($(#[$doc])* $variant,)+ }
 
         impl $name {
-            /// Every variant, in the order of declaration.
+            /// Every variant, in declaration order.
             #[allow(dead_code, reason = "not every enum needs every part of its vocabulary")]
             $vis const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
@@ -53,7 +50,6 @@ macro_rules! word_enum {
             #[allow(dead_code, reason = "not every enum needs every part of its vocabulary")]
             $vis const WORDS: &'static [&'static str] = &[$($word,)+];
 
-            /// The stable word.
             $vis const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
             }
@@ -81,7 +77,7 @@ macro_rules! word_enum {
                 &self,
                 serializer: S,
             ) -> ::std::result::Result<S::Ok, S::Error> {
-                // As derived code would: the word in JSON, the variant's number in binary forms.
+                // Same as derived code: the word in JSON, the variant's index in binary formats.
                 serializer.serialize_unit_variant(::std::stringify!($name), *self as u32, self.as_str())
             }
         }
@@ -114,9 +110,10 @@ macro_rules! word_enum {
     };
 }
 
-/// Declares an enum of stable codes: each variant has its code, its meaning and its next step.
+/// Declares an enum of stable codes; each variant has a code, a meaning and a next step.
 ///
-/// The enum has all that [`word_enum!`](crate::word_enum) gives, and `TABLE`, `meaning` and `next_step`.
+/// The enum gets everything that [`word_enum!`](crate::word_enum) provides, plus `TABLE`, `meaning` and
+/// `next_step`.
 #[macro_export]
 macro_rules! code_enum {
     ($(#[$about:meta])* $vis:vis enum $name:ident {
@@ -128,18 +125,16 @@ macro_rules! code_enum {
         }
 
         impl $name {
-            /// The rows of the registry, in the order of [`Self::ALL`].
+            /// The code table, in the order of [`Self::ALL`].
             $vis const TABLE: &'static [$crate::codes::CodeEntry] = &[$(
                 $crate::codes::CodeEntry { code: $code, meaning: $meaning, next_step: $next_step },
             )+];
 
-            /// What happened.
             #[allow(dead_code, reason = "not every enum needs every part of its vocabulary")]
             $vis const fn meaning(self) -> &'static str {
                 Self::TABLE[self as usize].meaning
             }
 
-            /// What to do about it.
             #[allow(dead_code, reason = "not every enum needs every part of its vocabulary")]
             $vis const fn next_step(self) -> &'static str {
                 Self::TABLE[self as usize].next_step
@@ -148,7 +143,7 @@ macro_rules! code_enum {
     };
 }
 
-/// What the macros expand to. Not for callers.
+/// Implementation details of the macros.
 #[doc(hidden)]
 pub mod private {
     use super::UnknownWord;
@@ -157,10 +152,10 @@ pub mod private {
     pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::str::FromStr;
 
-    /// A longer list of words stands once in a schema, under the name of its enum.
+    /// Enums with more words are defined once in a schema and referenced by name.
     pub const MAX_INLINE_WORDS: usize = 12;
 
-    /// Reads one variant: a word, or a number in binary forms.
+    /// Reads one variant: a word, or an index in binary formats.
     pub fn variant<'de, T: FromStr<Err = UnknownWord> + Copy, D: Deserializer<'de>>(
         deserializer: D,
         all: &[T],
@@ -175,7 +170,6 @@ pub mod private {
             .ok_or_else(|| D::Error::custom(format_args!("variant {number} of {}", all.len())))
     }
 
-    /// The schema of a string that is one of `words`.
     pub fn enum_schema(words: &[&str]) -> Schema {
         schemars::json_schema!({ "type": "string", "enum": words })
     }
@@ -184,17 +178,13 @@ pub mod private {
 #[cfg(test)]
 mod tests {
     word_enum! {
-        /// Colors.
         enum Color {
-            /// As blood.
             Red = "red",
-            /// As grass.
             Green = "green",
         }
     }
 
     code_enum! {
-        /// Accidents.
         enum Accident {
             Spill = "MILK.SPILLED", "the milk is spilled", "do not cry";
             Break = "CUP.BROKEN", "the cup is broken", "sweep";

@@ -1,4 +1,4 @@
-//! The one hash: SHA-256, so that anyone can check with `sha256sum`.
+//! The project's only cryptographic hash: SHA-256, so that anyone can check with `sha256sum`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
@@ -9,33 +9,29 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
-/// A text that is no digest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no digest: it must be `sha256:` and 64 lower-case hex digits")]
 pub struct BadDigest(String);
 
 impl Digest {
-    /// Hashes bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// Hashes the canonical JSON of a value.
     pub fn of_json(value: &serde_json::Value) -> Self {
         Self::of(&crate::json::canonical(value))
     }
 
-    /// Takes the 32 bytes of a digest that was computed elsewhere.
+    /// Wraps the 32 bytes of a digest computed elsewhere.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The 32 bytes.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// The 64 hex digits without the prefix, as in file names.
+    /// Returns the 64 hex digits without the prefix, for file names.
     pub fn to_hex(&self) -> String {
         let mut digits = vec![0; 64];
         hex::encode_to_slice(self.0, &mut digits).expect("32 bytes have 64 digits");
@@ -43,17 +39,15 @@ impl Digest {
     }
 }
 
-/// Hashes a stream piece by piece.
+/// Hashes a stream incrementally.
 #[derive(Debug, Clone, Default)]
 pub struct Hasher(Sha256);
 
 impl Hasher {
-    /// Takes the next piece.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// Ends the stream.
     pub fn finish(self) -> Digest {
         Digest(self.0.finalize().into())
     }

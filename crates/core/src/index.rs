@@ -1,13 +1,14 @@
-//! Finding numbers by hash: an open-addressing table.
+//! An open-addressing hash table that maps hashes to ids.
 //!
-//! Why not a `BTreeMap`: at a million entries each look-up walks some twenty cache lines. Why not `HashMap`: its order is
-//! random. This table has no order at all: it is asked, never iterated, so nothing can depend on it. It keeps no keys
-//! either: the caller knows what stands under a number, and compares.
+//! A `BTreeMap` touches some twenty cache lines per lookup at a million entries, and a `HashMap` iterates in
+//! random order. This table cannot be iterated, so no result can depend on its order. It stores no keys: the
+//! caller compares the value behind an id.
 
-/// A set of `(hash, id)` that answers which ids have a hash.
+/// A multimap from hash to id.
 #[derive(Debug, Clone, Default)]
 pub struct Index {
-    /// The low half of the hash above the id plus one; zero is a free slot. The length is a power of two.
+    /// Each slot holds the low half of the hash, shifted left by 32 bits, plus the id plus one; zero is a
+    /// free slot. The length is a power of two.
     slots: Vec<u64>,
     len: usize,
 }
@@ -15,7 +16,7 @@ pub struct Index {
 const MIN_SLOTS: usize = 16;
 
 impl Index {
-    /// The first id with this hash that `is_it` accepts.
+    /// Returns the first id with this hash for which `is_it` holds.
     pub fn find(&self, hash: u64, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
         let tag = tag_of(hash);
         let mut at = self.home(tag)?;
@@ -31,9 +32,9 @@ impl Index {
         }
     }
 
-    /// Adds an id.
     pub fn insert(&mut self, hash: u64, id: u32) {
-        // Half full at most: asking for what is not there, as most inputs do, then looks at two slots and not at ten.
+        // At most half full: a lookup of an absent key, the common case, then inspects about two slots
+        // instead of ten.
         if (self.len + 1) * 2 > self.slots.len() {
             self.grow();
         }
@@ -41,13 +42,12 @@ impl Index {
         self.len += 1;
     }
 
-    /// Takes an id out again.
     pub fn remove(&mut self, hash: u64, id: u32) {
         let Some(mut hole) = self.slot_of(hash, id) else {
             return;
         };
         let mask = self.slots.len() - 1;
-        // Later entries move up so that no search stops at the hole before it reaches them.
+        // Moves later entries up, so that no probe stops at the hole before reaching them.
         let mut at = (hole + 1) & mask;
         while self.slots[at] != 0 {
             let start = tag_in(self.slots[at]) as usize & mask;
@@ -119,7 +119,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Few hashes, many ids: long chains, wrap-around, holes.
+        /// Few hashes and many ids produce long chains, wrap-around and holes.
         #[test]
         fn behaves_like_a_set(steps in prop::collection::vec((any::<bool>(), 0u64..6, 0u32..40), 0..200)) {
             let mut index = Index::default();

@@ -1,27 +1,29 @@
-//! JSON that means one thing: a strict parser, and the canonical form of RFC 8785.
+//! Unambiguous JSON: a strict parser, and the canonical form of RFC 8785.
 //!
-//! The parser refuses whatever two readers could read differently: duplicate keys, `NaN`, integers that a double
-//! cannot hold, lone surrogates, bytes after the value. It never recurses deeper than [`MAX_DEPTH`].
+//! The parser rejects everything that two readers could interpret differently: duplicate keys, `NaN`,
+//! integers that a double cannot represent, lone surrogates, bytes after the value. Its recursion is bounded
+//! by [`MAX_DEPTH`].
 
 use crate::{Reason, write};
 use serde_json::{Map, Number, Value};
 
-/// How many arrays and objects may be nested.
+/// Maximum nesting of arrays and objects.
 pub const MAX_DEPTH: usize = 128;
 
-/// Integers up to this size are the same number for every JSON reader.
+/// Every integer up to this magnitude (2^53) is exactly representable as a double.
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_992.0;
 
-/// An integer literal of up to this length, its sign included, is within the safe range.
+/// An integer literal of at most this length, including the sign, is within the safe range and needs no
+/// check.
 const MAX_SHORT_INTEGER: usize = 15;
 
-/// Why bytes are not strict JSON, and where.
+/// The reason why bytes are not strict JSON, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {} (byte {at})", reason.as_str(), reason.meaning())]
 pub struct JsonError {
     /// One of the `JSON.*` codes.
     pub reason: Reason,
-    /// The offset of the offending byte.
+    /// Offset of the offending byte.
     pub at: usize,
 }
 
@@ -39,14 +41,14 @@ pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
     Ok(value)
 }
 
-/// The canonical form of RFC 8785.
+/// Serializes a value in the canonical form of RFC 8785.
 pub fn canonical(value: &Value) -> Vec<u8> {
     let mut bytes = Vec::new();
     write::value(value, &mut bytes);
     bytes
 }
 
-/// Parses bytes that must already be in canonical form, with at most one newline after it.
+/// Returns true if `bytes` are the canonical form of `value`, followed by at most one newline.
 pub fn is_canonical(bytes: &[u8], value: &Value) -> bool {
     bytes.strip_suffix(b"\n").unwrap_or(bytes) == canonical(value)
 }
@@ -142,7 +144,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Enters an array or object at its opening bracket.
+    /// Enters an array or object at its opening bracket, unless it is nested too deeply.
     fn open(&mut self, depth: usize) -> Result<(), JsonError> {
         if depth > MAX_DEPTH {
             return Err(self.error(Reason::JsonTooDeep));
@@ -265,7 +267,8 @@ impl Parser<'_> {
     }
 }
 
-/// The number as a JSON value: an integer where it is one, so that `1`, `1.0` and `-0` have one form each.
+/// Converts a double to a JSON number, as an integer if it is one, so that `1.0` and `1`, or `-0` and `0`,
+/// have the same form.
 fn number_value(double: f64) -> Option<Number> {
     #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53, so the cast is exact")]
     if double.fract() == 0.0 && double.abs() <= MAX_SAFE_INTEGER {
@@ -274,16 +277,16 @@ fn number_value(double: f64) -> Option<Number> {
     Number::from_f64(double)
 }
 
-/// Whether the canonical text of `number` denotes the integer that was written as `literal`.
+/// Returns true if the canonical text of `number` denotes the integer written as `literal`.
 fn denotes_same_integer(literal: &str, number: &Number) -> bool {
     let canonical = canonical(&Value::Number(number.clone()));
-    // Both are integers, `canonical` perhaps as `1.5e+21`: compare their digits without the zeros at the end, and
-    // their size by the position of the point.
+    // Both are integers, but `canonical` may be written as `1.5e+21`: compare the significant digits and the
+    // magnitude instead of the text.
     let canonical = String::from_utf8_lossy(&canonical);
     scientific(literal) == scientific(&canonical)
 }
 
-/// Sign, significant digits, and the power of ten of the first digit.
+/// Returns the sign, the significant digits, and the decimal exponent of the first digit.
 fn scientific(text: &str) -> (bool, String, i64) {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));

@@ -1,46 +1,36 @@
-//! The programming languages that Probity reads: one table for the analysis and for the verification profiles, so that a
-//! file is never source to one and something else to the other.
+//! The analyzed programming languages. Analysis and verification profiles share this table, so that a file
+//! cannot be source code to one and something else to the other.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A language that is analyzed.
+/// An analyzed programming language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
-    /// Bash and other shells of its family.
+    /// Bash and related shells.
     Bash,
-    /// C.
     C,
-    /// C++.
     Cpp,
-    /// C#.
     CSharp,
-    /// Go.
     Go,
-    /// Java.
     Java,
-    /// JavaScript, with JSX.
+    /// JavaScript, including JSX.
     JavaScript,
-    /// Kotlin.
     Kotlin,
-    /// PHP.
     Php,
-    /// Python.
     Python,
-    /// Ruby.
     Ruby,
-    /// Rust.
     Rust,
-    /// TypeScript with JSX. It has a grammar of its own but is TypeScript to everybody else: see [`Language::dialect_of`].
+    /// TypeScript with JSX. Has its own grammar, but counts as TypeScript everywhere else: see
+    /// [`Language::dialect_of`].
     Tsx,
-    /// TypeScript.
     TypeScript,
 }
 
 impl Language {
-    /// Every language, in the order of their names.
+    /// Every language, in alphabetical order.
     pub const ALL: [Self; 14] = [
         Self::Bash,
         Self::C,
@@ -58,14 +48,14 @@ impl Language {
         Self::TypeScript,
     ];
 
-    /// The language of a file, by the extension of its name. A leading dot does not begin an extension.
+    /// Returns the language of a file by its extension. A leading dot does not start an extension.
     pub fn of_file_name(name: &[u8]) -> Option<Self> {
         let dot = name.iter().rposition(|&byte| byte == b'.').filter(|&dot| dot > 0)?;
         let extension = std::str::from_utf8(name.get(dot + 1..)?).ok()?;
         Self::ALL.into_iter().find(|language| language.extensions().contains(&extension))
     }
 
-    /// The extensions of its files, without the dot.
+    /// Returns the file extensions, without the dot.
     pub const fn extensions(self) -> &'static [&'static str] {
         match self {
             Self::Bash => &["bash", "sh"],
@@ -85,7 +75,7 @@ impl Language {
         }
     }
 
-    /// The name in reports. Both grammars of TypeScript are one language.
+    /// Returns the name used in reports. Both TypeScript grammars share one name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bash => "bash",
@@ -104,7 +94,7 @@ impl Language {
         }
     }
 
-    /// The language that this one is a dialect of, or the language itself.
+    /// Returns the language that this one is a dialect of, or the language itself.
     #[must_use]
     pub const fn dialect_of(self) -> Self {
         match self {

@@ -1,18 +1,19 @@
-//! What every other crate agrees on: one canonical JSON, one digest, one list of reason codes (law 12).
+//! The foundation shared by every other crate: one canonical JSON, one digest, one list of reason codes (law
+//! 12).
 //!
 //! Owns: canonical JSON, digests, byte strings, reason codes, the language table.
 //! May use: no other crate of ours.
 //! Must not know: a file, a clock, any other crate of ours.
 //!
-//! * [`index`]: numbers found by hash, where order must not matter.
-//! * [`language`]: the programming languages that are read, by file name.
+//! * [`index`]: a hash table without an iteration order, for deterministic code.
+//! * [`language`]: the analyzed programming languages, by file extension.
 //! * [`json`]: a strict parser and the RFC 8785 canonical form.
 //! * [`digest`]: SHA-256, written `sha256:…`.
-//! * [`bytes`]: byte strings in JSON: text where they are text, hex where they are not.
-//! * [`reason`]: the reason codes, with what they mean and what to do next.
-//! * [`severity`]: how much a finding matters.
-//! * [`mod@write`]: the canonical form, piece by piece, for what is written often.
-//! * [`vectors`]: the JSON form of this crate's functions, for `probity conformance`.
+//! * [`bytes`]: byte strings in JSON, as text if they are UTF-8 and as hex otherwise; escaping for display.
+//! * [`reason`]: the reason codes, each with its meaning and next step.
+//! * [`severity`]: the severity scale of findings.
+//! * [`mod@write`]: the writer of the canonical form, for code that builds it piece by piece.
+//! * [`vectors`]: runs this crate's functions on conformance vectors, for `probity conformance`.
 
 pub mod bytes;
 pub mod codes;

@@ -1,7 +1,7 @@
 //! The reason codes: why something was refused, failed or reported.
 //!
-//! People see the meaning and the next step; programs rely on the code. `docs/reasons.md` is generated from this file
-//! and from the other tables of codes.
+//! Programs rely on the code, people read the meaning and the next step. `docs/reasons.md` is generated from
+//! this file and the other code tables.
 
 crate::code_enum! {
     /// Why something was refused, failed or reported.

@@ -1,8 +1,9 @@
-//! The JSON schemas of types whose JSON form is written by hand.
+//! JSON schemas of types with a hand-written JSON form.
 
 use schemars::{Schema, json_schema};
 
-/// Implements `JsonSchema` for a type with a hand-written `Serialize`, inline in every schema that uses it.
+/// Implements `JsonSchema` for a type with a hand-written `Serialize`. The schema is inlined wherever the
+/// type is used.
 #[macro_export]
 macro_rules! json_schema_of {
     ($type:ty, $schema:expr) => {
@@ -24,7 +25,7 @@ macro_rules! json_schema_of {
 
 pub use schemars::{JsonSchema, Schema as JsonSchemaValue, SchemaGenerator};
 
-/// The schema of bytes in JSON: text, or hex where the bytes are not UTF-8.
+/// Returns the schema of a byte string, as written by [`bytes::to_json`](crate::bytes::to_json).
 pub fn bytes() -> Schema {
     json_schema!({
         "description": "Text, or hex where the bytes are not UTF-8",
@@ -40,12 +41,11 @@ pub fn bytes() -> Schema {
     })
 }
 
-/// The schema of a list of bytes.
 pub fn list_of_bytes() -> Schema {
     json_schema!({ "type": "array", "items": bytes() })
 }
 
-/// The schema of a string of one form.
+/// Returns the schema of a string that matches `pattern`.
 pub fn text(pattern: &str) -> Schema {
     json_schema!({ "type": "string", "pattern": pattern })
 }

@@ -1,9 +1,8 @@
-//! The JSON form of this crate's functions: kind `canonical_json`.
+//! Runs the JSON parser and writer on conformance vectors of kind `canonical_json`.
 
 use crate::{Digest, json};
 use serde_json::{Value, json};
 
-/// Answers a vector of kind `canonical_json`.
 pub fn canonical_json(given: &Value) -> Result<Value, String> {
     let text = match (given.get("text"), given.get("bytes_hex")) {
         (Some(Value::String(text)), None) => text.clone().into_bytes(),

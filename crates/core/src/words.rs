@@ -1,14 +1,15 @@
-//! Words that every surface shares.
+//! Text helpers shared by every surface.
 
-/// A number of things: `1 change`, `2 changes`.
+/// Formats a count with its noun: `1 change`, `2 changes`.
 pub fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// The least length of a short id: the time that an id begins with, so that a later one does not begin with the same.
+/// Length of the timestamp at the start of an id. A shorter prefix would be shared by ids created close
+/// together.
 const SHORT_ID_BYTES: usize = 13;
 
-/// The beginning of an id of a run or an intent by which commands find it.
+/// Returns the prefix of a run or intent id that commands accept in place of the full id.
 pub fn short_id(id: &str) -> &str {
     let end = id.char_indices().map(|(at, _)| at).find(|at| *at >= SHORT_ID_BYTES);
     &id[..end.unwrap_or(id.len())]

@@ -1,16 +1,15 @@
-//! Writing the canonical form of RFC 8785 straight from a value.
+//! Writes the canonical form of RFC 8785 directly from a value.
 //!
-//! Commits, events and manifests are hashed in this form, so it is on every hot path. Only numbers that are no plain
-//! integers go the long way round, through the crate that knows how ECMAScript prints a double.
+//! Commits, events and manifests are hashed in this form, so it is on every hot path. Only numbers other than
+//! small integers take the slow path, through the crate that prints doubles as ECMAScript does.
 
 use serde_json::{Map, Number, Value};
 use std::cmp::Ordering;
 use std::io::Write;
 
-/// Integers below this size are printed digit by digit, as ECMAScript does.
+/// Integers below this magnitude are printed digit by digit, as in ECMAScript.
 const FIRST_UNSAFE_INTEGER: u64 = 1 << 53;
 
-/// Appends the canonical form of a value.
 pub fn value(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
@@ -23,13 +22,12 @@ pub fn value(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the canonical form of an integer that every JSON reader keeps exactly.
+/// Appends an integer within the range that every JSON reader represents exactly.
 pub fn integer(number: i64, out: &mut Vec<u8>) {
     debug_assert!(number.unsigned_abs() < FIRST_UNSAFE_INTEGER, "larger integers are written as doubles");
     write!(out, "{number}").expect("memory takes whatever is written to it");
 }
 
-/// Appends the canonical form of a text.
 pub fn string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
     let mut start = 0;
@@ -56,9 +54,10 @@ pub fn string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// The order of member names: by UTF-16 units.
+/// Compares member names by UTF-16 code units, as RFC 8785 requires.
 pub fn key_order(a: &str, b: &str) -> Ordering {
-    // An ASCII character is smaller than any other in both encodings, so one ASCII name is enough to compare bytes.
+    // An ASCII character sorts before any other in both encodings, so comparing bytes is correct if either
+    // name is ASCII.
     if a.is_ascii() || b.is_ascii() { a.cmp(b) } else { a.encode_utf16().cmp(b.encode_utf16()) }
 }
 
