@@ -1,4 +1,4 @@
-//! What a start and a finish cost among a thousand live intents.
+//! The cost of a start and a finish among a thousand live intents.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use probity_intents::hygiene::{DirtyEntry, DirtyStatus, StartSnapshot};

@@ -1,6 +1,6 @@
-//! The scope check: are the changed paths those that were declared?
+//! The scope check: compares the changed paths with the declared ones.
 //!
-//! Literal membership: a directory in `allowed_files` names the directory, not what lies below.
+//! Membership is literal: a directory in `allowed_files` covers only itself, not its contents.
 
 use crate::scope::{Entries, IntentScope};
 use schemars::JsonSchema;
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScopeCheckStatus {
-    /// Only allowed files.
+    /// Only allowed files changed.
     Clean,
-    /// Related files as well.
+    /// Related files changed as well.
     Expanded,
-    /// Something else, or something forbidden.
+    /// Undeclared or forbidden paths changed.
     Violated,
-    /// The run that the intent was declared on is not the one that it names any more.
+    /// The analysis run that the intent was declared on is no longer the one it names.
     Expired,
 }
 
@@ -29,13 +29,12 @@ pub struct ScopeCheck {
     pub unexpected_files: Entries,
     /// Changed paths that the scope forbids.
     pub forbidden_touched: Entries,
-    /// Related paths that were changed.
+    /// Related paths that changed.
     pub expanded_files: Entries,
-    /// Declared paths that were not changed; for information.
+    /// Declared paths that did not change; informational.
     pub untouched_in_declared: Entries,
 }
 
-/// Checks the changed paths against the declared ones.
 pub fn scope_check(scope: &IntentScope, changed: &Entries) -> ScopeCheck {
     let pick = |wanted: &dyn Fn(&[u8]) -> bool| -> Entries {
         changed.iter().filter(|path| wanted(path.as_bytes())).cloned().collect()

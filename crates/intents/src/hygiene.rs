@@ -1,7 +1,8 @@
-//! Finish hygiene: how the dirty paths of a shared tree relate to a finishing intent and to the others.
+//! Finish hygiene: attributes each uncommitted path of a shared tree to the finishing intent, to another one,
+//! or to no one.
 //!
-//! Every dirty path gets one class. Nothing in scope can be hidden from evidence, and nothing is attributed on
-//! doubt (law 5): what was not there to compare with is *unknown*.
+//! Every uncommitted path gets exactly one class. A path in scope cannot be hidden from evidence, and nothing
+//! is attributed in doubt (law 5): without a start state to compare with, the class is *unknown*.
 
 use crate::record::{Claims, ForeignDirtyOverlap, IntentId, Peer};
 use crate::scope::{Entries, IntentScope, ScopeRelation};
@@ -12,114 +13,111 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How a dirty path differs from what is committed.
+/// How an uncommitted path differs from what is committed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DirtyStatus {
-    /// It is new.
+    /// The path is new.
     Added,
-    /// Its content or mode differs.
+    /// The content or mode differs.
     Modified,
-    /// It is gone.
+    /// The path is gone.
     Deleted,
-    /// It became another type of entry.
+    /// The entry has another type.
     TypeChanged,
 }
 
-/// A dirty path with its content.
+/// An uncommitted path with its content.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct DirtyEntry {
     /// The path.
     pub path: RepoPath,
-    /// How it differs.
+    /// How it differs from what is committed.
     pub status: DirtyStatus,
     /// Hash over type, mode and content; `None` if deleted or unreadable.
     pub digest: Option<Digest>,
 }
 
-/// What was dirty when the intent started.
+/// The uncommitted paths when the intent started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum StartSnapshot {
-    /// It was taken and can be read.
     Available {
-        /// The dirty paths of that moment.
         entries: Vec<DirtyEntry>,
     },
-    /// It was taken and cannot be read.
+    /// The snapshot was taken but cannot be read.
     Unreadable,
 }
 
-/// Whether there is a start snapshot to compare with.
+/// Availability of the start snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SnapshotStatus {
-    /// There is one.
+    /// The snapshot can be read.
     Available,
-    /// There is one that cannot be read.
+    /// The snapshot was taken but cannot be read.
     Unreadable,
-    /// There is none.
+    /// No snapshot was taken.
     Missing,
 }
 
-/// What finish hygiene looks at.
+/// The input of finish hygiene.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct FinishState {
-    /// The scope of the finishing intent.
     pub scope: IntentScope,
-    /// The paths that its owner lists as changed.
+    /// Paths that the owner lists as changed.
     pub evidence: Entries,
-    /// The dirty paths now.
+    /// Uncommitted paths now.
     pub dirty: Vec<DirtyEntry>,
-    /// The dirty paths at start, if they were recorded.
+    /// Uncommitted paths at the start, if recorded.
     pub start_snapshot: Option<StartSnapshot>,
-    /// Every other record.
+    /// Every other intent.
     pub foreign_intents: Vec<Peer>,
-    /// Whether unattributed dirt outside the scope blocks.
+    /// True if unattributed changes outside the scope block the finish.
     pub strict: bool,
 }
 
-/// Whether the evidence names a path.
+/// Whether the owner's evidence lists a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
-    /// It does.
+    /// The path is listed.
     Present,
-    /// It does not.
+    /// The path is not listed.
     Absent,
 }
 
-/// What became of a path since the start.
+/// The state of a path at the start, compared with now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StartState {
-    /// It was dirty in the same way.
+    /// It was uncommitted with the same content.
     PresentSame,
-    /// It was dirty in another way.
+    /// It was uncommitted with different content.
     PresentChanged,
-    /// It was not dirty.
+    /// It had no uncommitted change.
     Absent,
-    /// It cannot be told.
+    /// It cannot be determined.
     Unknown,
 }
 
-/// The class of a dirty path.
+/// The class of an uncommitted path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DirtyClass {
-    /// In scope, and not listed.
+    /// In scope, but not listed.
     MissingEvidence,
-    /// In scope, and listed.
+    /// In scope and listed.
     DeclaredScopeDirty,
-    /// Outside, and held by a live foreign intent.
+    /// Outside the scope, and held by a live foreign intent.
     ForeignAttributedOutsideScope,
-    /// Outside, dirty at start, unchanged.
+    /// Outside the scope, unchanged since the start.
     PreexistingUnscopedDirty,
-    /// Outside, and appeared since.
+    /// Outside the scope, new since the start.
     NewUnattributedUnscopedDirty,
-    /// Outside, and changed since.
+    /// Outside the scope, changed since the start.
     ModifiedUnattributedUnscopedDirty,
-    /// Outside, with nothing to compare with.
+    /// Outside the scope, with nothing to compare with.
     UnknownUnattributedUnscopedDirty,
 }
 
@@ -133,22 +131,21 @@ impl DirtyClass {
         )
     }
 
-    /// Whether the path lies outside the scope.
     pub const fn is_outside(self) -> bool {
         !matches!(self, Self::MissingEvidence | Self::DeclaredScopeDirty)
     }
 }
 
-/// One dirty path, and whose it is.
+/// One uncommitted path and its attribution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DirtyAttribution {
     /// The path.
     pub path: RepoPath,
-    /// Where it is relative to the scope.
+    /// Its position relative to the scope.
     pub scope_relation: ScopeRelation,
-    /// Whether the evidence names it.
+    /// Whether the evidence lists it.
     pub evidence: Evidence,
-    /// What became of it since the start.
+    /// Its state at the start, compared with now.
     pub start_state: StartState,
     /// The live foreign intents that hold it.
     pub foreign_intents: BTreeSet<IntentId>,
@@ -171,43 +168,37 @@ probity_core::code_enum! {
     }
 }
 
-/// The hygiene of a finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishHygiene {
-    /// Every dirty path, by path.
+    /// Every uncommitted path, sorted.
     pub dirty_attribution: Vec<DirtyAttribution>,
-    /// Dirty paths of the scope that others hold too.
+    /// Uncommitted paths of the scope that other agents hold too.
     pub foreign_dirty_overlaps: BTreeSet<ForeignDirtyOverlap>,
-    /// Whether there was a start snapshot to compare with.
     pub dirty_snapshot_status: SnapshotStatus,
-    /// What the scope check has to look at: the evidence and nothing else.
+    /// Input of the scope check: exactly the listed evidence.
     pub files_for_scope_check: Entries,
-    /// Why the finish is blocked, if it is.
     pub finish_block_reason: Option<FinishBlockReason>,
 }
 
 impl FinishHygiene {
-    /// The dirty paths of one class.
     pub fn of_class(&self, class: DirtyClass) -> Vec<&RepoPath> {
         self.paths(|found| found == class)
     }
 
-    /// Dirt outside the scope that no live intent claims and that was not there before.
+    /// Returns uncommitted changes outside the scope that are new or changed, and that no live intent claims.
     pub fn unattributed(&self) -> Vec<&RepoPath> {
         self.paths(DirtyClass::is_unattributed)
     }
 
-    /// All dirt outside the scope, whosever it is.
+    /// Returns all uncommitted changes outside the scope, attributed or not.
     pub fn outside_scope(&self) -> Vec<&RepoPath> {
         self.paths(DirtyClass::is_outside)
     }
 
-    /// Whether the finish must not go on.
     pub fn blocks_finish(&self) -> bool {
         self.finish_block_reason.is_some()
     }
 
-    /// Every field, with all paths.
     pub fn to_json(&self) -> Value {
         json!({
             "unacknowledged_dirty_in_scope": self.of_class(DirtyClass::MissingEvidence),
@@ -232,7 +223,7 @@ impl FinishHygiene {
     }
 }
 
-/// Classifies every dirty path and says whether the finish may go on.
+/// Classifies every uncommitted path and decides whether the finish may proceed.
 pub fn hygiene_finish(state: &FinishState) -> FinishHygiene {
     let claims = Claims::live(&state.foreign_intents);
     let at_start = match &state.start_snapshot {

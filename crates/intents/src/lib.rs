@@ -1,15 +1,17 @@
-//! Intents: declared changes of several agents in one tree. Pure: the clock and the process table are arguments.
+//! Intents: changes declared by several agents in one tree. Pure: the clock and the process table are
+//! arguments.
 //!
 //! Owns: scopes of intents, ownership, start and finish decisions, the registry as a fold of its log.
 //! May use: core, paths.
 //! Must not know: a file, a clock, a process table, how events are stored.
 //!
 //! * [`IntentScope`], [`relations`], [`scope_check`]: what a change may touch, and how two scopes overlap.
-//! * [`Owner`], [`ownership`]: who holds an intent, and what a reader may conclude about it.
-//! * [`start_decision`]: whether a start is granted. [`RunClaim`]: where governed runs and intents meet.
-//! * [`hygiene_finish`]: whose the dirty paths of a shared tree are.
+//! * [`Owner`], [`ownership`]: who holds an intent, and what a reader may conclude about its owner.
+//! * [`start_decision`]: decides whether a start is granted. [`RunClaim`]: conflicts between governed runs
+//!   and intents.
+//! * [`hygiene_finish`]: attributes each uncommitted path of a shared tree.
 //! * [`registry`]: the registry of intents as a fold of its log: `decide` and `apply`.
-//! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
+//! * [`vectors`]: runs these functions on conformance vectors, for `probity conformance`.
 
 mod check;
 pub mod hygiene;

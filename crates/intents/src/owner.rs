@@ -1,7 +1,7 @@
-//! Who holds an intent, and what a reader may conclude about it.
+//! Ownership of an intent: who holds it, and what a reader may conclude about its owner.
 //!
-//! [`ownership`] is a pure judgement: the clock and the look at the process table are arguments. A process of
-//! another host is never judged by its pid.
+//! [`ownership`] is pure: the clock and the process probe are arguments. The pid of a process on another host
+//! proves nothing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,33 +11,32 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(pub u64);
 
 impl Timestamp {
-    /// The time `seconds` later.
     #[must_use]
     pub const fn plus(self, seconds: u64) -> Self {
         Self(self.0.saturating_add(seconds))
     }
 }
 
-/// Who holds an intent: a process of a host, and the token that proves it across processes.
+/// The holder of an intent: a process on a host, and a token that proves ownership across processes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Owner {
-    /// The host.
+    /// The host name.
     pub host: String,
-    /// The boot of that host, where known.
+    /// Identifies the host's current boot, if known.
     pub boot_id: Option<String>,
-    /// The process.
+    /// The process id.
     pub pid: u32,
-    /// When that process started, in the unit of its host.
+    /// When the process started, in the host's own unit.
     pub pid_start: Option<u64>,
-    /// The secret of the owner. Several agents in one process have different tokens.
+    /// The owner's secret. Several agents in one process have different tokens.
     pub token: Option<String>,
-    /// What people call the agent.
+    /// The agent's name for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub label: String,
 }
 
 impl Owner {
-    /// Whether `reader` is the owner `self`: the same token, or the same process if the owner has no token.
+    /// Returns true if `reader` is this owner: same token, or same process if the owner has no token.
     pub fn is(&self, reader: &Self) -> bool {
         match &self.token {
             Some(token) => reader.token.as_ref() == Some(token),
@@ -50,79 +49,74 @@ impl Owner {
     }
 }
 
-/// A promise to be alive, renewed by use.
+/// Proof of life for a limited time, renewed by use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Lease {
     /// When it was last renewed.
     pub renewed_at: Timestamp,
-    /// For how long.
+    /// How long it lasts from then on.
     pub seconds: u64,
 }
 
 impl Lease {
-    /// Whether the lease still runs.
     pub fn is_fresh(&self, now: Timestamp) -> bool {
         self.ends_at() > now
     }
 
-    /// The first moment at which it no longer runs.
+    /// Returns the first moment at which the lease has lapsed.
     pub fn ends_at(&self) -> Timestamp {
         self.renewed_at.plus(self.seconds)
     }
 }
 
-/// What the reader's host says about a pid.
+/// What the reader's host knows about a pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
-    /// Whether a process with that pid exists.
     pub exists: bool,
-    /// When that process started, where known.
+    /// When that process started, if known.
     pub pid_start: Option<u64>,
 }
 
-/// What an intent is to a reader: their own, another agent's, or nobody's any more.
+/// How an intent relates to a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ownership {
     /// The reader's own, with a fresh lease.
     OwnActive,
-    /// The reader's own; the lease lapsed.
+    /// The reader's own, with a lapsed lease.
     OwnStale,
-    /// Another's, with a fresh lease.
+    /// Another owner's, with a fresh lease.
     ForeignActive,
-    /// Another's; the lease lapsed, but nothing says that the owner is dead.
+    /// Another owner's with a lapsed lease, but nothing proves that the owner is dead.
     ForeignStale,
-    /// Another's, who is dead: the intent may be recovered.
+    /// Another owner's, who is dead: the intent may be recovered.
     Recoverable,
-    /// Its life time is over, for its owner too.
+    /// Past its lifetime, also for its owner.
     Expired,
 }
 
 impl Ownership {
-    /// Whether another owner stands behind it who may come back any moment.
+    /// Returns true if another owner holds the intent and may return at any moment.
     pub const fn is_foreign(self) -> bool {
         matches!(self, Self::ForeignActive | Self::ForeignStale)
     }
 
-    /// Whether it is the reader's own.
     pub const fn is_own(self) -> bool {
         matches!(self, Self::OwnActive | Self::OwnStale)
     }
 }
 
-/// What of an intent decides its ownership.
+/// The facts about an intent that decide its ownership.
 #[derive(Debug, Clone, Copy)]
 pub struct Held<'a> {
-    /// The owner on record.
     pub owner: &'a Owner,
-    /// The owner's lease.
     pub lease: Lease,
-    /// When the intent ends, whatever its owner does.
+    /// When the intent ends, regardless of its owner.
     pub expires_at: Option<Timestamp>,
 }
 
-/// Judges what an intent is to `reader` at `now`. `probe` is what this host says about the recorded pid; `None` if
-/// it could not be asked.
+/// Decides how an intent relates to `reader` at `now`. `probe` is what this host knows about the recorded
+/// pid; `None` if it could not be checked.
 pub fn ownership(held: Held<'_>, reader: &Owner, now: Timestamp, probe: Option<Probe>) -> Ownership {
     let fresh = held.lease.is_fresh(now);
     if held.expires_at.is_none_or(|end| end <= now) {
@@ -138,7 +132,7 @@ pub fn ownership(held: Held<'_>, reader: &Owner, now: Timestamp, probe: Option<P
     }
 }
 
-/// Whether the reader's host proves that `owner` is gone. What it cannot know counts as alive.
+/// Returns true if the reader's host proves that `owner` is gone. Without proof an owner counts as alive.
 fn is_dead(owner: &Owner, reader: &Owner, probe: Option<Probe>) -> bool {
     let differ = |a: Option<u64>, b: Option<u64>| a.is_some() && b.is_some() && a != b;
     let rebooted = owner.boot_id.is_some() && reader.boot_id.is_some() && owner.boot_id != reader.boot_id;

@@ -1,55 +1,55 @@
-//! How two scopes lie to each other.
+//! How two scopes overlap.
 //!
-//! Claims are refused on doubt: `forbidden` never weakens an overlap.
+//! Claims are refused in doubt: `forbidden` never weakens an overlap.
 
 use crate::scope::{Entries, IntentScope, Patterns, covered};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How my scope overlaps another's.
+/// How the caller's scope relates to a foreign one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RelationKind {
-    /// Both want to touch the same path.
+    /// Both may touch the same path.
     EditOverlap,
-    /// They must not touch what I may.
+    /// The foreign scope forbids a path that the caller may touch.
     ForeignExcludesTarget,
-    /// I must not touch what they may.
+    /// The caller's scope forbids a path that the other may touch.
     TargetExcludesForeign,
-    /// Nothing in common.
+    /// The scopes have nothing in common.
     None,
 }
 
-/// Which kinds of overlap there are.
+/// The kinds of overlap found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OverlapType {
-    /// Allowed with allowed.
+    /// Allowed overlaps allowed.
     Hard,
-    /// Allowed with related.
+    /// Allowed overlaps related.
     Soft,
-    /// Some of each.
+    /// Both kinds occur.
     Both,
 }
 
-/// How two scopes lie to each other, and on which entries.
+/// How two scopes overlap, and on which entries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Relation {
     /// The first relation that holds.
     pub relation: RelationKind,
-    /// Which overlaps there are, if any.
+    /// The kinds of overlap found, if any.
     pub overlap_type: Option<OverlapType>,
-    /// The narrower entries where my allowed meets their allowed.
+    /// The narrower entries where the caller's allowed files overlap the other's.
     pub hard_overlap: Entries,
-    /// The narrower entries where allowed meets related, without those above.
+    /// The narrower entries where allowed overlaps related, except those in `hard_overlap`.
     pub soft_overlap: Entries,
-    /// The allowed entries that the other side forbids; empty for an overlap.
+    /// Allowed entries that the other side forbids; empty if the scopes overlap.
     pub excluded: Entries,
-    /// Whether the two must not be active at once.
+    /// True if the two must not be active at the same time.
     pub conflict: bool,
 }
 
-/// Judges how `target` (mine) overlaps `foreign`.
+/// Compares `target` (the caller's scope) with `foreign`.
 pub fn relations(target: &IntentScope, foreign: &IntentScope) -> Relation {
     let hard = meeting(&target.allowed_files, &foreign.allowed_files);
     let mut soft = meeting(&target.allowed_files, &foreign.allowed_related);
@@ -75,7 +75,7 @@ pub fn relations(target: &IntentScope, foreign: &IntentScope) -> Relation {
     }
 }
 
-/// Whether the two must not be active at once; the short form of [`relations`].
+/// Returns true if the two must not be active at the same time: [`relations`] without the details.
 pub fn overlap(target: &IntentScope, foreign: &IntentScope) -> bool {
     meet(&target.allowed_files, &foreign.allowed_files)
         || meet(&target.allowed_files, &foreign.allowed_related)
@@ -97,7 +97,7 @@ fn matched(patterns: &Entries, entries: &Entries) -> Entries {
     entries.iter().filter(|entry| patterns.match_bytes(entry.as_bytes())).cloned().collect()
 }
 
-/// The narrower of each pair of entries of which one covers the other.
+/// Returns the narrower entry of each pair in which one covers the other.
 fn meeting(a: &Entries, b: &Entries) -> Entries {
     let below = |set: &Entries, other: &Entries| -> Entries {
         set.iter().filter(|entry| covered(other, entry.as_bytes())).cloned().collect()

@@ -1,39 +1,37 @@
-//! What governed runs claim, and where intents meet them.
+//! Conflicts between governed runs and intents.
 //!
-//! A run claims the patterns of its sealed scope, an intent literal paths. Whether the two meet is decided on the patterns,
-//! and on doubt they do. A run that is in the way of an intent is shown to the rules of a start as one more live claim of
-//! somebody else, on exactly the entries that are contested: so it blocks, queues and is named as an intent would be.
+//! A run claims the patterns of its sealed scope, an intent claims literal paths. Whether they overlap is
+//! decided on the patterns; in doubt they do. The start rules see a conflicting run as one more live foreign
+//! intent that holds exactly the contested entries, so it blocks, queues and is named like an intent.
 
 use crate::owner::Ownership;
 use crate::record::{IntentId, Peer, Status};
 use crate::scope::{Entries, Entry, IntentScope};
 use probity_paths::{Claim, RepoPath, Scope, overlap};
 
-/// The claim of a governed run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunClaim {
-    /// The run.
     pub run_id: String,
-    /// The directory of its root below the top of the working tree; empty at the top.
+    /// The run's root, relative to the top of the working tree; empty at the top.
     pub prefix: Vec<u8>,
-    /// What it may touch, from its root.
+    /// What the run may touch, relative to its root.
     pub scope: Scope,
 }
 
 impl RunClaim {
-    /// The entries of an intent's scope (named from the top of the working tree) of which the run may touch something.
-    /// `is_file` tells entries below which nothing can lie.
+    /// Returns the entries of an intent's scope (relative to the top of the working tree) that the run may
+    /// touch, wholly or in part. `is_file` identifies entries that cannot have anything below them.
     pub fn contested(&self, scope: &IntentScope, is_file: &dyn Fn(&Entry) -> bool) -> Entries {
         let run = Claim { scope: self.scope.clone(), ..Claim::default() };
         let meets = |entry: &&Entry| match self.claim_of(entry, is_file(entry)) {
-            // Patterns that are too complex to decide count as meeting: claims are refused on doubt.
+            // Patterns too complex to decide count as overlapping: claims are refused in doubt.
             Some(claim) => !matches!(overlap(&claim, &run), Ok(None)),
             None => false,
         };
         scope.entries().filter(meets).cloned().collect()
     }
 
-    /// The run as the rules of a start see it, if it is in the way of `scope`.
+    /// Returns the run as a peer for the start rules, if it conflicts with `scope`.
     pub fn peer(&self, scope: &IntentScope, is_file: &dyn Fn(&Entry) -> bool) -> Option<Peer> {
         let allowed_files = self.contested(scope, is_file);
         if allowed_files.is_empty() {
@@ -47,7 +45,7 @@ impl RunClaim {
         })
     }
 
-    /// What an entry claims of the run's root; `None` if it lies outside.
+    /// Returns the part of the run's root that an entry claims; `None` if the entry is outside.
     fn claim_of(&self, entry: &Entry, is_file: bool) -> Option<Claim> {
         let name = entry.as_bytes();
         let below = match &*self.prefix {
@@ -62,7 +60,7 @@ impl RunClaim {
     }
 }
 
-/// The live claims of other agents that a run would touch, with the entries that are contested.
+/// Returns the active intents whose scope the run may touch, with the contested entries.
 pub fn run_conflicts<'p>(
     run: &RunClaim,
     peers: impl IntoIterator<Item = &'p Peer>,

@@ -1,7 +1,7 @@
 //! The scope of an intent: what its owner may touch, as written in the declaration.
 //!
-//! Entries are judged as they were given. Refusing a bad declaration (a glob in `allowed_files`, an empty scope)
-//! happens before; here an odd entry simply covers nothing.
+//! Entries are not validated here. A bad declaration (a glob in `allowed_files`, an empty scope) is refused
+//! earlier; an odd entry that gets here simply covers nothing.
 
 use probity_core::bytes;
 use probity_paths::RepoPath;
@@ -11,22 +11,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A path or pattern as somebody wrote it: any bytes at all.
+/// A path or pattern exactly as written: arbitrary bytes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Entry(Box<[u8]>);
 
 impl Entry {
-    /// Takes the bytes as they are.
     pub fn new(bytes: impl AsRef<[u8]>) -> Self {
         Self(bytes.as_ref().into())
     }
 
-    /// The bytes as they were written.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Whether this entry is `path` or a directory above it (the rule *prefix*).
+    /// Returns true if this entry is `path` or a directory above it (rule *prefix*).
     pub fn covers(&self, path: &[u8]) -> bool {
         path.strip_prefix(&*self.0).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
     }
@@ -67,36 +65,36 @@ impl<'de> Deserialize<'de> for Entry {
     }
 }
 
-/// A set of entries that answers "is this path covered?" without comparing with each of them.
+/// A set of entries. Sorted, so that [`covered`] needs one lookup per directory of a path.
 pub type Entries = BTreeSet<Entry>;
 
-/// What a change may touch, and what it must not.
+/// What a change may touch, and what it must not touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct IntentScope {
-    /// The paths that the change is about.
+    /// Paths that the change is about.
     pub allowed_files: Entries,
     /// Further paths that it may touch along the way.
     #[serde(default)]
     pub allowed_related: Entries,
-    /// Patterns (rule *fnmatch*) of what it must not touch.
+    /// Patterns (rule *fnmatch*) of paths that it must not touch.
     #[serde(default)]
     pub forbidden: Entries,
 }
 
-/// Where a path is relative to a scope.
+/// The position of a path relative to a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScopeRelation {
-    /// An entry of `allowed_files` covers it.
+    /// An entry of `allowed_files` covers the path.
     OwnAllowed,
-    /// Only an entry of `allowed_related` covers it.
+    /// Only an entry of `allowed_related` covers the path.
     OwnRelated,
-    /// Nothing covers it.
+    /// No entry covers the path.
     Outside,
 }
 
 impl IntentScope {
-    /// Where `path` is relative to this scope (the rule *prefix*; `forbidden` plays no part).
+    /// Classifies `path` relative to this scope (rule *prefix*). Ignores `forbidden`.
     pub fn relation(&self, path: &[u8]) -> ScopeRelation {
         if covered(&self.allowed_files, path) {
             ScopeRelation::OwnAllowed
@@ -107,36 +105,36 @@ impl IntentScope {
         }
     }
 
-    /// Whether a pattern of `forbidden` matches `path`.
+    /// Returns true if a pattern of `forbidden` matches `path`.
     pub fn forbids(&self, path: &[u8]) -> bool {
         Patterns::new(&self.forbidden).match_bytes(path)
     }
 
-    /// How this scope holds `path`, or `None`. Who forbids a path does not hold it (law 5).
+    /// Returns how this scope holds `path`, if it does. An intent that forbids a path does not hold it (law
+    /// 5).
     pub fn holds(&self, path: &[u8]) -> Option<ScopeRelation> {
         let relation = self.relation(path);
         (relation != ScopeRelation::Outside && !self.forbids(path)).then_some(relation)
     }
 
-    /// Every path entry, allowed and related.
+    /// Returns every path entry, allowed and related.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.allowed_files.iter().chain(&self.allowed_related)
     }
 }
 
-/// Entries read as patterns (the rule *fnmatch*), compiled once.
+/// Entries compiled as patterns (rule *fnmatch*).
 #[derive(Debug, Clone)]
 pub struct Patterns(Vec<Pattern>);
 
 #[derive(Debug, Clone)]
 struct Pattern {
-    /// What every path begins with that it matches: most paths are told apart by it at once.
+    /// Literal prefix of every matching path: rules out most paths without running the pattern.
     literal: Box<[u8]>,
     rest: Fnmatch,
 }
 
 impl Patterns {
-    /// Compiles the patterns.
     pub fn new<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
         let literal =
             |name: &[u8]| name.split(|byte| b"*?[".contains(byte)).next().unwrap_or_default().into();
@@ -144,30 +142,29 @@ impl Patterns {
         Self(entries.into_iter().map(compile).collect())
     }
 
-    /// Whether one of the patterns matches `path`.
     pub fn matches(&self, path: &RepoPath) -> bool {
         let can_match = |pattern: &&Pattern| path.as_bytes().starts_with(&pattern.literal);
         self.0.iter().filter(can_match).any(|pattern| pattern.rest.matches(path))
     }
 
-    /// Like [`Self::matches`]; bytes that are no path match nothing.
+    /// Like [`Self::matches`]; bytes that are not a valid path match nothing.
     pub(crate) fn match_bytes(&self, path: &[u8]) -> bool {
         !self.0.is_empty() && RepoPath::parse(path).is_ok_and(|path| self.matches(&path))
     }
 }
 
-/// Whether an entry of the set covers `path`: one look-up for each directory above it.
+/// Returns true if an entry of the set covers `path`. Costs one lookup per directory above it.
 pub fn covered(entries: &Entries, path: &[u8]) -> bool {
     ancestors(path).any(|ancestor| entries.contains(ancestor))
 }
 
-/// The path itself and every directory above it.
+/// Returns the path itself and every directory above it.
 pub(crate) fn ancestors(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let above = path.iter().enumerate().filter(|&(_, &byte)| byte == b'/').map(|(at, _)| &path[..at]);
     above.chain(std::iter::once(path))
 }
 
-/// Lets a set of entries be asked for plain bytes.
+/// Allows lookups in a set of entries by plain bytes.
 impl std::borrow::Borrow<[u8]> for Entry {
     fn borrow(&self) -> &[u8] {
         &self.0

@@ -1,6 +1,6 @@
-//! Whether a start is granted, waits, or is refused, and what to do next.
+//! Decides whether a start is granted, queued or refused, and what to do next.
 //!
-//! A start is granted or it is not (law 4): the answer `blocked` claims nothing.
+//! A start is granted or it is not (law 4): `blocked` claims nothing.
 
 use crate::owner::Ownership;
 use crate::record::{Claims, ForeignDirtyOverlap, IntentId, Peer, Status};
@@ -12,61 +12,59 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 probity_core::word_enum! {
-    /// What uncommitted changes in `allowed_files` mean.
+    /// Treatment of uncommitted changes in `allowed_files`.
     #[derive(Default)]
     pub enum DirtyScopePolicy {
-        /// They block.
+        /// They block the start.
         #[default]
         Block = "block",
-        /// They are one's own work in progress, unless a live foreign intent holds them.
+        /// They are the caller's work in progress, unless a live foreign intent holds them.
         ContinueOwnWip = "continue_own_wip",
     }
 }
 
 probity_core::word_enum! {
-    /// What a conflict with a live foreign intent means.
+    /// Treatment of a conflict with a live foreign intent.
     #[derive(Default)]
     pub enum OnConflict {
-        /// It blocks.
+        /// It blocks the start.
         #[default]
         Block = "block",
-        /// It gives a place in the queue.
+        /// The start takes a place in the queue.
         Queue = "queue",
     }
 }
 
-/// What a start looks at.
+/// The input of a start decision.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct StartState {
-    /// Whether there is a stored run for the tree as it is.
+    /// True if an analysis of the current tree is stored.
     pub run_available: bool,
-    /// The scope that is asked for.
+    /// The requested scope.
     pub scope: IntentScope,
-    /// Every other record.
+    /// Every other intent.
     pub concurrent_intents: Vec<Peer>,
-    /// The dirty paths of the tree.
+    /// Uncommitted paths of the tree.
     pub dirty: BTreeSet<RepoPath>,
-    /// What dirt in `allowed_files` means.
     pub dirty_scope_policy: DirtyScopePolicy,
-    /// What a conflict means.
     pub on_conflict: OnConflict,
 }
 
-/// The answer to a start.
+/// The outcome of a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StartStatus {
-    /// There is no run to start from.
+    /// There is no analysis to start from.
     NeedsAnalysis,
-    /// It waits for others.
+    /// The intent waits for others.
     Queued,
-    /// It is refused.
+    /// The start is refused.
     Blocked,
-    /// It is granted.
+    /// The start is granted.
     Active,
 }
 
-/// What a start leaves behind.
+/// What a start leaves in the registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimState {
@@ -99,56 +97,56 @@ probity_core::code_enum! {
     }
 }
 
-/// What the one who starts should do next.
+/// What the caller should do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StartNextStep {
-    /// Analyse, then start again.
+    /// Analyze, then start again.
     AnalyzeThenStart,
-    /// Wait, then promote.
+    /// Wait, then promote the intent.
     WaitThenPromote,
-    /// Talk to the holder, and clean the scope.
+    /// Coordinate with the holder, and clean the scope.
     CoordinateAndClean,
-    /// Talk to the holder.
+    /// Coordinate with the holder.
     CoordinateWithOwner,
-    /// Talk to the holder, who has been silent.
+    /// Coordinate with the holder, whose lease has lapsed.
     CoordinateWithStaleOwner,
-    /// Commit, stash or revert the dirt.
+    /// Commit, stash or revert the uncommitted changes.
     CleanDirtyScope,
-    /// Edit inside the scope.
+    /// Edit within the scope.
     EditInScope,
-    /// Queue behind those who wait, or narrow the scope.
+    /// Queue behind the waiting intents, or narrow the scope.
     QueueOrNarrowScope,
-    /// Finish, amend or clear one's own intent first.
+    /// Finish, amend or clear your own intent first.
     FinishOwnIntent,
 }
 
-/// The answer to a start, with its reasons.
+/// The outcome of a start, with its reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StartDecision {
-    /// The answer.
+    /// The outcome.
     pub status: StartStatus,
-    /// Whether editing may begin; only for `active`.
+    /// True if editing may begin; only for `active`.
     pub edit_allowed: bool,
-    /// What the start leaves behind.
+    /// What the start leaves in the registry.
     pub claim: ClaimState,
-    /// Why, in a fixed order.
+    /// The reasons, in a fixed order.
     pub reasons: Vec<StartReason>,
     /// What to do next.
     pub next_step: StartNextStep,
-    /// The live foreign intents in the way.
+    /// The live foreign intents that conflict.
     pub blocked_by: BTreeSet<IntentId>,
-    /// The place in the queue, if queued.
+    /// The position in the queue, if queued.
     pub queue_position: Option<usize>,
-    /// Whether the tree has dirt in the way; a fact, whatever the policy says about it.
+    /// True if the scope has uncommitted changes or others hold some of them, whatever the policy says about
+    /// it.
     pub blocks_edit: bool,
-    /// The dirty paths of `allowed_files`.
+    /// Uncommitted paths in `allowed_files`.
     pub dirty_in_allowed: BTreeSet<RepoPath>,
-    /// The dirty paths of the scope that others hold too.
+    /// Uncommitted paths of the scope that other agents hold too.
     pub foreign_dirty_overlaps: BTreeSet<ForeignDirtyOverlap>,
 }
 
-/// Decides a start.
 pub fn start_decision(state: &StartState) -> StartDecision {
     if !state.run_available {
         return decision(
@@ -212,7 +210,7 @@ fn decision(status: StartStatus, reasons: Vec<StartReason>, next_step: StartNext
     }
 }
 
-/// One after those who wait already and overlap.
+/// Returns the position after the foreign waiters that overlap.
 fn queue_position(state: &StartState) -> usize {
     let waits = |peer: &&Peer| peer.status == Status::Queued && peer.ownership.is_foreign();
     let overlapping = |peer: &&Peer| overlap(&state.scope, &peer.scope);

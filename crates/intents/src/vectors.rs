@@ -1,4 +1,5 @@
-//! The JSON form of this crate's functions: kinds `ownership`, `relations`, `hygiene_finish`, `start_decision`.
+//! Runs this crate's functions on conformance vectors: `ownership`, `relations`, `hygiene_finish`,
+//! `start_decision`.
 
 use crate::hygiene::{FinishState, hygiene_finish as hygiene};
 use crate::owner::{Held, Lease, Owner, Probe, Timestamp, ownership as judge};
@@ -9,7 +10,6 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Answers a vector of kind `ownership`.
 pub fn ownership(given: &Value) -> Result<Value, String> {
     #[derive(Deserialize)]
     struct Record {
@@ -34,7 +34,6 @@ pub fn ownership(given: &Value) -> Result<Value, String> {
     Ok(json!({ "ownership": judge(held, &reader, now, probe) }))
 }
 
-/// Answers a vector of kind `relations`.
 pub fn relations(given: &Value) -> Result<Value, String> {
     #[derive(Deserialize)]
     struct Given {
@@ -45,12 +44,10 @@ pub fn relations(given: &Value) -> Result<Value, String> {
     Ok(json!(relate(&target, &foreign)))
 }
 
-/// Answers a vector of kind `start_decision`.
 pub fn start_decision(given: &Value) -> Result<Value, String> {
     Ok(json!(decide(&read::<StartState>(given)?)))
 }
 
-/// Answers a vector of kind `hygiene_finish`.
 pub fn hygiene_finish(given: &Value) -> Result<Value, String> {
     Ok(hygiene(&read::<FinishState>(given)?).to_json())
 }

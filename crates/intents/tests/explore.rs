@@ -1,8 +1,9 @@
-//! Every schedule of a small world: three agents, two paths, lost replies, crashes, late messages, time.
+//! Explores every schedule of a small world: three agents, two paths, lost replies, crashes, late messages,
+//! time.
 //!
-//! The world drives the registry's own `decide` and `apply` breadth first and checks the laws after every step against
-//! what really happened. Mutants of the rules, made at the edge of `decide` and `apply`, must each be caught: that is
-//! what shows that the search looks where it should.
+//! The world drives the real `decide` and `apply` breadth first, and after every step checks the laws against
+//! what really happened. Mutants of the rules must each be caught, which shows that the search covers what it
+//! should.
 
 mod common;
 
@@ -16,11 +17,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 const SCOPES: [&[&str]; 3] = [&["p"], &["p", "q"], &["p"]];
-/// A lease is one step of time, a life two: every boundary is met exactly.
+/// A lease lasts one step and a lifetime two, so that every boundary is hit exactly.
 const STEP: u64 = 60;
 const LAST_STEP: u64 = 3;
 
-/// The rules under test: the real ones, or a mutant of them.
+/// The rules under test: the real ones, or a mutant.
 trait Rules {
     fn decide(
         &self,
@@ -36,19 +37,19 @@ trait Rules {
     }
 }
 
-/// A start that was sent: its number, and whether it asks for a place in the queue.
+/// A start that was sent: its number, and whether it may be queued.
 type Sent = (u32, bool);
 
-/// What one agent knows and is.
+/// The state and knowledge of one agent.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Agent {
     /// Its process; a new one after each crash.
     incarnation: u32,
     is_down: bool,
-    /// The start that it sent and whose answer it may not have.
+    /// The start it sent, whose answer it may not have received.
     sent: Option<Sent>,
     knows_answer: bool,
-    /// Tokens that it was ever given.
+    /// Every token it was ever given.
     tokens: BTreeSet<Seq>,
 }
 
@@ -57,14 +58,14 @@ struct World {
     registry: Registry,
     agents: [Agent; 3],
     step: u64,
-    /// The last grant of each path, as it happened.
+    /// The last grant of each path.
     granted: BTreeMap<&'static str, Seq>,
     n_commands: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Move {
-    /// Who, whether it would wait, whether the answer is lost.
+    /// Agent, may be queued, answer is lost.
     Start(usize, bool, bool),
     Retry(usize),
     Promote(usize),
@@ -76,7 +77,7 @@ enum Move {
     Tick,
 }
 
-/// What identifies a world for the search: everything but digests.
+/// Identifies a world for the search: everything but digests.
 type Key = (Vec<Intent>, [Agent; 3], u64, Vec<(&'static str, Seq)>);
 
 impl World {
@@ -108,7 +109,7 @@ impl World {
         self.registry.intent(&id(&Self::intent_name(agent)))
     }
 
-    /// Whether the process that holds an intent really lives.
+    /// Returns true if the process that holds an intent is really alive.
     fn lives(&self, intent: &Intent) -> bool {
         (0..3).any(|agent| !self.agents[agent].is_down && self.owner(agent) == intent.owner)
     }
@@ -162,7 +163,7 @@ impl World {
         }
     }
 
-    /// Makes a move; `None` if nothing can come of it, an error if a law is broken.
+    /// Makes a move. `None` if it has no effect, an error if it breaks a law.
     fn make(&self, rules: &dyn Rules, next: Move) -> Result<Option<Self>, String> {
         if let Some((agent, action)) = self.action(next) {
             return self.give(rules, agent, action);
@@ -185,7 +186,8 @@ impl World {
         Ok(Some(world))
     }
 
-    /// The command of a move that is one, and who gives it. Starts are apart: their answers can get lost.
+    /// Returns the command behind a move, and who gives it. Starts are handled separately: their answers can
+    /// get lost.
     fn action(&self, next: Move) -> Option<(usize, Action)> {
         match next {
             Move::Promote(agent) => Some((agent, promote(&Self::intent_name(agent)))),
@@ -264,7 +266,7 @@ impl World {
         Ok(Some(world))
     }
 
-    /// Checks the laws for an event, applies it, and checks the laws for what came out.
+    /// Checks the laws for an event, applies it, and checks them for the result.
     fn check_and_apply(&mut self, agent: usize, event: &Event) -> Result<(), String> {
         self.check_order(agent, event)?;
         self.check_displaced(event)?;
@@ -296,7 +298,7 @@ impl World {
         Ok(())
     }
 
-    /// A finish is accepted only from the last one who was granted the paths, and only in its time.
+    /// A finish is accepted only from the last agent that was granted the paths, and only in time.
     fn check_release(&self, event: &Event, sent: Option<Seq>) -> Result<(), String> {
         let Change::Released { intent_id, .. } = &event.change else { return Ok(()) };
         let intent = self.registry.intent(intent_id).ok_or("a release of nothing")?;
@@ -311,7 +313,7 @@ impl World {
         }
     }
 
-    /// Nobody is granted paths for which an earlier waiter was ready.
+    /// No one is granted paths for which an earlier waiter was ready.
     fn check_order(&self, agent: usize, event: &Event) -> Result<(), String> {
         let (wanted, place) = match &event.change {
             Change::Granted { declaration, .. } => (&declaration.scope, None),
@@ -343,12 +345,12 @@ impl World {
         })
     }
 
-    /// Whether an active intent really holds its paths.
+    /// Returns true if an active intent really holds its paths.
     fn holds(&self, intent: &Intent) -> bool {
         self.lives(intent) && intent.expires_at > self.now()
     }
 
-    /// Nobody who lives loses a claim that is not over.
+    /// No living owner loses a claim before its end.
     fn check_displaced(&self, event: &Event) -> Result<(), String> {
         let (Change::Granted { displaced, .. } | Change::Promoted { displaced, .. }) = &event.change else {
             return Ok(());
@@ -359,7 +361,7 @@ impl World {
         }
     }
 
-    /// A start is refused only if somebody really is in the way.
+    /// A start is refused only if someone really is in the way.
     fn check_refused_start(&self, agent: usize) -> Result<(), String> {
         let wanted = scope(SCOPES[agent]);
         let own = self.owner(agent).token;
@@ -376,7 +378,6 @@ impl World {
     }
 }
 
-/// What a search found.
 struct Found {
     n_worlds: usize,
     broken: Option<String>,
@@ -392,7 +393,7 @@ fn explore(rules: &dyn Rules, depth: usize) -> Found {
                 Err(broken) => {
                     return Found { n_worlds: known.len(), broken: Some(format!("{next:?}: {broken}")) };
                 }
-                // The worlds at the end of the search are checked and need not be kept.
+                // The last worlds are checked, but need not be kept.
                 Ok(Some(after)) if known.insert(after.key()) && moves + 1 < depth => {
                     queue.push_back((after, moves + 1));
                 }
@@ -406,7 +407,7 @@ fn explore(rules: &dyn Rules, depth: usize) -> Found {
 struct Real;
 impl Rules for Real {}
 
-/// Takes any token for the right one.
+/// Accepts any token.
 struct NoFence;
 impl Rules for NoFence {
     fn decide(
@@ -423,7 +424,7 @@ impl Rules for NoFence {
     }
 }
 
-/// Lets leases and lives run a second too long.
+/// Extends leases and lifetimes by a second.
 struct LateClock;
 impl Rules for LateClock {
     fn decide(
@@ -448,7 +449,7 @@ impl Rules for NoDisplacement {
     }
 }
 
-/// Does not recognise a repeated command.
+/// Does not recognize a repeated command.
 struct Forgetful;
 impl Rules for Forgetful {
     fn decide(
@@ -467,7 +468,7 @@ impl Rules for Forgetful {
     }
 }
 
-/// Takes the probes of some intents for those of dead processes.
+/// Treats the owners of some intents as dead.
 struct Presumed(fn(&Intent) -> bool);
 impl Rules for Presumed {
     fn decide(
@@ -484,7 +485,7 @@ impl Rules for Presumed {
     }
 }
 
-/// Leaves a claim behind when a start is blocked.
+/// Leaves a claim behind if a start is blocked.
 struct BlockedClaims;
 impl Rules for BlockedClaims {
     fn decide(
@@ -505,9 +506,9 @@ impl Rules for BlockedClaims {
     }
 }
 
-/// How many moves the real rules are followed: every schedule of that length. Optimised builds look further.
+/// Number of moves explored with the real rules. Optimized builds look further.
 const DEPTH: usize = if cfg!(debug_assertions) { 4 } else { 5 };
-/// How many moves a mutant is given to show itself.
+/// Number of moves within which a mutant must be caught.
 const MUTANT_DEPTH: usize = 6;
 
 #[test]

@@ -1,4 +1,4 @@
-//! The registry under random schedules: the laws that hold after every step.
+//! The registry under random schedules: invariants that hold after every step.
 
 mod common;
 

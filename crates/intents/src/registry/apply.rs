@@ -1,4 +1,4 @@
-//! Applies stored events. Total: an event that speaks of an unknown intent changes nothing but the head.
+//! Applies stored events. Total: an event about an unknown intent only advances the head.
 
 use super::{
     Change, Closing, Declaration, Event, Head, Intent, Notice, NoticeKind, REMEMBERED_COMMANDS, Registry,
@@ -10,12 +10,12 @@ use probity_core::Digest;
 use std::collections::BTreeSet;
 
 impl Registry {
-    /// Takes the next event of the log.
+    /// Applies the next event of the log.
     pub fn apply(&mut self, event: &Event) {
         self.apply_stored(event, event.digest());
     }
 
-    /// The same for an event whose digest is known: that of its canonical bytes, as they are stored.
+    /// Like [`Self::apply`], with the known digest of the event's canonical bytes as stored.
     pub fn apply_stored(&mut self, event: &Event, digest: Digest) {
         self.head = Head { seq: event.seq, digest };
         self.remember(event);
@@ -80,7 +80,7 @@ impl Registry {
         }
     }
 
-    /// Takes the notices that the event tells its owner out of the queue.
+    /// Removes the notices that the event delivers to its owner.
     fn deliver(&mut self, event: &Event) {
         let process = Owner { token: None, ..event.by.clone() };
         for key in [owner_key(&event.by), owner_key(&process)] {
@@ -154,7 +154,7 @@ impl Registry {
         }
     }
 
-    /// Leaves a notice for the owner of an intent, unless it is that owner's own doing.
+    /// Leaves a notice for the owner of an intent, unless that owner caused the event.
     fn tell(&mut self, event: &Event, id: &IntentId, kind: NoticeKind) {
         if let Some(intent) = self.intents.get(id).filter(|intent| !intent.owner.is(&event.by)) {
             let notice = Notice { seq: event.seq, intent_id: id.clone(), kind };
@@ -167,7 +167,6 @@ const fn closed(why: Closing, by: Option<IntentId>) -> NoticeKind {
     NoticeKind::Closed { why, by }
 }
 
-/// The intent that a start declares.
 fn declared(event: &Event, declaration: &Declaration, status: Status) -> Intent {
     Intent {
         id: declaration.intent_id.clone(),

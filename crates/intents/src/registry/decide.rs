@@ -1,4 +1,4 @@
-//! Decides commands: an event that would carry it out, or a refusal. Nothing changes here.
+//! Decides commands: returns the event that would carry a command out, or a refusal. Changes nothing.
 
 use super::command::{MAX_ENTRIES, MAX_OPEN};
 use super::queue::is_gone;
@@ -13,19 +13,18 @@ use crate::scope::{Entries, IntentScope};
 use crate::start::{DirtyScopePolicy, OnConflict, StartState, StartStatus, start_decision};
 use std::collections::BTreeSet;
 
-/// The answer to a command that is not refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// Append this event, if the log still ends where it did.
     Append(Box<Event>),
-    /// The command was carried out before, by this event.
+    /// This event already carried the command out.
     Known(Box<Event>),
     /// There is nothing to do.
     Nothing,
 }
 
 impl Registry {
-    /// Decides a command under the circumstances that the caller's host saw.
+    /// Decides a command in the context that the caller's host observed.
     pub fn decide(&self, seen: &Circumstances, command: &Command) -> Result<Decision, Refusal> {
         let request = command.digest();
         if let Some(event) = self.commands.get(&command.id) {
@@ -51,7 +50,7 @@ impl Registry {
         })))
     }
 
-    /// What the caller is told: what waits for it, and that its lease had lapsed.
+    /// Returns the caller's pending notices, and one more if its lease had lapsed.
     fn notices_with_lapse(&self, by: &Owner, seen: &Circumstances, change: &Change) -> Vec<Notice> {
         let mut notices = self.notices(by);
         let intent = change.intent_id().and_then(|id| self.intents.get(id));
@@ -67,7 +66,6 @@ impl Registry {
     }
 }
 
-/// One command on its way to a decision.
 struct Decide<'a> {
     registry: &'a Registry,
     seen: &'a Circumstances,
@@ -136,7 +134,8 @@ impl Decide<'_> {
         })
     }
 
-    /// The start rules, then the rules that the registry adds: not over oneself, and not past those in line.
+    /// Applies the start rules, then those of the registry: no overlap with the caller's own claims, no
+    /// passing of those in line.
     fn check_start(
         &self,
         scope: &IntentScope,
@@ -172,7 +171,8 @@ impl Decide<'_> {
         if waiters.is_empty() { Ok(StartStatus::Active) } else { Err(Refusal::QueueAhead { waiters }) }
     }
 
-    /// The active intents that hold nothing any more and overlap a scope that is being granted.
+    /// Returns the active intents that overlap a scope being granted. All of them are gone: the caller has
+    /// already refused if one is not.
     fn displaced(&self, scope: &IntentScope, except: Option<&IntentId>) -> BTreeSet<IntentId> {
         let others = self.registry.overlapping(scope, except).into_iter();
         others.filter(|other| other.status == Status::Active).map(|other| other.id.clone()).collect()
@@ -248,7 +248,7 @@ impl Decide<'_> {
         let intent = self.open(id)?;
         check_bounds("lease_seconds", lease_seconds, MIN_LEASE, MAX_LEASE)?;
         check_bounds("ttl_seconds", ttl_seconds, MIN_TTL, MAX_TTL)?;
-        // An intent that is over can come back too, but only by its owner or if its owner is dead.
+        // An expired intent can come back too, but only for its owner, or if its owner is dead.
         let unending = Intent { expires_at: Timestamp(u64::MAX), ..intent.clone() };
         if self.ownership(&unending).is_foreign() {
             let ownership = self.ownership(intent);
@@ -285,7 +285,7 @@ impl Decide<'_> {
         Ok(intent)
     }
 
-    /// An open intent of the caller that is not over.
+    /// Returns an open, unexpired intent of the caller.
     fn own(&self, id: &IntentId) -> Result<&Intent, Refusal> {
         let intent = self.open(id)?;
         match self.ownership(intent) {
@@ -295,7 +295,7 @@ impl Decide<'_> {
         }
     }
 
-    /// An active intent of the caller whose claim is still the one that the token was given out for.
+    /// Returns an active intent of the caller whose claim is still the one the token was issued for.
     fn fenced(&self, id: &IntentId, token: Seq) -> Result<&Intent, Refusal> {
         let intent = self.own(id)?;
         if intent.status != Status::Active {

@@ -1,5 +1,5 @@
-//! Events: what the log of the registry is made of. Each names the one before it by digest, so that no event can be
-//! changed, removed or put in without it being seen.
+//! Events of the registry's log. Each contains the digest of its predecessor, so that changing, removing or
+//! inserting an event is detected.
 
 use super::{Amendment, Base, Declaration};
 use crate::owner::{Lease, Owner, Timestamp};
@@ -15,7 +15,6 @@ use std::fmt;
 pub struct Seq(pub u64);
 
 impl Seq {
-    /// The position behind this one.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
@@ -32,59 +31,59 @@ impl fmt::Display for Seq {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Event {
-    /// Its position.
+    /// Position in the log.
     pub seq: Seq,
-    /// The digest of the event before it.
+    /// Digest of the preceding event.
     pub prev: Digest,
     /// When it was decided.
     pub at: Timestamp,
     /// The command that it carries out.
     pub command: CommandId,
-    /// The digest of that command, so that an id that is used for two commands is noticed.
+    /// Digest of that command, to detect an id reused for another command.
     pub request: Digest,
-    /// Who gave the command.
+    /// The owner who gave the command.
     pub by: Owner,
-    /// What this owner is told with the answer, and need not be told again.
+    /// Notices delivered to this owner with the response; they are not repeated.
     pub notices: Vec<Notice>,
-    /// What it changes.
+    /// The change it makes.
     pub change: Change,
 }
 
 impl Event {
-    /// The digest that the next event names.
+    /// Computes the digest that the next event contains.
     pub fn digest(&self) -> Digest {
         let value = serde_json::to_value(self).expect("an event has text keys and no other maps");
         Digest::of_json(&value)
     }
 }
 
-/// What an event changes.
+/// The change an event makes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Change {
     /// A start was granted.
     Granted {
-        /// What was declared.
+        /// The declared change.
         declaration: Declaration,
-        /// Intents that held nothing any more and had to give way.
+        /// Dead or expired intents closed to make way.
         displaced: BTreeSet<IntentId>,
-        /// Waiting intents that were let past.
+        /// Waiting intents that were passed.
         passed: BTreeSet<IntentId>,
     },
-    /// A start got a place in the queue.
+    /// A start took a place in the queue.
     Queued {
-        /// What was declared.
+        /// The declared change.
         declaration: Declaration,
     },
     /// A waiting intent was granted its claim.
     Promoted {
         /// The intent.
         intent_id: IntentId,
-        /// Where it starts from: the tree as it is now.
+        /// The state of the tree at the promotion.
         base: Base,
-        /// Intents that held nothing any more and had to give way.
+        /// Dead or expired intents closed to make way.
         displaced: BTreeSet<IntentId>,
-        /// Waiting intents that were let past.
+        /// Waiting intents that were passed.
         passed: BTreeSet<IntentId>,
     },
     /// The owner renewed its lease.
@@ -93,23 +92,23 @@ pub enum Change {
         intent_id: IntentId,
         /// The new lease.
         lease: Lease,
-        /// When the intent ends now.
+        /// The new end of the intent.
         expires_at: Timestamp,
     },
     /// The scope grew.
     Amended {
         /// The intent.
         intent_id: IntentId,
-        /// How.
+        /// The added entries.
         amendment: Amendment,
-        /// Intents that held nothing any more and had to give way.
+        /// Dead or expired intents closed to make way.
         displaced: BTreeSet<IntentId>,
     },
     /// The intent was finished.
     Released {
         /// The intent.
         intent_id: IntentId,
-        /// The digest of what proves it: a receipt.
+        /// Digest of the receipt that proves it.
         receipt: Option<Digest>,
     },
     /// The intent was given up.
@@ -123,35 +122,35 @@ pub enum Change {
         intent_id: IntentId,
         /// The new lease.
         lease: Lease,
-        /// When the intent ends now.
+        /// The new end of the intent.
         expires_at: Timestamp,
     },
-    /// What was over was closed, and what was closed long ago was forgotten.
+    /// Expired intents were closed, and those closed long ago were forgotten.
     Collected {
         /// Intents whose time was over.
         expired: BTreeSet<IntentId>,
-        /// Closed intents that are kept no longer.
+        /// Closed intents that are no longer kept.
         forgotten: BTreeSet<IntentId>,
     },
 }
 
-/// Why an intent was closed without its owner's doing.
+/// Why an intent was closed by someone other than its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Closing {
     /// Its time was over.
     Expired,
-    /// Its owner was gone, or its time over, and another was granted its paths.
+    /// It was dead or expired, and another intent was granted its paths.
     Displaced,
-    /// Somebody else cleared it.
+    /// Someone else cleared it.
     Cleared,
 }
 
-/// Something that an owner must be told at its next call (law 3).
+/// Something an owner must learn on its next call (law 3).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Notice {
-    /// The event that it speaks of.
+    /// The event that caused the notice.
     pub seq: Seq,
     /// The intent.
     pub intent_id: IntentId,
@@ -163,27 +162,27 @@ pub struct Notice {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum NoticeKind {
-    /// The lease ran out; others saw the owner as silent from then on.
+    /// The lease lapsed; from then on the owner appeared silent to others.
     LeaseLapsed {
-        /// Since when.
+        /// When it lapsed.
         since: Timestamp,
     },
     /// The intent was closed.
     Closed {
-        /// Why.
+        /// The reason.
         why: Closing,
-        /// By which intent it was displaced, if it was.
+        /// The intent that displaced it, if one did.
         by: Option<IntentId>,
     },
     /// Another owner took the intent over.
     TakenOver {
-        /// What people call the new owner.
+        /// The new owner's name for people.
         by: String,
     },
 }
 
 impl Change {
-    /// The intent that the event is about, if it is about one.
+    /// Returns the intent that the event is about, if it is about a single one.
     pub fn intent_id(&self) -> Option<&IntentId> {
         match self {
             Self::Granted { declaration, .. } | Self::Queued { declaration } => Some(&declaration.intent_id),

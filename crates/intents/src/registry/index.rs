@@ -1,10 +1,10 @@
-//! Finds the open intents that may overlap a scope without looking at all of them.
+//! Finds the open intents that may overlap a scope without scanning all of them.
 
 use crate::record::IntentId;
 use crate::scope::{Entry, IntentScope, ancestors};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Open intents by the entries of their scopes.
+/// Open intents, by the entries of their scopes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct OverlapIndex {
     by_entry: BTreeMap<Entry, BTreeSet<IntentId>>,
@@ -28,7 +28,7 @@ impl OverlapIndex {
         }
     }
 
-    /// Every intent with an entry that meets one of `scope`: above it, equal, or below it.
+    /// Returns every intent with an entry equal to, above or below an entry of `scope`.
     pub(super) fn candidates(&self, scope: &IntentScope) -> BTreeSet<&IntentId> {
         let mut found = BTreeSet::new();
         for entry in scope.entries() {

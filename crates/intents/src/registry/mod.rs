@@ -1,11 +1,12 @@
 //! The registry of intents: a fold of its log.
 //!
-//! [`Registry::decide`] looks at a command and answers with the event that would carry it out, or with a refusal; it
-//! changes nothing. [`Registry::apply`] takes an event that was stored and is total. So a claim is one
+//! [`Registry::decide`] answers a command with the event that would carry it out, or with a refusal; it
+//! changes nothing. [`Registry::apply`] applies a stored event and is total. A claim is therefore one
 //! compare-and-append, and a refused command leaves nothing behind (law 4).
 //!
-//! What always holds: no two active intents overlap. An intent whose owner is dead or whose time is over holds
-//! nothing; whoever is granted its paths closes it in the same event, and its owner is told.
+//! Invariant: no two active intents overlap. An intent whose owner is dead or whose time is over holds
+//! nothing; the event that grants its paths to another intent also closes it and leaves a notice for its
+//! owner.
 
 mod apply;
 mod command;
@@ -33,21 +34,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a change starts from.
+/// The state of the tree that a change starts from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Base {
-    /// The run that the change is compared with.
+    /// The analysis run that the change is compared with.
     pub run_id: String,
-    /// The digest of that run's report.
+    /// Digest of that run's report.
     pub report_digest: Option<String>,
-    /// The git commit at the start.
+    /// Git commit at the start.
     pub head: Option<String>,
-    /// The root hash of the tree at the start.
+    /// Root hash of the tree at the start.
     pub snapshot_root: Option<Digest>,
-    /// The dirty paths at the start, as a stored object.
+    /// Uncommitted paths at the start, as a stored object.
     pub dirty_snapshot: Option<Digest>,
-    /// The working tree that the change is made in: worktrees share claims, and no dirt.
+    /// The worktree the change is made in. Worktrees share claims but not uncommitted changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
 }
@@ -56,17 +57,17 @@ pub struct Base {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Amendment {
-    /// The event that did it.
+    /// The event that made it.
     pub seq: Seq,
-    /// When.
+    /// When it was made.
     pub at: Timestamp,
-    /// Who.
+    /// Who made it.
     pub by: Owner,
-    /// Why.
+    /// The reason given.
     pub why: String,
-    /// What was added to `allowed_files`.
+    /// Entries added to `allowed_files`.
     pub allowed_files: Entries,
-    /// What was added to `allowed_related`.
+    /// Entries added to `allowed_related`.
     pub allowed_related: Entries,
 }
 
@@ -74,48 +75,39 @@ pub struct Amendment {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Intent {
-    /// Its id.
     pub id: IntentId,
-    /// What it is for.
+    /// The purpose of the change.
     pub description: String,
-    /// What its owner expects of it.
+    /// What the owner expects the change to achieve.
     pub expected_effects: Vec<String>,
-    /// What it may touch, amendments included.
+    /// What it may touch, including amendments.
     pub scope: IntentScope,
-    /// What the record says about its life.
     pub status: Status,
-    /// Who holds it.
     pub owner: Owner,
-    /// The owner's promise to be alive.
     pub lease: Lease,
-    /// When it ends, whatever its owner does.
+    /// When it ends, regardless of its owner.
     pub expires_at: Timestamp,
-    /// When it was declared.
     pub declared_at: Timestamp,
-    /// Where it starts from.
     pub base: Base,
-    /// The fencing token: the event that granted the claim. `None` while it waits.
+    /// Fencing token: the event that granted the claim. `None` while waiting.
     pub token: Option<Seq>,
-    /// The event that gave it its place in the queue, if it ever waited.
+    /// The event that queued it, if it ever waited.
     pub queued_at: Option<Seq>,
-    /// How often others were let past it while it waited.
+    /// How often it was passed in the queue.
     pub passed: u32,
-    /// How its scope grew.
     pub amendments: Vec<Amendment>,
     /// Every event that changed it.
     pub history: Vec<Seq>,
-    /// When it was closed.
     pub closed_at: Option<Timestamp>,
 }
 
 impl Intent {
-    /// What the intent is to a reader.
     pub fn ownership(&self, reader: &Owner, seen: &Circumstances) -> Ownership {
         let held = Held { owner: &self.owner, lease: self.lease(seen), expires_at: Some(self.expires_at) };
         ownership(held, reader, seen.now, seen.probe(&self.id))
     }
 
-    /// The owner's promise to be alive: as recorded, or as the store knows it where that lasts longer.
+    /// Returns the owner's lease: the recorded one, or the store's if that lasts longer.
     pub fn lease(&self, seen: &Circumstances) -> Lease {
         let renewed = seen.leases.get(&self.id).map(|&seconds| Lease { renewed_at: seen.now, seconds });
         renewed.filter(|renewed| renewed.ends_at() > self.lease.ends_at()).unwrap_or(self.lease)
@@ -131,7 +123,7 @@ impl Intent {
     }
 }
 
-/// The owner that a notice is for: the token, or the process of an owner without one.
+/// Identifies the owner a notice is for: by token, or by process if it has none.
 type OwnerKey = (Option<String>, String, Option<String>, u32, Option<u64>);
 
 fn owner_key(owner: &Owner) -> OwnerKey {
@@ -141,32 +133,30 @@ fn owner_key(owner: &Owner) -> OwnerKey {
     }
 }
 
-/// How many carried-out commands are remembered, so that a repeated one is recognised.
-/// The store knows older ones too.
+/// How many completed commands are kept in memory to recognize repeats. The store also knows older ones.
 pub const REMEMBERED_COMMANDS: usize = 1_000;
 
-/// The state of all intents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Registry {
     head: Head,
     intents: BTreeMap<IntentId, Intent>,
-    /// Active and queued intents by the entries of their scopes.
+    /// Active and queued intents, by the entries of their scopes.
     open: OverlapIndex,
-    /// The same by their ids.
+    /// The same intents, by id.
     open_ids: BTreeSet<IntentId>,
     notices: BTreeMap<OwnerKey, Vec<Notice>>,
     commands: BTreeMap<CommandId, Event>,
-    /// The remembered commands in the order of their events.
+    /// The remembered commands in event order.
     command_order: BTreeMap<Seq, CommandId>,
 }
 
-/// Where the log ends.
+/// The end of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
     /// The last event.
     pub seq: Seq,
-    /// Its digest; the digest of nothing for an empty log.
+    /// Its digest; the digest of the empty string if the log is empty.
     pub digest: Digest,
 }
 
@@ -176,27 +166,19 @@ impl Default for Head {
     }
 }
 
-/// Why an event cannot follow the log as it is.
+/// Why an event cannot follow the current log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChainError {
-    /// An event is missing, or there are two.
+    /// An event is missing or duplicated.
     #[error("event {found} follows event {head}")]
-    Gap {
-        /// Where the log ends.
-        head: Seq,
-        /// What came next.
-        found: Seq,
-    },
+    Gap { head: Seq, found: Seq },
     /// The event was made for another log, or one of the two was changed.
     #[error("event {seq} does not follow what stands before it")]
-    Digest {
-        /// The event.
-        seq: Seq,
-    },
+    Digest { seq: Seq },
 }
 
 impl Registry {
-    /// Rebuilds the registry from its log, checking the chain.
+    /// Rebuilds the registry from its log and checks the chain.
     pub fn replay<'e>(events: impl IntoIterator<Item = &'e Event>) -> Result<Self, ChainError> {
         let mut registry = Self::default();
         for event in events {
@@ -206,7 +188,7 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Whether `event` is the next of this log.
+    /// Checks that `event` is the next one of this log.
     pub fn check_next(&self, event: &Event) -> Result<(), ChainError> {
         if event.seq != self.head.seq.next() {
             return Err(ChainError::Gap { head: self.head.seq, found: event.seq });
@@ -217,22 +199,20 @@ impl Registry {
         Ok(())
     }
 
-    /// Where the log ends.
     pub const fn head(&self) -> Head {
         self.head
     }
 
-    /// One intent, open or closed.
     pub fn intent(&self, id: &IntentId) -> Option<&Intent> {
         self.intents.get(id)
     }
 
-    /// Every intent, by id.
+    /// Returns every intent, open or closed, by id.
     pub fn intents(&self) -> impl Iterator<Item = &Intent> {
         self.intents.values()
     }
 
-    /// A beginning of an id by which commands find that intent and no other.
+    /// Returns a prefix of an id that matches this intent and no other.
     pub fn short_id<'i>(&self, id: &'i IntentId) -> &'i str {
         let text = id.as_str();
         let is_unique = |beginning: &str| {
@@ -244,17 +224,17 @@ impl Registry {
         found.unwrap_or(text)
     }
 
-    /// How many intents there are, open or closed.
+    /// Returns the number of intents, open or closed.
     pub fn n_intents(&self) -> usize {
         self.intents.len()
     }
 
-    /// Every active or queued intent, by id. There are few, however many were closed.
+    /// Returns every active or queued intent, by id. Cheap, however many intents were closed.
     pub fn open_intents(&self) -> impl Iterator<Item = &Intent> {
         self.open_ids.iter().filter_map(|id| self.intents.get(id))
     }
 
-    /// Every intent as `circumstances` show it to `reader`, without the one named `except`.
+    /// Returns every intent as `reader` sees it, except the one named `except`.
     pub fn peers(&self, reader: &Owner, seen: &Circumstances, except: Option<&IntentId>) -> Vec<Peer> {
         self.intents
             .values()
@@ -263,7 +243,7 @@ impl Registry {
             .collect()
     }
 
-    /// What the latest intent of `owner` calls it, if it has one; open intents come first.
+    /// Returns the label of the owner's latest intent, preferring open ones.
     pub fn label_of(&self, owner: &Owner) -> Option<&str> {
         let latest = |intents: &mut dyn Iterator<Item = &'_ Intent>| -> Option<IntentId> {
             let own = intents.filter(|intent| intent.owner.token.is_some() && intent.owner.is(owner));
@@ -273,14 +253,14 @@ impl Registry {
         self.intents.get(&id).map(|intent| intent.owner.label.as_str())
     }
 
-    /// What waits to be told to `owner`.
+    /// Returns the undelivered notices for `owner`.
     pub fn notices(&self, owner: &Owner) -> Vec<Notice> {
         let process = Owner { token: None, ..owner.clone() };
         let keys = BTreeSet::from([owner_key(owner), owner_key(&process)]);
         keys.iter().filter_map(|key| self.notices.get(key)).flatten().cloned().collect()
     }
 
-    /// The open intents whose scopes overlap `scope`, without the one named `except`.
+    /// Returns the open intents whose scopes overlap `scope`, except the one named `except`.
     fn overlapping(&self, scope: &IntentScope, except: Option<&IntentId>) -> Vec<&Intent> {
         self.open
             .candidates(scope)

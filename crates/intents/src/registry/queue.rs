@@ -1,8 +1,9 @@
-//! The queue: first come, first served, among those whose scopes overlap.
+//! The queue: first come, first served, among intents whose scopes overlap.
 //!
-//! A waiter's turn has come when no live claim is in its way; then no newcomer and no later waiter may pass it. A
-//! waiter that is still blocked elsewhere may be passed on its free part, but only [`MAX_PASSES`] times, so that nobody
-//! waits for ever. A waiter that has let its lease lapse keeps its place and loses its turn.
+//! A waiter's turn has come when no live claim blocks it; then neither a newcomer nor a later waiter may pass
+//! it. A waiter still blocked elsewhere may be passed on the free part of its scope, but at most
+//! [`MAX_PASSES`] times, so that no one waits forever. A waiter with a lapsed lease keeps its place but loses
+//! its turn.
 
 use super::{Circumstances, Intent, Registry};
 use crate::owner::{Owner, Ownership};
@@ -10,18 +11,20 @@ use crate::record::{IntentId, Status};
 use crate::scope::IntentScope;
 use std::collections::BTreeSet;
 
-/// How often a waiter may be passed by others.
+/// How often a blocked waiter may be passed.
 pub const MAX_PASSES: u32 = 8;
 
 impl Registry {
-    /// The place of a waiting intent: one after those who came before it, overlap it, and are not gone.
+    /// Returns the 1-based position of a waiting intent among the overlapping ones that came earlier and are
+    /// not gone.
     pub fn queue_position(&self, id: &IntentId, reader: &Owner, seen: &Circumstances) -> Option<usize> {
         let intent = self.intents.get(id).filter(|intent| intent.status == Status::Queued)?;
         let ahead = self.waiters(&intent.scope, Some(intent));
         Some(1 + ahead.filter(|waiter| !is_gone(waiter, reader, seen)).count())
     }
 
-    /// The waiters that must be served before `reader` may claim `scope`; those behind `place` do not count.
+    /// Returns the waiters that must be served before `reader` may claim `scope`; only those ahead of `place`
+    /// count.
     pub(super) fn first_in_line(
         &self,
         scope: &IntentScope,
@@ -36,12 +39,12 @@ impl Registry {
             .collect()
     }
 
-    /// The waiters that a claim on `scope` goes past.
+    /// Returns the waiters that a claim on `scope` would pass.
     pub(super) fn passed_by(&self, scope: &IntentScope, place: Option<&Intent>) -> BTreeSet<IntentId> {
         self.waiters(scope, place).map(|waiter| waiter.id.clone()).collect()
     }
 
-    /// The waiting intents that overlap `scope`, and came before `place` if there is one.
+    /// Returns the waiting intents that overlap `scope` and, if `place` is given, came before it.
     fn waiters<'r>(
         &'r self,
         scope: &IntentScope,
@@ -53,14 +56,13 @@ impl Registry {
             .filter(move |waiter| place.is_none_or(|place| waiter.queued_at < place.queued_at))
     }
 
-    /// Whether no live claim stands in a waiter's way.
     fn way_is_free(&self, waiter: &Intent, reader: &Owner, seen: &Circumstances) -> bool {
         let holders = self.overlapping(&waiter.scope, Some(&waiter.id));
         holders.into_iter().all(|holder| holder.status != Status::Active || is_gone(holder, reader, seen))
     }
 }
 
-/// Whether nobody stands behind an intent any more, as far as the reader's host can tell.
+/// Returns true if an intent has expired or its owner is provably dead.
 pub(super) fn is_gone(intent: &Intent, reader: &Owner, seen: &Circumstances) -> bool {
     let ownership = intent.ownership(reader, seen);
     matches!(ownership, Ownership::Recoverable | Ownership::Expired)

@@ -1,4 +1,4 @@
-//! Refusals: why a command was not carried out. A refusal is an answer, and it leaves nothing behind.
+//! Refusals: why a command was not carried out. A refused command changes nothing.
 
 use super::Seq;
 use crate::owner::Ownership;
@@ -13,19 +13,19 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "refusal", rename_all = "snake_case")]
 pub enum Refusal {
-    /// The start rules say no; the decision says why and what to do.
+    /// The start rules refuse; the decision says why and what to do.
     #[error("the start is blocked")]
     Blocked {
-        /// The decision in full.
+        /// The full decision.
         decision: Box<StartDecision>,
     },
-    /// Others wait for these paths, and it is their turn.
+    /// Others are waiting for these paths, and it is their turn.
     #[error("{} waiting intents come first", .waiters.len())]
     QueueAhead {
-        /// Who comes first.
+        /// The intents whose turn it is.
         waiters: BTreeSet<IntentId>,
     },
-    /// The caller itself holds some of these paths.
+    /// The caller already holds some of these paths.
     #[error("the scope overlaps your own intent {holder}: finish, amend or clear that one")]
     OverlapsOwn {
         /// The caller's intent.
@@ -34,7 +34,7 @@ pub enum Refusal {
     /// Another live intent or a governed run holds some of these paths.
     #[error("the paths are held by others: {}", .holders.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
     Overlaps {
-        /// Whose.
+        /// The holders.
         holders: BTreeSet<IntentId>,
     },
     /// There is no such intent.
@@ -43,7 +43,7 @@ pub enum Refusal {
         /// The id.
         intent_id: IntentId,
     },
-    /// There is an intent of that id already.
+    /// An intent with this id already exists.
     #[error("there is an intent {intent_id} already")]
     IntentExists {
         /// The id.
@@ -52,14 +52,14 @@ pub enum Refusal {
     /// The command id was used for another command.
     #[error("this command id was used for another command")]
     CommandIdReused,
-    /// The intent is another's.
+    /// Another owner holds the intent.
     #[error("intent {intent_id} belongs to {agent}, and the caller did not give its handle")]
     HeldByOther {
         /// The intent.
         intent_id: IntentId,
-        /// What people call its owner.
+        /// The owner's name for people.
         agent: String,
-        /// What it is to the caller.
+        /// How the intent relates to the caller.
         ownership: Ownership,
     },
     /// The intent is not in the state that the command needs.
@@ -67,18 +67,18 @@ pub enum Refusal {
     WrongStatus {
         /// The intent.
         intent_id: IntentId,
-        /// Its state.
+        /// Its status.
         status: Status,
     },
-    /// The claim was granted again since this token was given out.
+    /// The claim was granted again after this token was issued.
     #[error("the fencing token {given} is not the one of the claim")]
     StaleToken {
-        /// What the caller holds.
+        /// The caller's token.
         given: Seq,
-        /// What the claim has.
+        /// The claim's current token.
         current: Option<Seq>,
     },
-    /// The life time of the intent is over.
+    /// The lifetime of the intent is over.
     #[error("intent {intent_id} is over")]
     Expired {
         /// The intent.
@@ -89,28 +89,27 @@ pub enum Refusal {
     NotRecoverable {
         /// The intent.
         intent_id: IntentId,
-        /// What it is to the caller.
+        /// How the intent relates to the caller.
         ownership: Ownership,
     },
     /// A number is outside its bounds.
     #[error("{} must be between {least} and {most}, not {given}", in_words(.what))]
     OutOfBounds {
-        /// Which number.
+        /// The name of the number.
         what: &'static str,
-        /// The least.
+        /// The lower bound.
         least: u64,
-        /// The most.
+        /// The upper bound.
         most: u64,
-        /// What was given.
+        /// The given number.
         given: u64,
     },
-    /// The scope names nothing.
+    /// The scope is empty.
     #[error("the scope is empty")]
     EmptyScope,
 }
 
 probity_core::code_enum! {
-    /// The codes of refusals.
     pub enum RefusalCode {
         Blocked = "blocked",
             "the start is blocked: other intents or uncommitted changes are in the way",
@@ -158,7 +157,6 @@ probity_core::code_enum! {
 }
 
 impl Refusal {
-    /// The stable code.
     pub const fn code(&self) -> RefusalCode {
         match self {
             Self::Blocked { .. } => RefusalCode::Blocked,
@@ -178,7 +176,7 @@ impl Refusal {
         }
     }
 
-    /// What to do next. Never: kill another owner's process.
+    /// Returns the advice for the caller. It never suggests killing another owner's process.
     pub fn next_step(&self) -> Cow<'static, str> {
         match self {
             Self::HeldByOther { intent_id, ownership: Ownership::Recoverable, .. } => {
@@ -189,7 +187,7 @@ impl Refusal {
     }
 }
 
-/// A bounded number as people know it.
+/// Returns the label of a bounded number in messages.
 fn in_words(what: &str) -> &str {
     match what {
         "lease_seconds" => "the lease (`--lease`, in seconds)",

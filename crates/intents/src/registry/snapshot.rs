@@ -1,4 +1,5 @@
-//! The registry written down, so that it need not be folded again from its first event. A cache: the log is the truth.
+//! A serialized registry, so that opening it does not replay the whole log. Only a cache: the log is
+//! authoritative.
 
 use super::{Head, Intent, Notice, OwnerKey, Registry};
 use crate::registry::Event;
@@ -6,26 +7,24 @@ use crate::registry::index::OverlapIndex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A registry at one point of its log.
+/// The registry at one position of its log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Snapshot {
     head: Head,
     intents: Vec<Intent>,
     notices: Vec<(OwnerKey, Vec<Notice>)>,
-    /// The events of the remembered commands.
+    /// Events of the remembered commands.
     commands: Vec<Event>,
 }
 
 impl Snapshot {
-    /// Where the log ended.
     pub const fn head(&self) -> Head {
         self.head
     }
 }
 
 impl Registry {
-    /// Writes the registry down.
     pub fn snapshot(&self) -> Snapshot {
         let remembered = self.command_order.values().filter_map(|id| self.commands.get(id));
         Snapshot {

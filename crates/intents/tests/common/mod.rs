@@ -1,4 +1,4 @@
-//! What the tests of the registry share: owners, declarations, a log with its registry.
+//! Shared by the registry's tests: owners, declarations, a log with its registry.
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
@@ -67,7 +67,6 @@ pub(crate) fn seen(now: u64) -> Circumstances {
     Circumstances { now: Timestamp(now), run_available: true, ..Circumstances::default() }
 }
 
-/// A registry with its log.
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) registry: Registry,
@@ -76,7 +75,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Gives a command and stores what is decided.
+    /// Runs a command and stores the event it leads to.
     pub(crate) fn run(&mut self, now: u64, by: &Owner, action: Action) -> Result<Event, Refusal> {
         self.run_in(&seen(now), by, action)
     }
