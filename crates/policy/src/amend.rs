@@ -1,19 +1,16 @@
-//! Whether a sealed scope may be amended at a given moment.
+//! Decides whether a sealed scope may be amended at a given moment.
 
 use probity_core::Reason;
 use probity_evidence::{AmendPolicy, Permission};
 
-/// When an amendment comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// While the run goes on.
     During,
-    /// When it has ended.
     After,
 }
 
-/// Decides whether a scope may be amended at this moment. The judged never widen their own scope: an amendment
-/// from inside the run is refused whatever the policy says.
+/// Decides whether a scope may be amended at this moment. The judged never widen their own scope: an
+/// amendment from inside the run is refused whatever the policy says.
 pub fn may_amend(policy: AmendPolicy, moment: Moment, from_inside: bool) -> Result<(), Reason> {
     if from_inside {
         return Err(Reason::AmendFromInside);

@@ -1,17 +1,17 @@
-//! What `[change]` of a policy says about changes in a tree that several agents share.
+//! The `[change]` section of a policy: rules for changes in a tree that several agents share.
 
 use serde::{Deserialize, Serialize};
 
-/// The rules for changes in a shared tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChangeRules {
-    /// Strict finish: what changed outside the scope and nobody claims blocks a finish.
+    /// Strict finish: changes outside the scope that no one claims block a finish.
     pub strict: bool,
 }
 
 impl ChangeRules {
-    /// Whether nothing is said: then the policy is the same as one that was written before there were changes.
+    /// Returns true if the section says nothing. It is then omitted, so that the policy keeps the digest it
+    /// had before the section existed.
     pub(crate) fn is_silent(&self) -> bool {
         *self == Self::default()
     }

@@ -1,4 +1,4 @@
-//! What must hold for a policy, whatever the request: unique names, known gates, good tiers, good patterns.
+//! Checks a policy regardless of any request: unique names, known gates, valid tiers, valid patterns.
 
 use crate::Policy;
 use crate::error::PlanError;
@@ -8,7 +8,7 @@ use probity_paths::Scope;
 use std::collections::BTreeSet;
 
 impl Policy {
-    /// Finds the first thing that is wrong with the policy itself.
+    /// Reports the first problem of the policy itself.
     pub fn check(&self) -> Result<(), PlanError> {
         unique("pack", self.packs.iter().map(|pack| &pack.id))?;
         unique("gate", self.gates.iter().map(|gate| &gate.id))?;
@@ -66,12 +66,12 @@ fn unique<'a>(kind: &'static str, ids: impl Iterator<Item = &'a String>) -> Resu
     Ok(())
 }
 
-/// Reads a tier, or says where the bad one stands.
+/// Parses a tier, or reports where the invalid one is.
 pub(crate) fn tier(text: &str, place: impl FnOnce() -> String) -> Result<Tier, PlanError> {
     Tier::parse(text).ok_or_else(|| PlanError::BadTier { place: place(), tier: text.into() })
 }
 
-/// Reads patterns, or says where the first bad one stands.
+/// Parses patterns, or reports where the first invalid one is.
 pub(crate) fn scope(globs: &Globs, place: impl FnOnce() -> String) -> Result<Scope, PlanError> {
     globs.to_scope().map_err(|error| PlanError::BadPattern {
         place: place(),

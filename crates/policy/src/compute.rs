@@ -1,4 +1,4 @@
-//! From policy and request to the plan: a pure function, so that anyone can compute it again.
+//! Computes the plan from policy and request: a pure function, so that anyone can recompute it.
 
 use crate::check;
 use crate::error::PlanError;
@@ -9,22 +9,19 @@ use probity_evidence::{Globs, PackCap, Plan, PlannedGate};
 use probity_paths::RepoPath;
 use std::collections::BTreeSet;
 
-/// What the caller wants to do.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Request {
-    /// The profile to work under.
     pub profile: String,
-    /// Files that are known to change; they choose packs.
+    /// Files known to change; they select packs.
     pub changed_files: Vec<Vec<u8>>,
-    /// A tier, if a higher one is wanted than profile and packs ask for.
+    /// A higher tier than profile and packs require, if wanted.
     pub tier: Option<String>,
-    /// Packs that are wanted whatever changes.
+    /// Packs to include regardless of the changed files.
     pub packs: Vec<String>,
     /// Patterns that come last in R.
     pub scope: Globs,
 }
 
-/// Computes the plan, or says why there is none.
 pub fn compute(policy: &Policy, request: &Request) -> Result<Plan, PlanError> {
     policy.check()?;
     let profile = policy.profile(&request.profile).ok_or_else(|| PlanError::UnknownProfile {
@@ -55,7 +52,7 @@ fn changed_paths(request: &Request) -> Result<Vec<RepoPath>, PlanError> {
     paths.collect::<Result<_, _>>().map_err(PlanError::InvalidPath)
 }
 
-/// The packs that are named or needed, strongest first.
+/// Returns the packs that are named or needed, strongest first.
 fn choose_packs<'a>(
     policy: &'a Policy,
     request: &Request,
@@ -101,7 +98,8 @@ fn highest_tier(profile: &Profile, request: &Request, packs: &[&Pack]) -> Result
     Ok(highest.max(asked.unwrap_or_else(Tier::lowest)))
 }
 
-/// The gates of the plan, and the ids of those that the tier leaves out.
+/// Returns the gates of the plan, and the ids of those above the tier. A gate that no pack names belongs to
+/// every plan.
 fn choose_gates(policy: &Policy, packs: &[&Pack], tier: &Tier) -> (Vec<PlannedGate>, Vec<String>) {
     let names = |pack: &Pack, gate: &Gate| pack.gates.contains(&gate.id);
     let belongs = |gate: &Gate| {
@@ -125,7 +123,7 @@ fn planned(gate: &Gate) -> PlannedGate {
     }
 }
 
-/// R: the weakest pack speaks first, the request last, because the last match decides.
+/// Builds R: the weakest pack first, the request last, because the last match decides.
 fn requested(request: &Request, packs: &[&Pack]) -> Globs {
     let mut scope = Globs::default();
     for pack in packs.iter().rev() {
@@ -144,7 +142,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    /// A policy and a request with one thing wrong in every place where something can be.
+    /// A policy and a request with an error in every place where one is possible.
     fn wrong() -> (Value, Request) {
         let policy = json!({
             "packs": [

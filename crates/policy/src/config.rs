@@ -1,4 +1,5 @@
-//! The policy in `probity.toml`. Nothing is ignored: an unknown key is an error with its line and a suggestion.
+//! The policy in `probity.toml`. Nothing is ignored: an unknown key is an error with its line and a
+//! suggestion.
 
 use crate::forms::{PolicyForm, PolicySections, ProfileForm};
 use crate::gate::Gate;
@@ -10,7 +11,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Why a `probity.toml` cannot be read, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}{}", hint(.suggestion.as_deref()))]
 pub struct ConfigError {
@@ -18,9 +18,7 @@ pub struct ConfigError {
     pub line: usize,
     /// The column, from 1, in characters.
     pub column: usize,
-    /// What is wrong.
     pub message: String,
-    /// The word that was probably meant.
     pub suggestion: Option<String>,
 }
 
@@ -43,7 +41,6 @@ struct File {
 }
 
 impl Policy {
-    /// Reads the text of a `probity.toml`.
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         let file: File = toml::from_str(text).map_err(|error| ConfigError::new(text, &error))?;
         let versions = file.versions.into_iter().map(|(part, version)| (part, Value::String(version)));
@@ -64,7 +61,7 @@ impl Policy {
     }
 }
 
-/// The line and the column of a byte of a text, both from 1; the column in characters.
+/// Returns the line and column of a byte offset, both from 1; the column counts characters.
 pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -78,13 +75,13 @@ impl ConfigError {
         Self { line, column, message: error.message().to_owned(), suggestion: suggestion(error.message()) }
     }
 
-    /// The stable code.
     pub const fn reason(&self) -> Reason {
         Reason::ConfigInvalid
     }
 }
 
-/// The nearest known word, when the message is "unknown field `x`, expected one of `a`, `b`" or the like.
+/// Returns the nearest known word if the message reads "unknown field `x`, expected one of `a`, `b`" or
+/// similar.
 pub(crate) fn suggestion(message: &str) -> Option<String> {
     if let Some((unknown, known)) =
         message.strip_prefix('`').and_then(|rest| rest.split_once("` is not one of "))

@@ -1,69 +1,67 @@
-//! What a policy says about the contract: how strictly a verdict is taken, and what a false claim leads to.
+//! The `[contract]` section of a policy: how strictly a change is judged, and the consequence of a false
+//! claim.
 
 use probity_core::Severity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 probity_core::word_enum! {
-    /// A named strictness.
+    /// A named strictness level.
     #[derive(Default)]
     pub enum StrictnessProfile {
-        /// What the contract says.
+        /// Exactly what the contract says.
         #[default]
         Ci = "ci",
-        /// More than the contract says.
+        /// Stricter than the contract.
         Strict = "strict",
-        /// Quality is reported and does not block.
+        /// Quality is reported but does not block.
         Relaxed = "relaxed",
     }
 }
 
-/// How strict a verdict is taken.
+/// How strictly a change is judged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Strictness {
-    /// The profile.
+    /// The strictness level.
     pub profile: StrictnessProfile,
-    /// New findings below this severity do not block. `None`: all do.
+    /// New findings below this severity do not block. `None`: all block.
     pub severity_floor: Option<Severity>,
 }
 
-/// What a false claim leads to.
+/// The consequence of a false claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FalseClaims {
-    /// It is reported beside the verdict.
+    /// It is reported next to the verdict.
     Report,
-    /// It makes an accepted change violated.
+    /// It turns an accepted change into a violated one.
     Violate,
 }
 
-/// The `[contract]` of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ContractRules {
-    /// The profile of strictness.
     pub strictness: StrictnessProfile,
     /// New findings below this severity do not block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severity_floor: Option<Severity>,
-    /// What a false claim leads to; by default it violates under `strict` and is reported otherwise.
+    /// Consequence of a false claim; by default `violate` under `strict` and `report` otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub false_claims: Option<FalseClaims>,
 }
 
 impl ContractRules {
-    /// Whether nothing is said: then the policy is the same as one that was written before there was a contract.
+    /// Returns true if the section says nothing. It is then omitted, so that the policy keeps the digest it
+    /// had before the section existed.
     pub fn is_silent(&self) -> bool {
         *self == Self::default()
     }
 
-    /// How strictly a verdict is taken.
     pub const fn strictness(&self) -> Strictness {
         Strictness { profile: self.strictness, severity_floor: self.severity_floor }
     }
 
-    /// What a false claim leads to.
     pub fn false_claims(&self) -> FalseClaims {
         let strict = self.strictness == StrictnessProfile::Strict;
         self.false_claims.unwrap_or(if strict { FalseClaims::Violate } else { FalseClaims::Report })

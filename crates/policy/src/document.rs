@@ -1,7 +1,7 @@
-//! The policy as a JSON document: packs, gates and profiles in lists, as other tools write them.
+//! The policy as a JSON document, with packs, gates and profiles in lists, as other tools write them.
 //!
-//! Packs may say `scopes` for `scope`. Keys that only describe are passed over; any other unknown key is an error,
-//! because a misspelt obligation would be none.
+//! Packs may say `scopes` for `scope`. Purely descriptive keys are skipped; any other unknown key is an
+//! error, because a misspelled obligation would not be enforced.
 
 use crate::config::suggestion;
 use crate::forms::{PolicyForm, PolicySections, ProfileForm};
@@ -13,22 +13,19 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Keys that describe a part of a policy and decide nothing.
+/// Keys that describe a part of a policy without any effect.
 const DESCRIPTIONS: &[&str] =
     &["about", "coverage_tags", "description", "name", "owner", "path", "replacement", "status", "version"];
 
-/// Keys that describe a pack. The `kind` of a gate decides which claims it proves.
+/// Further descriptive keys of packs. Not of gates: the `kind` of a gate decides which claims it proves.
 const PACK_DESCRIPTIONS: &[&str] = &["kind"];
 
-/// Why a JSON policy cannot be read, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}{}", .suggestion.as_ref().map_or_else(String::new, |word| format!("; did you mean `{word}`?")))]
 pub struct PolicyFormError {
-    /// The list and position, as `packs[2]`.
+    /// The list and position, such as `packs[2]`.
     pub place: String,
-    /// What is wrong.
     pub message: String,
-    /// The word that was probably meant.
     pub suggestion: Option<String>,
 }
 
@@ -38,7 +35,6 @@ impl PolicyFormError {
         Self { place: place.into(), suggestion: suggestion(&message), message }
     }
 
-    /// The stable code.
     pub const fn reason(&self) -> Reason {
         Reason::ConfigInvalid
     }
@@ -59,7 +55,6 @@ struct Document {
 }
 
 impl Policy {
-    /// Reads a policy from a JSON value.
     pub fn from_json(value: &Value) -> Result<Self, PolicyFormError> {
         let document: Document = read("the policy", value, &[])?;
         Ok(Self::from(PolicyForm {
@@ -78,7 +73,7 @@ impl Policy {
     }
 }
 
-/// A profile, whose name stands beside its obligations here.
+/// Reads a profile; in JSON its id is one of its members.
 fn read_profile((index, value): (usize, &Value)) -> Result<Profile, PolicyFormError> {
     let place = format!("profiles[{index}]");
     let mut members = members(&place, value)?;
@@ -100,7 +95,7 @@ fn read_list<T: DeserializeOwned>(
         .collect()
 }
 
-/// Reads an object without what only describes it: [`DESCRIPTIONS`], and `descriptions` of its own.
+/// Deserializes an object without its descriptive keys: [`DESCRIPTIONS`] and the given ones.
 fn read<T: DeserializeOwned>(
     place: &str,
     value: &Value,

@@ -1,4 +1,4 @@
-//! Why policy and request give no plan.
+//! Why a policy and a request do not lead to a plan.
 
 use probity_core::{Reason, bytes};
 use probity_paths::PathError;
@@ -11,76 +11,39 @@ fn list(known: &[String]) -> String {
     if known.is_empty() { "none".into() } else { known.join(", ") }
 }
 
-/// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// Two packs, gates or profiles have one id.
     #[error("there are two {kind}s with the id `{id}`")]
     DuplicateId {
         /// `pack`, `gate` or `profile`.
         kind: &'static str,
-        /// The id.
         id: String,
     },
-    /// A pack names a gate that does not exist.
     #[error("pack `{pack}` names the gate `{gate}`, which the policy does not have")]
-    UnknownGate {
-        /// The pack.
-        pack: String,
-        /// The gate.
-        gate: String,
-    },
-    /// A tier is not `T` and a number.
+    UnknownGate { pack: String, gate: String },
     #[error("{place} has the tier `{tier}`: a tier is `T` and a number")]
-    BadTier {
-        /// Where it stands.
-        place: String,
-        /// The tier as written.
-        tier: String,
-    },
-    /// A pattern is not valid.
+    BadTier { place: String, tier: String },
     #[error("{place}, pattern {} (`{}`): {}", index + 1, bytes::escape(.pattern), .reason.meaning())]
     BadPattern {
-        /// Where it stands.
         place: String,
-        /// Its position in the list, from 0.
+        /// Position in the list, from 0.
         index: usize,
-        /// The pattern as written.
         pattern: Vec<u8>,
         /// One of the `SCOPE.*` codes.
         reason: Reason,
     },
-    /// The policy has no such profile.
     #[error("the policy has no profile `{asked}`; it has {}{}", known.join(", "), meant(asked, known))]
-    UnknownProfile {
-        /// The profile that was asked for.
-        asked: String,
-        /// The profiles that exist.
-        known: Vec<String>,
-    },
-    /// A changed file is no path of a tree.
+    UnknownProfile { asked: String, known: Vec<String> },
     #[error(transparent)]
     InvalidPath(PathError),
-    /// The policy has no such pack.
     #[error("the policy has no pack `{asked}`; it has {}{}", list(known), meant(asked, known))]
-    UnknownPack {
-        /// The pack that was asked for.
-        asked: String,
-        /// The packs that exist.
-        known: Vec<String>,
-    },
-    /// The change needs more packs than the profile allows.
+    UnknownPack { asked: String, known: Vec<String> },
     #[error("the change needs {} packs ({}), and the profile allows {cap}", packs.len(), packs.join(", "))]
-    PackCapExceeded {
-        /// The profile's cap.
-        cap: u64,
-        /// The packs that the change needs.
-        packs: Vec<String>,
-    },
+    PackCapExceeded { cap: u64, packs: Vec<String> },
 }
 
 impl PlanError {
-    /// The word of the policy that is wrong, as it was written, if it is a word of the policy.
+    /// Returns the offending text as written in the policy, if the error is about one.
     fn word(&self) -> Option<&[u8]> {
         match self {
             Self::DuplicateId { id, .. } => Some(id.as_bytes()),
@@ -91,8 +54,8 @@ impl PlanError {
         }
     }
 
-    /// Where in the text of a policy the wrong word stands: line and column, both from 1. Of several places the last is
-    /// told, because what repeats an id comes after it.
+    /// Returns line and column (from 1) of the offending text in a policy file. If it occurs several times,
+    /// the last one counts: the second use of an id is the duplicate.
     pub fn place_in(&self, text: &str) -> Option<(usize, usize)> {
         let word = std::str::from_utf8(self.word()?).ok()?;
         let quoted = ['"', '\''].map(|quote| format!("{quote}{word}{quote}"));
@@ -100,7 +63,6 @@ impl PlanError {
         Some(crate::line_and_column(text, at))
     }
 
-    /// The stable code.
     pub const fn reason(&self) -> Reason {
         match self {
             Self::DuplicateId { .. } => Reason::PlanDuplicateId,

@@ -1,5 +1,5 @@
-//! How a policy is written: the parts that `probity.toml` and `probity.json` have in common. Both say the same with the
-//! same words, so that one obligation means one thing; only the names of the lists differ.
+//! The parts that `probity.toml` and `probity.json` have in common. Both use the same words with the same
+//! meaning; only the names of the lists differ.
 
 use crate::gate::{self, Gate};
 use crate::policy::{Pack, Policy, Profile, Workspace};
@@ -8,7 +8,8 @@ use probity_evidence::{AmendPolicy, SignatureRule};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A profile as it is written, without its name: a misspelt obligation would be none, so it is refused.
+/// A profile as written, without its name. Unknown fields are refused: a misspelled obligation would not be
+/// enforced.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProfileForm {
@@ -20,13 +21,12 @@ pub(crate) struct ProfileForm {
 }
 
 impl ProfileForm {
-    /// The profile of this name.
     pub(crate) fn named(self, id: String) -> Profile {
         Profile { id, tier: self.tier, pack_cap: self.pack_cap, signature: self.signature }
     }
 }
 
-/// All that a policy file says.
+/// The contents of a policy file.
 #[derive(Debug, Default)]
 pub(crate) struct PolicyForm {
     pub(crate) versions: Map<String, Value>,
@@ -36,7 +36,7 @@ pub(crate) struct PolicyForm {
     pub(crate) sections: PolicySections,
 }
 
-/// What both files write in the same way.
+/// Sections that both files write in the same way.
 #[derive(Debug, Default)]
 pub(crate) struct PolicySections {
     pub(crate) workspace: Workspace,
@@ -47,7 +47,7 @@ pub(crate) struct PolicySections {
 }
 
 impl From<PolicyForm> for Policy {
-    /// A policy that names no profile has the default one.
+    /// A policy without profiles gets the default one.
     fn from(form: PolicyForm) -> Self {
         let PolicySections { workspace, amend, contract, analysis, change } = form.sections;
         let profiles = if form.profiles.is_empty() { Self::default().profiles } else { form.profiles };

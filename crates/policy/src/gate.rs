@@ -1,4 +1,4 @@
-//! Gates, and how they are written in a policy: with defaults, and with a time in words (`"30s"`).
+//! Gates, and their form in a policy: with defaults, and with a readable timeout (`"30s"`).
 
 use probity_evidence::Globs;
 use schemars::JsonSchema;
@@ -8,26 +8,24 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "GateForm")]
 pub struct Gate {
-    /// The name of the gate.
     pub id: String,
-    /// The tier from which on it runs.
+    /// The lowest tier at which it runs.
     pub tier: String,
     /// Program and arguments; no shell.
     pub run: Vec<String>,
-    /// How long it may run.
     pub timeout_ms: u64,
-    /// Whether its failure fails the run.
+    /// True if a failure of this gate fails the run.
     pub required: bool,
-    /// Names of variables that it gets from the caller's environment, beyond the usual few.
+    /// Names of environment variables passed on from the caller, in addition to the default ones.
     pub env: Vec<String>,
-    /// What it may write in the tree.
+    /// Paths in the tree that it may write.
     pub outputs: Globs,
     /// What it checks, if the policy says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<GateKind>,
 }
 
-/// What kind of gate it is.
+/// What a gate checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GateKind {
@@ -37,14 +35,14 @@ pub enum GateKind {
     Lint,
 }
 
-/// Words in the name or the command of a gate that runs tests.
+/// Words in the name or command of a gate that indicate tests.
 const TEST_WORDS: [&str; 13] = [
     "test", "tests", "testing", "pytest", "unittest", "nextest", "ctest", "tox", "jest", "vitest", "mocha",
     "rspec", "phpunit",
 ];
 
 impl Gate {
-    /// What it checks: what the policy says, else tests if its name or its command says so.
+    /// Returns what the gate checks: what the policy says, otherwise a guess from its name and command.
     pub fn kind(&self) -> GateKind {
         let words = std::iter::once(&self.id).chain(&self.run);
         let mut words = words.flat_map(|text| text.split(|letter: char| !letter.is_ascii_alphanumeric()));
@@ -53,18 +51,16 @@ impl Gate {
     }
 }
 
-/// How long a gate may run when its policy does not say.
 const DEFAULT_TIMEOUT_MS: u64 = 120_000;
 
-/// The longest time that a gate may be given: a week.
+/// One week.
 const MAX_TIMEOUT_MS: u64 = 7 * 24 * 3_600_000;
 
-/// The tier of whatever names none.
 pub(crate) fn default_tier() -> String {
     "T0".into()
 }
 
-/// A gate as it is written.
+/// A gate as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GateForm {
@@ -109,7 +105,7 @@ impl TryFrom<GateForm> for Gate {
     }
 }
 
-/// A time in words, in milliseconds: a whole number and `ms`, `s`, `m`, `h` or `d`.
+/// Parses a duration into milliseconds: a whole number and `ms`, `s`, `m`, `min`, `h` or `d`.
 pub fn duration_ms(text: &str) -> Option<u64> {
     let unit_at = text.find(|letter: char| !letter.is_ascii_digit())?;
     let (number, unit) = text.split_at(unit_at);
@@ -124,7 +120,7 @@ pub fn duration_ms(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// How long a gate may run, in words.
+/// A timeout in milliseconds, written as a duration.
 struct Timeout(u64);
 
 impl Timeout {

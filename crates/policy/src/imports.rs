@@ -1,38 +1,39 @@
-//! What the program of a gate imports from directories of the tree that builds write, and which changes there could change
-//! what the gate answers.
+//! What a gate's program imports from build-output directories, and which changes there could change the
+//! gate's result.
 //!
-//! A package manager adds packages; it does not edit the ones that are there. So in an imported directory an addition in
-//! the place for packages is the work of a package manager, and anything else is a change like any other. A program of
-//! which nobody here knows what it starts (a shell, `make`, `npm test`) may import from every one of these directories.
+//! A package manager adds packages but does not edit existing ones. In an imported directory, an addition
+//! where packages go is therefore the work of a package manager, and anything else is a change like any
+//! other. A program that starts unknown others (a shell, `make`, `npm test`) may import from every such
+//! directory.
 
 use crate::outputs::Ecosystem;
 use probity_paths::RepoPath;
 
-/// A directory from which programs load packages, or a file that says where those are.
+/// A directory from which programs load packages, or a file that says where they are.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ImportDirectory {
-    /// Its last names.
+    /// Its last path segments.
     pub(crate) name: &'static str,
     layout: Layout,
 }
 
-/// Where in an import directory a package manager adds packages.
+/// Where a package manager adds packages within an import directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// Packages lie directly in it.
+    /// Directly in it.
     Flat,
-    /// A file: it is there or not.
+    /// The entry is a file.
     SingleFile,
     NodeModules,
-    /// A virtual environment of Python, or a directory of such.
+    /// A Python virtual environment, or a directory of several.
     PythonEnvironment,
     PdmPackages,
     ComposerVendor,
     BundlerVendor,
     TerraformData,
-    /// Dart keeps one map of all packages here, beside caches of its own.
+    /// Dart keeps one map of all packages here, next to its own caches.
     DartTool,
-    /// The build system of .NET executes the properties and targets in it, and finds packages by its lists.
+    /// .NET executes the properties and targets in it, and finds packages through its lists.
     DotnetObj,
 }
 
@@ -40,7 +41,7 @@ const fn import(name: &'static str, layout: Layout) -> ImportDirectory {
     ImportDirectory { name, layout }
 }
 
-/// Every directory and file of a tree from which programs load packages, the narrower of two names first.
+/// Everything in a tree from which programs load packages; of two overlapping names the narrower comes first.
 pub(crate) const IMPORT_DIRECTORIES: &[ImportDirectory] = &[
     import("node_modules", Layout::NodeModules),
     import(".yarn/unplugged", Layout::Flat),
@@ -68,8 +69,8 @@ pub(crate) const IMPORT_DIRECTORIES: &[ImportDirectory] = &[
     import("obj", Layout::DotnetObj),
 ];
 
-/// Programs of which it is known from which import directories they load, by those. A program that runs what a file or a
-/// string says (`npm`, `make`, `tox`, a shell) must not stand here.
+/// Import directories with the programs known to load only from them. A program that runs what a file or a
+/// string says (`npm`, `make`, `tox`, a shell) must not be listed.
 const KNOWN_PROGRAMS: &[(&[&str], &[&str])] = &[
     (
         &[
@@ -127,7 +128,7 @@ const KNOWN_PROGRAMS: &[(&[&str], &[&str])] = &[
     (&[".dart_tool"], &["dart", "flutter"]),
     (&[".terraform"], &["terraform", "tofu", "tflint"]),
     (&["obj"], &["dotnet"]),
-    // They load nothing that lies in an import directory.
+    // Load nothing from import directories.
     (
         &[],
         &[
@@ -160,7 +161,7 @@ const KNOWN_PROGRAMS: &[(&[&str], &[&str])] = &[
             "shellcheck",
         ],
     ),
-    // They start another program, which is looked at by itself (`started_commands`).
+    // Start another program, which is examined separately (`started_commands`).
     (
         &[],
         &[
@@ -184,7 +185,7 @@ const KNOWN_PROGRAMS: &[(&[&str], &[&str])] = &[
     ),
 ];
 
-/// Files in which package managers keep the books of `node_modules`.
+/// Metadata files of package managers in `node_modules`.
 const NODE_BOOKS: &[&[u8]] = &[
     b".package-lock.json",
     b".yarn-integrity",
@@ -194,25 +195,26 @@ const NODE_BOOKS: &[&[u8]] = &[
     b".pnpm-workspace-state-v1.json",
 ];
 
-/// Caches that tools keep in `node_modules`. They are trusted by the tools themselves, as `target` is by Cargo.
+/// Caches that tools keep in `node_modules`. The tools trust them, as Cargo trusts `target`.
 const NODE_CACHES: &[&[u8]] = &[b".cache", b".vite", b".vite-temp", b".vitest"];
 
 /// Directories of a virtual environment from which Python imports nothing.
 const DATA_DIRECTORIES: &[&[u8]] = &[b"share", b"etc", b"include", b"man", b"doc"];
 
-/// What tox and nox write into each of their environments at every run, and load nothing from.
+/// What tox and nox write into each environment on every run, without loading anything from it.
 const RUNNER_RECORDS: &[&[u8]] = &[b"log", b"tmp", b".tox-info.json"];
 
 /// Directories in which Bundler keeps something for each gem.
 const GEM_DIRECTORIES: &[&[u8]] =
     &[b"gems", b"specifications", b"bin", b"cache", b"doc", b"build_info", b"plugins"];
 
-/// The patterns of everything from which programs load packages.
+/// Returns the patterns of everything from which programs load packages.
 pub fn any_imports() -> Vec<Vec<u8>> {
     IMPORT_DIRECTORIES.iter().map(|directory| pattern(directory.name)).collect()
 }
 
-/// The patterns of directories from which a program of this name imports, which may be none; `None` if that is not known.
+/// Returns the patterns of directories from which a program imports, possibly none; `None` if the program is
+/// unknown.
 pub fn program_imports(program: &[u8]) -> Option<Vec<Vec<u8>>> {
     let name = without_version(program);
     let mut known = KNOWN_PROGRAMS.iter().filter(|(_, programs)| {
@@ -221,7 +223,7 @@ pub fn program_imports(program: &[u8]) -> Option<Vec<Vec<u8>>> {
     known.next().map(|(directories, _)| directories.iter().map(|name| pattern(name)).collect())
 }
 
-/// The name of an interpreter without its version: `python` of `python3.12`, `php` of `php8.3`.
+/// Strips the version from an interpreter's name: `python` for `python3.12`, `php` for `php8.3`.
 fn without_version(program: &[u8]) -> &[u8] {
     let end = program.iter().rposition(|byte| !byte.is_ascii_digit() && *byte != b'.');
     end.map_or(program, |end| &program[..=end])
@@ -231,14 +233,15 @@ fn pattern(name: &str) -> Vec<u8> {
     [b"**/", name.as_bytes()].concat()
 }
 
-/// How the imported directory `root` is laid out. One that has no name of the table is a virtual environment.
+/// Returns the layout of the imported directory `root`. One that is not in the table is a virtual
+/// environment.
 fn layout(root: &RepoPath) -> Layout {
     let known = IMPORT_DIRECTORIES.iter().find(|known| Ecosystem::is_named(root.as_bytes(), known.name));
     known.map_or(Layout::PythonEnvironment, |known| known.layout)
 }
 
-/// Whether a path below an imported directory can change nothing that a gate imports, or is a cache that the tools trust
-/// by themselves. (Gates read no bytecode from the tree.)
+/// Returns true if a path below an imported directory cannot affect what a gate imports, or is a cache that
+/// its tools trust anyway. (Gates read no bytecode from the tree.)
 pub fn is_never_imported(root: &RepoPath, path: &RepoPath) -> bool {
     let names: Vec<&[u8]> = path.segments().skip(root.segments().count()).collect();
     let is_bytecode = names.iter().rev().skip(1).any(|name| *name == b"__pycache__");
@@ -264,7 +267,7 @@ pub fn is_never_imported(root: &RepoPath, path: &RepoPath) -> bool {
         }
 }
 
-/// Whether `directory`, which is the imported directory `root` or lies below it, is one to which package managers add:
+/// Returns true if package managers add to `directory`, which is the imported directory `root` or below it:
 /// `node_modules`, a scope in it, its `.bin`; `site-packages` and `bin` of a virtual environment.
 pub fn takes_packages(root: &RepoPath, directory: &RepoPath) -> bool {
     let below: Vec<&[u8]> = directory.segments().skip(root.segments().count()).collect();
@@ -281,13 +284,13 @@ pub fn takes_packages(root: &RepoPath, directory: &RepoPath) -> bool {
         Layout::ComposerVendor => match below.as_slice() {
             // Ruby keeps its gems in a directory of the same name.
             [b"bundle", gems @ ..] => bundler_takes_packages(gems),
-            // A directory for each author, with one for each package.
+            // One directory per author, with one per package in it.
             names => names.len() <= 1,
         },
         Layout::BundlerVendor => bundler_takes_packages(&below),
         Layout::TerraformData => match below.as_slice() {
             [] | [b"modules"] => true,
-            // The host, the author, the provider, its version.
+            // Host, author, provider; below that the versions.
             [b"providers", names @ ..] => names.len() <= 3,
             _ => false,
         },
@@ -301,7 +304,7 @@ fn node_takes_packages(below: &[&[u8]]) -> bool {
     *name == b"node_modules" || is_place && is_in_modules
 }
 
-/// Gems lie in `ruby/3.3.0/gems`, what was compiled for them in `ruby/3.3.0/extensions/PLATFORM/VERSION`.
+/// Gems are in `ruby/3.3.0/gems`, their compiled parts in `ruby/3.3.0/extensions/PLATFORM/VERSION`.
 fn bundler_takes_packages(below: &[&[u8]]) -> bool {
     match below {
         [] | [_] | [_, _] | [_, _, b"bundler" | b"extensions"] | [_, _, b"bundler", b"gems"] => true,

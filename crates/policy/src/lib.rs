@@ -1,17 +1,18 @@
-//! What a change is allowed to touch and what must pass, decided before the first edit. Pure.
+//! Policies: what a change may touch and what must pass, decided before the first edit. Pure.
 //!
 //! Owns: policies and their files, the plan that they give, what they have sealed, build outputs and gate imports.
 //! May use: core, evidence, paths.
 //! Must not know: a file system, a clock, a verdict, an intent.
 //!
 //! * [`Policy`]: packs, gates and profiles, read from `probity.toml` or from JSON.
-//! * [`compute`]: policy and request in, [`probity_evidence::Plan`] out: the scope R, the gates, the tier.
-//! * [`Policy::seal_contents`]: what the policy has sealed for a run under that plan.
-//! * [`may_amend`]: whether a sealed scope may grow at a given moment (law 2).
-//! * [`propose_build_outputs`]: what `init` suggests to exempt from the delta; [`recognize`]: build outputs that say so
-//!   themselves; [`program_imports`]: what the program of a gate imports from the tree;
-//!   [`started_commands`]: which programs its command line starts.
-//! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
+//! * [`compute`]: computes a [`probity_evidence::Plan`] from a policy and a request: the scope R, the gates,
+//!   the tier.
+//! * [`Policy::seal_contents`]: what to seal for a run under that plan.
+//! * [`may_amend`]: decides whether a sealed scope may grow at a given moment (law 2).
+//! * [`propose_build_outputs`]: what `init` suggests to exempt from the delta; [`recognize`]: build outputs
+//!   identified by marker files; [`program_imports`]: what a gate's program imports from the tree;
+//!   [`started_commands`]: the programs that a command line starts.
+//! * [`vectors`]: runs these functions on conformance vectors, for `probity conformance`.
 
 mod amend;
 mod analysis;

@@ -1,11 +1,11 @@
-//! What a policy has sealed for a run under a plan.
+//! Collects what a policy seals for a run.
 
 use crate::Policy;
 use probity_core::Digest;
 use probity_evidence::{Enforcement, GateSettings, Globs, Plan, SealContents, SignatureRule};
 
 impl Policy {
-    /// Gathers what the policy says about a run under `plan`, ready to be sealed.
+    /// Returns what the policy says about a run under `plan`, ready to be sealed.
     pub fn seal_contents(&self, plan: Plan, run_id: &str, sealed_at: &str, root: Digest) -> SealContents {
         let settings = |id: &str| {
             let gate = self.gate(id)?;

@@ -1,8 +1,8 @@
-//! "Did you mean …?": the nearest of a few known words, or of the paths of a tree.
+//! "Did you mean …?": finds the nearest known word or path.
 
 use strsim::osa_distance;
 
-/// The known word nearest to `word`, if one is near enough to be meant.
+/// Returns the known word nearest to `word`, if it is close enough to be a likely typo.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let enough = |candidate: &str| (word.len().max(candidate.len()) / 3).max(1);
     known
@@ -13,15 +13,17 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// A question with that word in it, to be put behind a message; nothing if no word is near.
+/// Returns a suggestion to append to a message; empty if no word is close.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, known).map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
 }
 
-/// How many letters of a path may be wrong: few, however long it is. In long paths many others are a few letters away.
+/// How many letters of a path may be wrong. Constant, because in long paths many others are a few letters
+/// away.
 const MAX_WRONG_LETTERS: usize = 3;
 
-/// The path nearest to `path`: the only one with fewest other letters, else the only one of that name elsewhere.
+/// Returns the path nearest to `path`: the only one with the smallest edit distance, else the only one
+/// elsewhere with the same file name.
 pub fn nearest_path<'a>(path: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = file_name(path);
     let stem = name.split('.').next().unwrap_or(name);
@@ -33,7 +35,8 @@ pub fn nearest_path<'a>(path: &str, known: impl IntoIterator<Item = &'a str>) ->
         if file_name(candidate) == name {
             same_name.push(candidate);
         }
-        // A distance is at least the difference of the lengths, which costs less to tell.
+        // The edit distance is at least the difference in length, which is cheaper to compute. A character
+        // has up to four bytes.
         if candidate.len().abs_diff(path.len()) <= MAX_WRONG_LETTERS * 4 {
             let distance = osa_distance(path, candidate);
             if distance < least {
@@ -45,7 +48,7 @@ pub fn nearest_path<'a>(path: &str, known: impl IntoIterator<Item = &'a str>) ->
             }
         }
     }
-    // Of several that are equally near, none is known to be meant.
+    // If several are equally near, it is unclear which one was meant.
     match (near.as_slice(), same_name.as_slice()) {
         ([only], _) | ([], [only]) => Some(only),
         _ => None,
@@ -56,7 +59,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// What to do about a pattern with alternatives in braces, which mean themselves here.
+/// Returns advice on a pattern with alternatives in braces, which are literal here.
 pub fn brace_hint(pattern: &str) -> Option<&'static str> {
     let (_, inside) = pattern.split_once('{')?;
     let (inside, _) = inside.split_once('}')?;

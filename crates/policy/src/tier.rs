@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-/// A tier, compared as a number.
 ///
-/// Leading zeros are dropped, and of two numbers without them the longer one is larger, so the derived order on
-/// (length, digits) is the order of numbers.
+/// Leading zeros are dropped, and of two numbers without them the longer one is larger. The derived order on
+/// (length, digits) is therefore numeric.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Tier {
     length: usize,
@@ -13,7 +12,7 @@ pub(crate) struct Tier {
 }
 
 impl Tier {
-    /// Reads a tier, or `None` when `text` is not `T` and decimal digits.
+    /// Parses a tier. Returns `None` if `text` is not `T` and decimal digits.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix('T').filter(|digits| !digits.is_empty())?;
         if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -23,7 +22,7 @@ impl Tier {
         Some(Self { length: digits.len(), digits })
     }
 
-    /// The tier that is asked for when nobody asks.
+    /// The tier requested by default.
     pub(crate) fn lowest() -> Self {
         Self { length: 0, digits: String::new() }
     }

@@ -1,4 +1,4 @@
-//! The JSON form of this crate's functions: kind `plan`.
+//! Runs this crate's functions on conformance vectors of kind `plan`.
 
 use crate::{Policy, Request, compute};
 use probity_core::{Digest, bytes};
@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Answers a vector of kind `plan`.
 pub fn plan(given: &Value) -> Result<Value, String> {
     match given["op"].as_str() {
         Some("compute") => answer_compute(given),

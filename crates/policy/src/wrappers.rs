@@ -1,29 +1,28 @@
-//! Which programs a command line starts, as far as its words tell: `timeout 60 uv run pytest` starts three.
+//! Finds the programs that a command line starts: `timeout 60 uv run pytest` starts three.
 //!
-//! Where words leave open which of them is the program, all that may be are told: what is told too much costs an exemption,
-//! what is missed costs a verdict.
+//! If several words could be the program, all of them are reported: one too many costs an exemption, a missed
+//! one costs a wrong verdict.
 
 use std::collections::BTreeSet;
 
-/// What the words of a command line start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartedCommands<'a> {
-    /// The command lines: the whole one, and those inside it.
+    /// The whole command line and those nested in it.
     pub commands: Vec<&'a [String]>,
-    /// Words of shell scripts that stand in the command line itself, which may name programs and files.
+    /// Words of shell scripts within the command line; they may name programs and files.
     pub script_words: BTreeSet<&'a str>,
 }
 
-/// A program that starts the one that its later words name.
+/// A program that starts the one named by its later words.
 struct Wrapper {
     names: &'static [&'static str],
-    /// The words that must follow first, one of them; none if it starts programs in any case.
+    /// Subcommands, one of which must come first; empty if none is needed.
     subcommands: &'static [&'static str],
     /// Options whose value is the next word.
     value_options: &'static [&'static str],
     /// Options without a value.
     flags: &'static [&'static str],
-    /// How many words stand before the program.
+    /// Number of words before the program.
     n_operands: usize,
 }
 
@@ -129,12 +128,10 @@ const WRAPPERS: &[Wrapper] = &[
 /// Shells, whose scripts may start anything.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "tcsh", "csh", "rbash"];
 
-/// Whether a program of this name runs shell scripts.
 pub fn is_shell(program: &[u8]) -> bool {
     SHELLS.iter().any(|shell| shell.as_bytes() == program)
 }
 
-/// What a command line starts.
 pub fn started_commands(argv: &[String]) -> StartedCommands<'_> {
     let mut starts = vec![0];
     let mut script_words = BTreeSet::new();
@@ -147,7 +144,7 @@ pub fn started_commands(argv: &[String]) -> StartedCommands<'_> {
         let takes_script =
             SHELLS.contains(&name) || matches!(name, "env" | "xargs" | "flock" | "watch" | "su");
         if takes_script {
-            // The script of `sh -c`, and what `env -S` splits. Other words with spaces do no harm.
+            // The script of `sh -c`, and what `env -S` splits. Treating other words as scripts does no harm.
             script_words.extend(words.iter().flat_map(|word| words_of_script(word)));
         }
         for wrapper in WRAPPERS.iter().filter(|wrapper| wrapper.names.contains(&name)) {
@@ -163,14 +160,14 @@ pub fn started_commands(argv: &[String]) -> StartedCommands<'_> {
     StartedCommands { commands: commands.collect(), script_words }
 }
 
-/// The words of a shell script, without regard to what they mean; none if it is a single word, which no script is.
+/// Returns the words of a shell script, whatever they mean, except options.
 fn words_of_script(script: &str) -> impl Iterator<Item = &str> {
     let ends_word = |letter: char| letter.is_whitespace() || ";|&()<>{}`\"'$=".contains(letter);
     script.split(ends_word).filter(|word| !word.is_empty() && !word.starts_with('-'))
 }
 
 impl Wrapper {
-    /// Where in the words behind the wrapper the program may stand.
+    /// Returns the possible positions of the program among the words after the wrapper.
     fn programs(&self, words: &[String]) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         let mut seen = BTreeSet::new();
@@ -190,7 +187,7 @@ impl Wrapper {
             } else if self.flags.contains(&word.as_str()) || has_value(self.value_options, word) {
                 open.push(after(1));
             } else if word.starts_with('-') {
-                // Whether the next word is its value is not known.
+                // An unknown option: the next word may or may not be its value.
                 open.extend([after(1), after(2)]);
             } else if !state.is_behind {
                 let is_behind = self.subcommands.contains(&word.as_str());
@@ -210,7 +207,7 @@ impl Wrapper {
     }
 }
 
-/// How far a command line was read.
+/// A position in a command line, with what is still expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct State {
     at: usize,
@@ -218,7 +215,7 @@ struct State {
     n_operands: usize,
 }
 
-/// Whether an option carries its value itself: `--signal=9`, `-n10`.
+/// Returns true if an option includes its value: `--signal=9`, `-n10`.
 fn has_value(value_options: &[&str], word: &str) -> bool {
     let is_long = word.starts_with("--");
     if is_long {
@@ -246,7 +243,7 @@ mod tests {
         line.split(' ').map(ToOwned::to_owned).collect()
     }
 
-    /// The first words of the commands inside a command line.
+    /// Returns the first words of the commands within a command line.
     fn programs(line: &str) -> Vec<String> {
         let argv = words(line);
         started_commands(&argv).commands[1..].iter().map(|command| command[0].clone()).collect()

@@ -1,12 +1,12 @@
-//! The laws of planning, on random policies: same inputs, same plan; the order of packs does not matter; asking for
-//! less never lowers anything.
+//! Properties of planning on random policies: the same input gives the same plan, the order of packs does not
+//! matter, and asking for less never lowers anything.
 
 use probity_evidence::{Globs, Plan};
 use probity_policy::{PlanError, Policy, Request, compute};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Few names and patterns, so that packs meet in files, gates and precedence.
+/// Few names and patterns, so that packs share files, gates and precedence.
 fn pack(index: usize) -> impl Strategy<Value = Value> {
     let globs =
         prop::collection::vec(prop::sample::select(vec!["a/**", "b/**", "!a/x", "**/x", "*.md"]), 0..4);

@@ -1,13 +1,13 @@
-//! Whether changed paths look like build outputs, judged by their names alone: for hints and suggestions, never for a
-//! verdict.
+//! Judges build outputs by path names alone. [`output_root`] and [`OutputLook`] only serve hints and
+//! suggestions; [`code_in_output`] and its neighbors keep code that programs load out of every exemption.
 
 use super::table::{ECOSYSTEMS, Ecosystem, Loaded};
 use probity_evidence::Mark;
 use probity_paths::RepoPath;
 use std::collections::BTreeSet;
 
-/// The directory that a build tool wrote (or the file itself, where a tool writes single files), if the name of one above
-/// `path` says so: the topmost one.
+/// Returns the topmost directory above `path` whose name is that of a build output, or the file itself if
+/// tools write single files of that name.
 pub fn output_root(path: &RepoPath) -> Option<RepoPath> {
     let bytes = path.as_bytes();
     let mut above = path.lineage().filter(|above| above.len() < bytes.len());
@@ -16,20 +16,20 @@ pub fn output_root(path: &RepoPath) -> Option<RepoPath> {
     RepoPath::parse(root).ok()
 }
 
-/// Tells build outputs among changed paths: by their names, and by the marks that some of them put beside the others.
+/// Finds build outputs among changed paths: by name, and by marker files among them.
 #[derive(Debug, Default)]
 pub struct OutputLook {
     marked: BTreeSet<RepoPath>,
 }
 
 impl OutputLook {
-    /// Looks at all changed paths at once: a `CACHEDIR.TAG` among them speaks for its whole directory.
+    /// Takes all changed paths at once: a `CACHEDIR.TAG` among them marks its whole directory.
     pub fn of<'a>(changed: impl IntoIterator<Item = &'a RepoPath>) -> Self {
         let is_mark = |path: &&RepoPath| Mark::of_file_name(path.file_name()).is_some();
         Self { marked: changed.into_iter().filter(is_mark).filter_map(RepoPath::parent).collect() }
     }
 
-    /// The output that `path` seems to belong to, as in [`output_root`].
+    /// Returns the output that `path` seems to belong to, as [`output_root`] does.
     pub fn root_of(&self, path: &RepoPath) -> Option<RepoPath> {
         let by_mark =
             || path.lineage().find_map(|above| self.marked.iter().find(|it| it.as_bytes() == above));
@@ -45,13 +45,12 @@ impl OutputLook {
         }
     }
 
-    /// Whether `path` seems to be a build output.
     pub fn is_output(&self, path: &RepoPath) -> bool {
         self.root_of(path).is_some()
     }
 }
 
-/// Caches and reports of tools: none of them writes source code there, but interpreters would run it.
+/// Caches and reports of tools. No tool writes source code there, but interpreters would run it.
 const CACHES_WITHOUT_SOURCE: [&[u8]; 10] = [
     b"__pycache__",
     b"htmlcov",
@@ -65,10 +64,10 @@ const CACHES_WITHOUT_SOURCE: [&[u8]; 10] = [
     b".eslintcache",
 ];
 
-/// Names of files that interpreters load as code.
+/// Endings of files that interpreters load as code.
 const SOURCE_ENDINGS: [&[u8]; 5] = [b".py", b".pth", b".so", b".pyd", b".pyw"];
 
-/// Whether a path is source code in a cache that has none by itself: such a file is never exempt.
+/// Returns true for source code in a cache that normally contains none: such a file is never exempt.
 fn is_source_in_cache(path: &RepoPath) -> bool {
     let is_cache = |name: &[u8]| CACHES_WITHOUT_SOURCE.contains(&name) || name.ends_with(b".egg-info");
     SOURCE_ENDINGS.iter().any(|ending| path.file_name().ends_with(ending))
@@ -76,14 +75,15 @@ fn is_source_in_cache(path: &RepoPath) -> bool {
         && !path.segments().any(|name| name == b"site-packages")
 }
 
-/// Directories that tools of Python fill with directories, and with no module of their own: one directly in them would
-/// stand in for the package of that name (`import build`).
+/// Directories that Python tools fill with subdirectories but not with modules. A module directly in one
+/// would replace the package of that name (`import build`).
 const DIRECTORIES_WITHOUT_MODULES: [&[u8]; 2] = [b"build", b"dist"];
 
-/// Modules that Python runs whenever it starts. No package manager installs them.
+/// Modules that Python runs at every start. No package manager installs them.
 const STARTUP_MODULES: [&[u8]; 2] = [b"sitecustomize", b"usercustomize"];
 
-/// Why a path in a build output is judged all the same: programs load it by its name, and no tool writes it there.
+/// Returns why a path in a build output is judged nevertheless: programs load it by name, and no tool writes
+/// it there.
 pub fn code_in_output(path: &RepoPath) -> Option<&'static str> {
     if is_source_in_cache(path) || is_module_of_build(path) {
         Some("source code in a cache, where no tool writes any")
@@ -105,7 +105,7 @@ fn is_module_of_build(path: &RepoPath) -> bool {
         && !is_in_packages(path)
 }
 
-/// A startup module, or what lies in a package of that name, where Python looks for it.
+/// Matches a startup module, or a file in a package of that name, where Python looks for it.
 fn is_startup_module(path: &RepoPath) -> bool {
     let names: Vec<&[u8]> = path.segments().collect();
     let is_place = |above: &[&[u8]]| {
@@ -116,8 +116,8 @@ fn is_startup_module(path: &RepoPath) -> bool {
     (1..names.len()).any(|at| is_place(&names[..at]) && stem(names[at]))
 }
 
-/// Programs of the system that scripts start, and that no package brings. `npm` asks `node_modules/.bin` first, an
-/// activated environment its `bin`.
+/// System programs that scripts start and that no package provides. `npm` searches `node_modules/.bin` first,
+/// an activated environment its `bin`.
 const SYSTEM_PROGRAMS: [&[u8]; 22] = [
     b"[", b"awk", b"bash", b"cat", b"cp", b"dash", b"diff", b"echo", b"env", b"false", b"find", b"git",
     b"grep", b"ls", b"make", b"mkdir", b"mv", b"rm", b"sed", b"sh", b"test", b"true",
@@ -137,16 +137,16 @@ fn is_system_program(path: &RepoPath) -> bool {
 const ENVIRONMENT_DIRECTORIES: [&[u8]; 9] =
     [b"bin", b"Scripts", b"lib", b"lib64", b"Lib", b"include", b"share", b"etc", b"src"];
 
-/// Whether a path in the virtual environment `root` is source code that no tool puts there. An environment that is called
-/// `env` is also a package of that name.
+/// Returns true for source code in the virtual environment `root` that no tool puts there. An environment
+/// called `env` is also an importable package of that name.
 pub fn is_module_of_environment(root: &RepoPath, path: &RepoPath) -> bool {
     let mut below = path.segments().skip(root.segments().count());
     SOURCE_ENDINGS.iter().any(|ending| path.file_name().ends_with(ending))
         && below.next().is_some_and(|first| !ENVIRONMENT_DIRECTORIES.contains(&first))
 }
 
-/// Whether a path is a test, a fixture of tests or a mock in a directory of reports: pytest and Jest load such files
-/// wherever they lie in a tree.
+/// Returns true for a test, a test fixture or a mock in a directory of reports: pytest and Jest load such
+/// files anywhere in a tree.
 fn is_test_among_reports(path: &RepoPath) -> bool {
     let name = path.file_name();
     let is_python = name == b"conftest.py"
@@ -156,7 +156,7 @@ fn is_test_among_reports(path: &RepoPath) -> bool {
         && is_report(path)
 }
 
-/// Whether the topmost directory of a path that the table names holds reports.
+/// Returns true if the topmost directory of a path that is in the table contains reports.
 fn is_report(path: &RepoPath) -> bool {
     let bytes = path.as_bytes();
     let above = path.lineage().filter(|above| above.len() < bytes.len());
@@ -169,16 +169,16 @@ fn is_report(path: &RepoPath) -> bool {
     above.into_iter().find_map(rows).is_some_and(|rows| rows.contains(&Loaded::Nothing))
 }
 
-/// Whether a path lies among installed packages, which hold files of every name.
+/// Returns true if a path is among installed packages, which contain files of any name.
 fn is_in_packages(path: &RepoPath) -> bool {
     path.segments().any(|name| matches!(name, b"site-packages" | b"node_modules" | b"__pypackages__"))
 }
 
-/// Groups of entry points that name commands: nothing loads them before somebody starts the command.
+/// Entry-point groups that name commands: nothing loads them until someone starts the command.
 const COMMAND_GROUPS: [&[u8]; 2] = [b"console_scripts", b"gui_scripts"];
 
-/// Whether a path is the list of entry points of a package that lies in the tree itself. (That of an installed package is
-/// as much a part of it as its code.)
+/// Returns true if a path is the entry-point list of a package in the tree itself. (That of an installed
+/// package belongs to the package, like its code.)
 pub fn is_entry_points_file(path: &RepoPath) -> bool {
     let holder = path.parent();
     path.file_name() == b"entry_points.txt"
@@ -189,7 +189,8 @@ pub fn is_entry_points_file(path: &RepoPath) -> bool {
         })
 }
 
-/// Whether entry points name code that other programs load: plugins of pytest, of setuptools, of anything.
+/// Returns true if entry points name code that other programs load: plugins of pytest, setuptools or anything
+/// else.
 pub fn declares_plugins(entry_points: &[u8]) -> bool {
     let lines = entry_points.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii);
     let groups = lines.filter_map(|line| line.strip_prefix(b"["));

@@ -1,8 +1,8 @@
-//! What builds write: proposals for `build_outputs`, recognition by content, and what a path looks like.
+//! Build outputs: proposals for `build_outputs`, recognition by marker files, and judgment by name.
 //!
-//! Careful by choice: an exemption hides changes. A pattern is proposed only if its ecosystem is in the tree, only under
-//! the name that the tool uses by itself, and never for a directory in which git keeps files. [`table`] is the one place
-//! that knows the tools.
+//! Conservative by design, because an exemption hides changes. A pattern is proposed only if its ecosystem is
+//! in the tree, only for the tool's default name, and never for a directory in which git tracks files. Only
+//! [`table`] knows the tools.
 
 mod look;
 mod recognize;
@@ -18,29 +18,27 @@ use std::collections::BTreeSet;
 pub(crate) use table::Ecosystem;
 use table::{Beside, ECOSYSTEMS, GO_MODULE, Output, Place, name_matches};
 
-/// More kept directories than this under one name mean that the name is no output here.
+/// A name with more tracked directories than this is not an output in this tree.
 const MAX_EXCLUSIONS: usize = 10;
 
-/// A pattern for `build_outputs`, and the file that speaks for it.
+/// A proposed pattern for `build_outputs`, and the file that supports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// The pattern.
     pub pattern: String,
-    /// The ecosystem whose tools write there.
     pub ecosystem: &'static str,
-    /// The file that makes a build tool write there; of an exclusion, the file that git keeps there.
+    /// The file that makes a tool write there; for an exclusion, the tracked file.
     pub because: RepoPath,
 }
 
-/// The text of a file of the tree, if it can be read.
+/// Reads the text of a file in the tree, if possible.
 pub type ReadText<'a> = &'a dyn Fn(&RepoPath) -> Option<String>;
 
-/// Proposes `build_outputs` for a tree with these files, ecosystem by ecosystem. Hand in the files that the tree is meant
-/// to keep (the tracked ones, where there is version control).
+/// Proposes `build_outputs` for a tree, ecosystem by ecosystem. `files` are those that the tree is meant to
+/// keep (the tracked ones, if there is version control).
 pub fn propose_build_outputs(files: &[RepoPath], read: ReadText<'_>) -> Vec<Proposal> {
     let mut proposals = Proposals::default();
     for ecosystem in ECOSYSTEMS {
-        // The first marker of the row that is there speaks for it, and of several the topmost.
+        // Chooses the first marker of the row that exists, and the topmost of several.
         let rank = |file: &RepoPath| {
             let row = ecosystem.markers.iter().position(|marker| name_matches(marker, file.file_name()))?;
             Some((row, file.segments().count()))
@@ -66,12 +64,12 @@ pub fn propose_build_outputs(files: &[RepoPath], read: ReadText<'_>) -> Vec<Prop
         }
     }
     let mut seen = BTreeSet::new();
-    // The last pattern that matches decides, so exclusions come after everything that they take out again.
+    // The last matching pattern decides, so exclusions come after the patterns they restrict.
     let all = proposals.found.into_iter().chain(proposals.exclusions);
     all.filter(|proposal| seen.insert(proposal.pattern.clone())).collect()
 }
 
-/// Directories or files that git keeps under a name of the table, each with a file that proves it.
+/// Tracked directories or files with a name of the table, each with a file that proves it.
 type Kept = Vec<(Vec<u8>, RepoPath)>;
 
 #[derive(Default)]
@@ -81,7 +79,8 @@ struct Proposals {
 }
 
 impl Proposals {
-    /// Adds a pattern for what is written wherever a tool runs, with exclusions (ending in `end`) for what git keeps.
+    /// Adds a pattern for what a tool writes wherever it runs, with exclusions (ending in `end`) for tracked
+    /// files.
     fn add_anywhere(
         &mut self,
         ecosystem: &Ecosystem,
@@ -99,7 +98,7 @@ impl Proposals {
             .iter()
             .filter_map(|(place, file)| Some(proposal(format!("!{}{end}", exactly(place)?), file)))
             .collect();
-        // What no pattern can name could not be taken out again.
+        // A path that no pattern can express could not be excluded again.
         if kept.len() <= MAX_EXCLUSIONS && excluded.len() == kept.len() {
             self.found.push(proposal(pattern, marker));
             self.exclusions.extend(excluded);
@@ -107,7 +106,7 @@ impl Proposals {
     }
 }
 
-/// The topmost directories that `is_output` names and that hold files to keep.
+/// Returns the topmost directories for which `is_output` holds and that contain tracked files.
 fn kept_below(files: &[RepoPath], is_output: impl Fn(&[u8]) -> bool) -> Kept {
     let mut kept = Kept::new();
     for file in files {
@@ -139,7 +138,7 @@ fn propose_beside(
     }
 }
 
-/// Directories (empty at the root) that hold a marker, each with the first marker in it.
+/// Returns the directories (empty at the root) that contain a marker, each with its first marker.
 fn directories_with(beside: &Beside, files: &[RepoPath], read: ReadText<'_>) -> Vec<(Vec<u8>, RepoPath)> {
     let mut holders: Vec<(Vec<u8>, RepoPath)> = Vec::new();
     for file in files.iter().filter(|file| is_marker(beside.markers, file)) {
@@ -158,7 +157,7 @@ fn directories_with(beside: &Beside, files: &[RepoPath], read: ReadText<'_>) -> 
     holders
 }
 
-/// Whether a `Cargo.toml` is the root of a workspace, and so has a `target` of its own.
+/// Returns true if a `Cargo.toml` is the root of a workspace, and therefore has its own `target`.
 fn declares_workspace(manifest: &str) -> bool {
     manifest.lines().any(|line| {
         let line = line.trim_start();
@@ -166,8 +165,8 @@ fn declares_workspace(manifest: &str) -> bool {
     })
 }
 
-/// The programs that `go build` leaves in the directory where it runs: named after the directory of `main.go`, or after
-/// the module.
+/// Proposes the programs that `go build` leaves in its working directory: named after the directory of
+/// `main.go`, or after the module.
 fn propose_go_programs(
     ecosystem: &Ecosystem,
     files: &[RepoPath],
@@ -197,7 +196,7 @@ fn propose_go_programs(
     }
 }
 
-/// The last name of a module path, without a version behind it: `shop` of `example.org/shop/v2`.
+/// Returns the last segment of a module path without its version: `shop` for `example.org/shop/v2`.
 fn go_module_name(text: &str) -> Option<String> {
     let module = text.lines().find_map(|line| line.trim().strip_prefix("module "))?;
     let mut names = module.trim().trim_matches('"').rsplit('/');
@@ -231,8 +230,8 @@ fn is_kept(place: &[u8], files: &[RepoPath]) -> bool {
     files.iter().any(|file| file.is_covered_by(place))
 }
 
-/// The pattern for exactly this path, whose name may hold characters that are special in patterns; `None` when the name
-/// is no text and so cannot stand in `probity.toml`, or begins with `!`, which no pattern can say exactly.
+/// Returns the pattern that matches exactly this path, escaping special characters. `None` if the path is not
+/// UTF-8 and so cannot be in `probity.toml`, or if it begins with `!`, which cannot be escaped.
 fn exactly(path: &[u8]) -> Option<String> {
     let name = std::str::from_utf8(path).ok().filter(|name| !name.starts_with('!'))?;
     let mut pattern = String::new();
@@ -262,7 +261,7 @@ mod tests {
         proposals(names).into_iter().map(|proposal| proposal.pattern).collect()
     }
 
-    /// Which of these paths the proposals for a tree exempt.
+    /// Returns which of these paths the proposals for a tree exempt.
     fn exempt<'a>(names: &[&str], asked: &[&'a str]) -> Vec<&'a str> {
         let scope = Scope::parse(&patterns(names)).expect("valid patterns");
         asked.iter().copied().filter(|name| scope.lets_in(&files(&[name])[0])).collect()

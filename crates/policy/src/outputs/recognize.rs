@@ -1,8 +1,8 @@
-//! Recognition of build outputs by what a directory is: a cache that says so, or a virtual environment.
+//! Recognizes build outputs by marker files: cache directory tags and virtual environments.
 //!
-//! A mark is a claim of its author, so it counts only where somebody else agrees: git keeps nothing there, and the
-//! directory was marked before the run, or the project's ignore rules of the start name it, or its name is one that the
-//! tool uses by itself. A mark that a command drops into a source directory hides nothing.
+//! Anyone can create a marker, so it counts only with independent support: git tracks nothing in the
+//! directory, and it was marked before the run, or the ignore rules at the start cover it, or it has the
+//! tool's default name. A marker that a command drops into a source directory therefore hides nothing.
 
 use super::table::{ECOSYSTEMS, VIRTUAL_ENVIRONMENTS};
 use probity_evidence::{Mark, RecognizedBecause, RecognizedOutput};
@@ -12,16 +12,14 @@ use std::collections::BTreeMap;
 /// The first line of every cache directory tag (<https://bford.info/cachedir/>).
 const CACHEDIR_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
-/// A directory with a valid mark, not yet judged.
+/// A directory with a valid marker, before recognition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MarkedDirectory {
-    /// The directory.
     pub path: RepoPath,
-    /// Its mark.
     pub mark: Mark,
 }
 
-/// Whether a file with this content is the mark and no file that happens to have its name.
+/// Returns true if the content is that of a marker, not of a file that happens to have its name.
 pub fn is_valid_mark(mark: Mark, content: &[u8]) -> bool {
     match mark {
         Mark::CacheDirectory => content.starts_with(CACHEDIR_SIGNATURE),
@@ -29,7 +27,7 @@ pub fn is_valid_mark(mark: Mark, content: &[u8]) -> bool {
     }
 }
 
-/// Whether the tools that write this mark use the directory's name by themselves.
+/// Returns true if the directory has a default name of the tools that write this marker.
 fn is_tool_name(mark: Mark, directory: &RepoPath) -> bool {
     let is = |name: &&str| name.as_bytes() == directory.file_name();
     match mark {
@@ -40,16 +38,16 @@ fn is_tool_name(mark: Mark, directory: &RepoPath) -> bool {
     }
 }
 
-/// `home = /usr/bin`: where the interpreter of a virtual environment comes from.
+/// Matches `home = /usr/bin`, the location of a virtual environment's interpreter.
 fn is_home_line(line: &[u8]) -> bool {
     let Some(at) = line.iter().position(|&byte| byte == b'=') else { return false };
     let (key, value) = (line[..at].trim_ascii(), line[at + 1..].trim_ascii());
     key.eq_ignore_ascii_case(b"home") && !value.is_empty()
 }
 
-/// Recognizes build outputs among the marked directories of the start and of the end of a run. `is_kept` says whether
-/// git tracks anything in a directory, `is_project` whether a tool may have made the directory there by itself,
-/// `is_ignored` whether the ignore rules of the start name it.
+/// Recognizes build outputs among the directories marked at the start and at the end of a run. `is_kept`: git
+/// tracks something in the directory. `is_project`: a tool may have created the directory there on its own.
+/// `is_ignored`: the ignore rules at the start cover it.
 pub fn recognize(
     at_start: &[MarkedDirectory],
     at_end: &[MarkedDirectory],
@@ -72,7 +70,7 @@ pub fn recognize(
             add(marked, RecognizedBecause::Ignored);
         }
     }
-    // What lies in a recognized directory needs no recognition of its own.
+    // Directories inside a recognized one are already covered.
     let all: Vec<RecognizedOutput> = found.into_values().collect();
     let is_inner = |it: &RecognizedOutput| {
         all.iter().any(|other| other.path != it.path && it.path.is_covered_by(other.path.as_bytes()))

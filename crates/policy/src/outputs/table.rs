@@ -1,20 +1,19 @@
-//! What the tools of each ecosystem write into a tree, as one table, and what programs load from there.
+//! The table of what the tools of each ecosystem write into a tree, and what programs load from there.
 //!
-//! Only names that a tool uses by itself stand here. A name that people use for sources too (`dist`, `build`, `coverage`)
-//! is an output only beside the file that makes the tool write there.
+//! It lists only names that a tool uses by default. A name that people also use for sources (`dist`, `build`,
+//! `coverage`) is an output only beside the file that makes the tool write there.
 
 /// The tools of one language or platform, and what they leave behind.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ecosystem {
-    /// Its name, for people.
     pub(crate) name: &'static str,
-    /// Files that show that a tree uses it, the plainest first. A `*` stands for any letters.
+    /// Files that show that a tree uses it, the most obvious first. A `*` matches any letters.
     pub(crate) markers: &'static [&'static str],
     /// Directories that its tools write wherever they run.
     pub(crate) directories: &'static [Output],
     /// Files that its tools write wherever they run.
     pub(crate) files: &'static [Output],
-    /// Directories whose names alone say too little.
+    /// Directories with ambiguous names, recognized only beside certain files.
     pub(crate) beside: &'static [Beside],
 }
 
@@ -23,33 +22,31 @@ pub(crate) struct Ecosystem {
 pub(crate) struct Beside {
     /// The files that make the tool write there.
     pub(crate) markers: &'static [&'static str],
-    /// Beside which of them.
     pub(crate) place: Place,
-    /// The directories.
     pub(crate) directories: &'static [Output],
 }
 
 /// A directory or file that a tool writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Output {
-    /// Its last names.
+    /// Its last path segments.
     pub(crate) name: &'static str,
-    /// What programs load from it. Every row has an answer: what is loaded must not be exempt as a whole.
+    /// Required for every row: an output that programs load from must not be exempt as a whole.
     pub(crate) loaded: Loaded,
 }
 
 /// What programs load from an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loaded {
-    /// Nothing: reports, logs and records, which no program takes for code or for an answer.
+    /// Nothing: reports, logs and records, which no program takes for code or for a result.
     Nothing,
-    /// Only what the tool that wrote it made of the sources: compiled code, results of checks. The tool itself decides
-    /// whether that is up to date, and believes it.
+    /// Only what the tool itself derived from the sources: compiled code, results of checks. The tool decides
+    /// whether it is up to date, and trusts it.
     OwnResults,
-    /// Packages that were installed, or what says where they are: these directories and files of
-    /// [`crate::imports::IMPORT_DIRECTORIES`], at it or below it.
+    /// Installed packages, or a record of where they are: these entries of
+    /// [`crate::imports::IMPORT_DIRECTORIES`], at the output or below it.
     Packages(&'static [&'static str]),
-    /// The entry points of packages, which name code that other programs load; nothing else.
+    /// Only the entry points of packages, which name code that other programs load.
     EntryPoints,
 }
 
@@ -65,11 +62,10 @@ const fn packages(name: &'static str, below: &'static [&'static str]) -> Output 
     Output { name, loaded: Loaded::Packages(below) }
 }
 
-/// Where a tool writes: beside each of its files, or beside the topmost only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Each,
-    /// A Cargo workspace: the topmost `Cargo.toml`, and every one below that declares a workspace of its own.
+    /// Beside the topmost `Cargo.toml`, and each one below that declares its own workspace.
     CargoWorkspace,
 }
 
@@ -77,7 +73,7 @@ const fn each(markers: &'static [&'static str], directories: &'static [Output]) 
     Beside { markers, place: Place::Each, directories }
 }
 
-/// The names of virtual environments that guides and tools use. A directory is one only with its `pyvenv.cfg`.
+/// Usual names of virtual environments. A directory is one only if it contains a `pyvenv.cfg`.
 pub(crate) const VIRTUAL_ENVIRONMENTS: &[&str] = &[".venv", "venv", "env", "ENV"];
 
 pub(crate) const CARGO: &str = "Cargo.toml";
@@ -125,7 +121,7 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
         beside: &[
             each(&["pyproject.toml", "setup.py"], &[results("dist"), results("build")]),
             each(&["mkdocs.yml", "mkdocs.yaml"], &[reports("site")]),
-            // Sphinx, as its own Makefile and guides call it.
+            // Sphinx, as its own Makefile and guides name it.
             each(&["conf.py"], &[reports("_build")]),
         ],
     },
@@ -156,7 +152,7 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
             reports("yarn-error.log"),
         ],
         beside: &[
-            // Where nyc, c8, Jest and Vitest put their reports.
+            // Reports of nyc, c8, Jest and Vitest.
             each(&["package.json"], &[reports("coverage")]),
             each(&["vite.config.*", "webpack.config.*", "angular.json", "tsup.config.*"], &[results("dist")]),
             each(&["nuxt.config.*"], &[results(".output")]),
@@ -179,7 +175,7 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
         name: "Go",
         markers: &[GO_MODULE],
         directories: &[],
-        // `go test -c`, the profiles of `go test` as its own documentation names them, and the debugger.
+        // `go test -c`, profiles as named in the documentation of `go test`, and the debugger.
         files: &[
             results("*.test"),
             results("coverage.out"),
@@ -282,30 +278,29 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
 ];
 
 impl Ecosystem {
-    /// Whether a directory is one that its tools write wherever they run.
+    /// Returns true for a directory that its tools write wherever they run.
     pub(crate) fn writes_directory(&self, directory: &[u8]) -> bool {
         self.directories.iter().any(|output| Self::is_named(directory, output.name))
     }
 
-    /// Whether a file is one that its tools write wherever they run.
+    /// Returns true for a file that its tools write wherever they run.
     pub(crate) fn writes_file(&self, path: &[u8]) -> bool {
         self.files.iter().any(|output| Self::is_named(path, output.name))
     }
 
-    /// Everything that its tools write.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = &Output> {
         let beside = self.beside.iter().flat_map(|beside| beside.directories);
         self.directories.iter().chain(self.files).chain(beside)
     }
 
-    /// Whether the last names of a path are those of a row, as `.yarn/unplugged` or `*.egg-info`.
+    /// Returns true if a path ends with the segments of a row, such as `.yarn/unplugged` or `*.egg-info`.
     pub(crate) fn is_named(path: &[u8], row: &str) -> bool {
         let mut names = path.rsplit(|&byte| byte == b'/');
         row.rsplit('/').all(|wanted| names.next().is_some_and(|name| name_matches(wanted, name)))
     }
 }
 
-/// Whether a name is `pattern`, in which one `*` stands for any letters.
+/// Matches a name against `pattern`, in which one `*` matches any letters.
 pub(crate) fn name_matches(pattern: &str, name: &[u8]) -> bool {
     match pattern.split_once('*') {
         None => name == pattern.as_bytes(),
@@ -331,8 +326,8 @@ mod tests {
         assert!(!Ecosystem::is_named(b"unplugged", ".yarn/unplugged"));
     }
 
-    /// Packages are protected by name: a row that says `Packages` must name directories that the imports know, and
-    /// each of these must lie at the row or below it.
+    /// Packages are protected by name: a `Packages` row must name directories known to the imports, and each
+    /// of them must be the row or below it.
     #[test]
     fn every_row_that_holds_packages_is_known_to_the_imports() {
         use crate::imports::{IMPORT_DIRECTORIES, any_imports};
