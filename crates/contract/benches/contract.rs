@@ -1,4 +1,4 @@
-//! What the budgets of this crate are measured by: a verdict on large runs, claims in a large text.
+//! Benchmarks for the time budgets of this crate: a verdict on large runs, claims in a large text.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use probity_contract::claims::{KnownNames, recognise};

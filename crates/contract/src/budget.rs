@@ -1,4 +1,4 @@
-//! The budget of a change before it starts: what headroom the tree has.
+//! The budget of a change before it starts: the headroom that the tree has.
 
 use crate::run::GatePreview;
 use probity_policy::{Severity, Strictness, StrictnessProfile};
@@ -6,34 +6,35 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a change may cost. `None` means that there is no limit.
+/// The limits of a change. `None` means unlimited.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Budget {
-    /// The run that it is reckoned from.
+    /// The analysis run that it is computed from.
     pub run_id: String,
-    /// How many new findings of each severity may appear in scope.
+    /// Maximum number of new findings in scope, by severity.
     pub new_findings: BTreeMap<Severity, Option<u64>>,
-    /// How far the health may fall.
+    /// Maximum loss of health.
     pub health_loss: Option<u64>,
-    /// Whether symbols in scope may get worse.
+    /// True if symbols in scope may get worse.
     pub may_worsen_symbols: bool,
-    /// What the tree has now.
+    /// The current state of the tree.
     pub current: CurrentState,
-    /// Whether the gates fail already. It withholds nothing: a gate that failed before is not this patch's.
+    /// True if the gates already fail. This restricts nothing: a failure that existed before is not charged
+    /// to the change.
     pub gate_fails_already: Option<bool>,
 }
 
-/// What a run says in numbers.
+/// The state of a tree in numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CurrentState {
-    /// The health, if it could be told.
+    /// The health, if known.
     pub health: Option<i64>,
-    /// How many findings there are, by severity.
+    /// Number of findings, by severity.
     pub findings: BTreeMap<Severity, u64>,
 }
 
 impl CurrentState {
-    /// A health and how many findings of which severity; those that are not named there are none of.
+    /// Combines a health and finding counts; severities without a count get zero.
     pub fn new(health: Option<i64>, findings: impl IntoIterator<Item = (Severity, u64)>) -> Self {
         let mut all: BTreeMap<Severity, u64> = Severity::ALL.iter().map(|&severity| (severity, 0)).collect();
         all.extend(findings);
@@ -41,7 +42,7 @@ impl CurrentState {
     }
 }
 
-/// Reckons the budget of a change that starts from a run.
+/// Computes the budget of a change that starts from a run.
 pub fn budget(
     run_id: String,
     current: CurrentState,

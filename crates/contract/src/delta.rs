@@ -1,4 +1,4 @@
-//! What changed between two runs, by the ids of their findings. Run-relative: the baseline plays no part.
+//! The difference between two analysis runs, by finding id. The baseline plays no part.
 
 use crate::profile::Profile;
 use crate::run::Run;
@@ -14,58 +14,49 @@ pub enum DeltaVerdict {
     Improved,
     /// Only worse.
     Regressed,
-    /// Better in one way, worse in another.
+    /// Better in some ways, worse in others.
     Mixed,
-    /// Neither.
+    /// Neither better nor worse.
     Stable,
-    /// The runs were made differently.
+    /// The runs cannot be compared.
     Incomparable,
-    /// There was nothing to compare, and nothing had to be.
+    /// There was nothing to compare, and no need to.
     NotApplicable,
 }
 
-/// Why two runs cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Incomparable {
-    /// The analysis was asked to do different things.
     DifferentSettings,
-    /// The analysis is not of the same version.
     DifferentAnalyser,
 }
 
-/// Why two runs give no verdict.
+/// Why two runs do not permit a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeltaRefusal {
     /// The after-run is the before-run.
     AfterRunNotNew,
-    /// The runs were made differently.
+    /// The settings or analyzer versions differ.
     IncomparableRuns,
 }
 
-/// The delta of two runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StructuralDelta {
-    /// In one word.
     pub verdict: DeltaVerdict,
     /// Health after minus health before; `None` if either is unknown.
     pub health_delta: Option<i64>,
-    /// Findings that are new.
+    /// New findings.
     pub regressions: BTreeSet<String>,
     /// Findings that are gone.
     pub improvements: BTreeSet<String>,
-    /// How many findings stayed; `None` if the runs cannot be compared.
+    /// Number of findings in both runs; `None` if the runs cannot be compared.
     pub unchanged: Option<usize>,
-    /// Why the runs cannot be compared.
     pub incomparable_because: BTreeSet<Incomparable>,
-    /// Whether both are the same run.
     pub same_run: bool,
-    /// Why the runs give no verdict on the patch.
     pub verify_reason: Option<DeltaRefusal>,
 }
 
-/// Compares two runs for a patch of `profile`.
 pub fn structural_delta(before: &Run, after: &Run, profile: Profile) -> StructuralDelta {
     let same_run = before.run_id == after.run_id;
     let incomparable_because = incomparable(before, after);
@@ -89,7 +80,7 @@ pub fn structural_delta(before: &Run, after: &Run, profile: Profile) -> Structur
     if empty.incomparable_because.is_empty() { compared(before, after, empty) } else { empty }
 }
 
-/// Why two runs cannot be compared; empty if they can.
+/// Returns why two runs cannot be compared; empty if they can.
 pub(crate) fn incomparable(before: &Run, after: &Run) -> BTreeSet<Incomparable> {
     let mut because = BTreeSet::new();
     if before.settings != after.settings {
@@ -123,7 +114,8 @@ fn compared(before: &Run, after: &Run, empty: StructuralDelta) -> StructuralDelt
     }
 }
 
-/// The ids of a run, sorted and each once: a sorted list beats a tree on a hundred thousand of them.
+/// Returns the sorted, unique finding ids of a run. At a hundred thousand of them a sorted list is faster
+/// than a tree.
 fn ids(run: &Run) -> Vec<&str> {
     let mut ids: Vec<&str> = run.findings.iter().map(|finding| finding.id.as_str()).collect();
     ids.sort_unstable();
@@ -131,7 +123,7 @@ fn ids(run: &Run) -> Vec<&str> {
     ids
 }
 
-/// What is in `a` and not in `b`; both sorted.
+/// Returns what is in `a` but not in `b`, both sorted.
 fn minus(a: &[&str], b: &[&str]) -> BTreeSet<String> {
     let mut rest = b.iter().peekable();
     let mut is_new = |id: &str| {

@@ -1,7 +1,7 @@
-//! The end of a finish: one pipeline in a fixed order, and what its answer is.
+//! The finish pipeline: its fixed order of steps, and the status it leads to.
 //!
-//! hygiene → scope check → verify → receipt. The first step that stops decides; what comes after it is named as not
-//! reached, and never as passed (law 6).
+//! hygiene → scope check → verify → receipt. The first step that stops decides; later steps are reported as
+//! not reached, never as passed (law 6).
 
 use crate::words::{ContractReason, ContractStatus};
 use probity_intents::hygiene::FinishBlockReason;
@@ -10,65 +10,58 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What became of the receipt.
+/// The outcome of writing the receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReceiptOutcome {
-    /// It was made.
+    /// The receipt was created.
     Created,
-    /// It could not be made.
+    /// The receipt could not be created.
     Failed,
-    /// It was not asked for.
+    /// No receipt was requested.
     Skipped,
 }
 
-/// What the steps of a finish said. A step after one that stopped was not taken.
+/// How far a finish came, and what its last step said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pipeline {
-    /// The intent waits; nothing was done.
+    /// The intent is still waiting; no step was taken.
     Queued,
-    /// Hygiene blocks.
     HygieneBlocks(FinishBlockReason),
-    /// The scope check stops.
     ScopeCheckExpired,
-    /// The scope check stops.
     ScopeCheckViolated,
-    /// The verdict stops, with its reason.
     NotAccepted {
         /// Violated, unverified or expired.
         status: ContractStatus,
-        /// Why.
         reason: Option<ContractReason>,
     },
-    /// Everything was accepted.
     Accepted {
-        /// Whether the verdict saw changes that are not part of this one.
+        /// True if the verdict saw changes that are not part of this one.
         externally_changed: bool,
-        /// What became of the receipt.
         receipt: ReceiptOutcome,
-        /// Every dirty path outside the scope, whosever it is.
+        /// Every uncommitted path outside the scope, attributed or not.
         dirty_outside_scope: BTreeSet<RepoPath>,
     },
 }
 
-/// A step of the pipeline.
+/// A step of the finish pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishStep {
-    /// Whose the uncommitted changes are.
+    /// Attributes the uncommitted changes.
     Hygiene,
-    /// Whether only declared paths changed.
+    /// Checks that only declared paths changed.
     ScopeCheck,
-    /// The patch contract.
+    /// Checks the patch contract.
     Verify,
-    /// The review summary.
+    /// Writes the receipt.
     Receipt,
 }
 
 const STEPS: [FinishStep; 4] =
     [FinishStep::Hygiene, FinishStep::ScopeCheck, FinishStep::Verify, FinishStep::Receipt];
 
-/// What the one who finishes should do next.
+/// What the caller should do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words are the advice")]
@@ -84,37 +77,31 @@ pub enum FinishNextStep {
     RetryReceipt,
     ClearIntent,
     ReportExternalChanges,
-    /// Said where an accepted change is not committed yet; the rules here know no commits.
+    /// Used if an accepted change is not committed yet; set by the caller, because these rules do not know
+    /// about commits.
     CommitChange,
 }
 
 /// Uncommitted changes outside the scope of an accepted change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ExternalChanges {
-    /// How many paths.
     pub count: usize,
-    /// Which.
     pub paths: BTreeSet<RepoPath>,
 }
 
-/// The answer to a finish.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FinishStatus {
-    /// In one word.
     pub status: ContractStatus,
-    /// Why.
     pub reason: Option<ContractReason>,
-    /// Whether the claim is free again.
+    /// True if the claim is free again.
     pub intent_cleared: bool,
-    /// Uncommitted changes that are not this change's, if it was accepted.
+    /// Uncommitted changes outside the scope, if the change was accepted.
     pub external_changes: Option<ExternalChanges>,
-    /// The steps that were not taken.
+    /// Steps that were not taken.
     pub not_reached: Vec<FinishStep>,
-    /// What to do next.
     pub next_step: Option<FinishNextStep>,
 }
 
-/// Turns what the steps said into the answer.
 pub fn finish_status(pipeline: &Pipeline, auto_clear: bool) -> FinishStatus {
     match pipeline {
         Pipeline::Queued => stopped(

@@ -4,15 +4,16 @@
 //! May use: core, evidence, intents, paths, policy.
 //! Must not know: a file, a clock, git, how a receipt is stored or signed.
 //!
-//! * [`profile`]: which checks apply to a patch, derived from its changed files.
-//! * [`structural_delta`]: what changed between two runs.
-//! * [`verify`]: the verdict on a patch, inside its scope.
-//! * [`finish_status`]: the answer of the finish pipeline.
-//! * [`claims`]: what an author says about a change, against the facts.
-//! * [`weigh`]: what a verdict leads to under a strictness; [`budget`]: what headroom a change has before it starts.
+//! * [`profile`]: the checks that apply to a patch, derived from its changed files.
+//! * [`structural_delta`]: what changed between two analysis runs.
+//! * [`verify`]: the verdict on a patch within its scope.
+//! * [`finish_status`]: the outcome of the finish pipeline.
+//! * [`claims`]: what an author says about a change, checked against the facts.
+//! * [`weigh`]: the consequence of a verdict under a strictness; [`budget`]: the headroom of a change before
+//!   it starts.
 //! * [`receipt`]: the document that a finished change leaves; [`markdown`]: the same for a pull request.
-//! * [`outputs`]: a review in the forms of CI services.
-//! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
+//! * [`outputs`]: a review in the formats of CI services.
+//! * [`vectors`]: runs these functions on conformance vectors, for `probity conformance`.
 
 mod budget;
 pub mod claims;

@@ -1,14 +1,12 @@
-//! A receipt as Markdown, for a pull request. It shows what the document says and judges nothing.
+//! Renders a receipt as Markdown for a pull request. It shows the document and judges nothing.
 
 use crate::profile::{Check, CheckOutcome, Profile};
 use crate::words::{ContractReason, ContractStatus};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The most items that one list shows.
 const SHOWN: usize = 20;
 
-/// Renders a receipt.
 pub fn markdown(receipt: &Value) -> String {
     let mut page = String::new();
     let status = text(&receipt["outcome"]["status"]);
@@ -57,7 +55,7 @@ pub fn markdown(receipt: &Value) -> String {
     page
 }
 
-/// The table of the two runs and the numbers.
+/// Writes the table of runs and numbers.
 fn facts(page: &mut String, receipt: &Value) {
     let rows = [
         ("Kind", profile(&text(&receipt["profile"]["profile"]))),
@@ -77,12 +75,11 @@ fn facts(page: &mut String, receipt: &Value) {
     line(page, table.trim_end());
 }
 
-/// What kind of change it is; the word itself, if a later version wrote it.
+/// Returns the description of a profile; an unknown word of a later version is returned unchanged.
 fn profile(word: &str) -> String {
     word.parse::<Profile>().map_or_else(|_| word.to_owned(), Profile::words)
 }
 
-/// The health before and after, and what lies between them.
 fn health(receipt: &Value) -> String {
     let score = |value: &Value| value.as_i64();
     let now = score(&receipt["health"]["score"]).or(score(&receipt["after"]["health"]));
@@ -93,7 +90,7 @@ fn health(receipt: &Value) -> String {
     }
 }
 
-/// Two scores and the difference, as `90 → 88 (−2)`.
+/// Formats two scores and their difference: `90 → 88 (−2)`.
 pub fn health_change(before: i64, after: i64) -> String {
     match after.saturating_sub(before) {
         0 => format!("{after} (no change)"),
@@ -101,7 +98,7 @@ pub fn health_change(before: i64, after: i64) -> String {
     }
 }
 
-/// A difference with its sign.
+/// Formats a difference with its sign.
 fn change(delta: i64) -> String {
     match delta {
         0 => "no change".to_owned(),
@@ -110,7 +107,7 @@ fn change(delta: i64) -> String {
     }
 }
 
-/// The new findings with place and words. Receipts that were kept before these were part of them have the ids alone.
+/// Writes the new findings with location and message. Older receipts contain only the ids.
 fn findings(page: &mut String, receipt: &Value) {
     let of_others = |finding: &&Value| finding["in_scope"] == Value::Bool(false);
     let known = receipt["new_findings"].as_array();
@@ -138,7 +135,7 @@ fn findings(page: &mut String, receipt: &Value) {
     }
 }
 
-/// The claims that were checked, each with its sentence. Receipts that were kept before have the objections alone.
+/// Writes the checked claims, each with its sentence. Older receipts contain only the objections.
 fn claims(page: &mut String, receipt: &Value) {
     let checked = receipt["claims"]["checked"].as_array();
     if checked.is_some_and(|checked| checked.iter().all(|claim| claim.get("verdict").is_none())) {
@@ -161,14 +158,13 @@ fn claims(page: &mut String, receipt: &Value) {
     });
 }
 
-/// The words of a list in a row.
 fn words(list: &Value) -> String {
     let words = list.as_array().into_iter().flatten().map(|word| text(word).replace('_', " "));
     let words: Vec<String> = words.collect();
     if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
 }
 
-/// A list under a heading; nothing for an empty list.
+/// Writes a list under a heading, or nothing if the list is empty.
 fn section(page: &mut String, heading: &str, items: Option<&Vec<Value>>, show: impl Fn(&Value) -> String) {
     let Some(items) = items.filter(|items| !items.is_empty()) else { return };
     let mut shown = format!("**{heading}**\n\n");
@@ -197,7 +193,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// Text that we did not write, with everything that Markdown or HTML would act on taken out of effect.
+/// Escapes untrusted text, so that neither Markdown nor HTML interprets any of it.
 pub(crate) fn plain(words: &str) -> String {
     let mut safe = String::with_capacity(words.len());
     for character in words.chars() {
@@ -214,7 +210,7 @@ pub(crate) fn plain(words: &str) -> String {
     safe
 }
 
-/// A name in a code span that it cannot break out of.
+/// Formats a name as a code span that it cannot break out of.
 pub(crate) fn code(name: &str) -> String {
     let longest = name.split(|character| character != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);

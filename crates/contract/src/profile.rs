@@ -1,4 +1,5 @@
-//! The verification profile of a patch: which checks apply, derived from the changed files and never declared.
+//! The verification profile of a patch: which checks apply, derived from the changed files and never
+//! declared.
 
 use probity_core::Language;
 use schemars::JsonSchema;
@@ -6,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Base names of files that steer builds, checks and tools.
+/// File names that control builds, checks and tools.
 const GOVERNANCE_NAMES: &[&str] = &[
     "probity.toml",
     "pyproject.toml",
@@ -42,7 +43,7 @@ const GOVERNANCE_NAMES: &[&str] = &[
     ".gitlab-ci.yml",
 ];
 
-/// Governance files by how their base names begin and end.
+/// Prefixes and suffixes of further such file names.
 const GOVERNANCE_FORMS: &[(&str, &str)] = &[
     ("requirements", ".txt"),
     ("constraints", ".txt"),
@@ -77,25 +78,22 @@ const DOCUMENT_NAMES: &[&str] = &[
     "CODE_OF_CONDUCT",
 ];
 
-/// What a file is to a patch.
+/// The role of a file in a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileClass {
     /// The baseline or Probity's own state.
     State,
-    /// Source of a known language.
     Source(Language),
-    /// Configuration that steers builds, checks and tools.
+    /// Configuration that controls builds, checks and tools.
     Governance,
-    /// Words for people.
     Documentation,
-    /// Anything else.
     Other,
 }
 
-/// The file of a tree that holds its accepted findings.
+/// The file with a tree's accepted findings.
 pub const BASELINE_FILE: &str = "probity.baseline.json";
 
-/// Classifies one path; the first class that fits.
+/// Returns the first class that fits a path.
 pub fn classify(path: &[u8]) -> FileClass {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
     let folders = path.strip_suffix(name).unwrap_or_default();
@@ -113,7 +111,7 @@ pub fn classify(path: &[u8]) -> FileClass {
     }
 }
 
-/// What follows the last dot of a name, unless that dot is its first character and only one.
+/// Returns the part after the last dot, unless that dot is the first character.
 fn extension(name: &[u8]) -> Option<&[u8]> {
     let dot = name.iter().rposition(|&byte| byte == b'.')?;
     (dot > 0).then(|| &name[dot + 1..])
@@ -145,22 +143,19 @@ fn is_documentation(path: &[u8], name: &[u8]) -> bool {
 /// How a patch is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
-    /// The baseline or Probity's own state was touched.
+    /// The baseline or Probity's own state was modified.
     StateArtifactChange,
-    /// Source of one language.
     Structural(Language),
-    /// Source of several languages.
     PolyglotStructural,
-    /// Configuration, and no source.
+    /// Configuration, but no source.
     GovernanceConfig,
-    /// Nothing but words.
     DocumentationOnly,
-    /// Anything else, and nothing at all.
+    /// Anything else, including an empty patch.
     OtherPatch,
 }
 
 impl Profile {
-    /// Whether a verdict needs a run of the tree after the change.
+    /// Returns true if a verdict needs an analysis run of the tree after the change.
     pub const fn after_run_required(self) -> bool {
         matches!(self, Self::Structural(_) | Self::PolyglotStructural | Self::GovernanceConfig)
     }
@@ -179,7 +174,6 @@ impl fmt::Display for Profile {
     }
 }
 
-/// A word that names no profile.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no verification profile")]
 pub struct UnknownProfile(String);
@@ -220,19 +214,19 @@ impl<'de> Deserialize<'de> for Profile {
 probity_core::word_enum! {
     /// A check of the contract.
     pub enum Check {
-        /// Which profile the patch has.
+        /// The profile of the patch can be determined, and Probity's own state is untouched.
         ProfileClassification = "profile_classification",
-        /// Whether only declared paths changed.
+        /// Only declared paths changed.
         ScopeCheck = "scope_check",
-        /// Whether no forbidden path changed.
+        /// No forbidden path changed.
         ForbiddenPaths = "forbidden_paths",
-        /// What the two runs say.
+        /// No new findings appeared in scope.
         StructuralDelta = "structural_delta",
-        /// Whether the gates got worse.
+        /// The structural gates did not get worse.
         GateComparison = "gate_comparison",
-        /// Whether symbols got worse.
+        /// No symbols in scope got worse.
         WorsenedSymbols = "worsened_symbols",
-        /// Whether the commands of the policy passed.
+        /// The policy's commands passed.
         PolicyGates = "policy_gates",
     }
 }
@@ -240,18 +234,16 @@ probity_core::word_enum! {
 const ALWAYS: [Check; 3] = [Check::ProfileClassification, Check::ScopeCheck, Check::ForbiddenPaths];
 const STRUCTURAL: [Check; 3] = [Check::StructuralDelta, Check::GateComparison, Check::WorsenedSymbols];
 
-/// The profile of a patch, and what follows from it.
+/// The profile of a patch, with its consequences.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ProfileReport {
-    /// The profile.
     pub profile: Profile,
-    /// The languages of the changed source files, whatever the profile.
+    /// Languages of the changed source files, whatever the profile.
     pub languages: BTreeSet<Language>,
-    /// Whether a verdict needs a run of the tree after the change.
+    /// True if a verdict needs an analysis run of the tree after the change.
     pub after_run_required: bool,
-    /// The checks that apply.
     pub checks_performed: Vec<Check>,
-    /// The checks that do not apply. They are not passed (law 6).
+    /// Not applicable is not passed (law 6).
     pub checks_not_applicable: Vec<Check>,
 }
 
@@ -285,25 +277,24 @@ fn choose(classes: &[FileClass], languages: &BTreeSet<Language>) -> Profile {
 }
 
 probity_core::word_enum! {
-    /// What became of a check.
+    /// The outcome of a check.
     pub enum CheckOutcome {
-        /// It found nothing.
+        /// The check found no problem.
         Passed = "passed",
-        /// It found something that the contract forbids.
+        /// The check found a violation of the contract.
         Failed = "failed",
-        /// It found something that the contract only reports.
+        /// The check found something that is only reported.
         Reported = "reported",
-        /// It does not apply to this patch. That is not passed (law 6).
+        /// The check does not apply to this patch. Not the same as passed (law 6).
         NotApplicable = "not_applicable",
-        /// The verdict was reached before it.
+        /// The verdict was reached before the check.
         NotReached = "not_reached",
-        /// It was left out, or something before it failed. That is not passed either.
+        /// The check was skipped, or a step before it failed. Not the same as passed either.
         Skipped = "skipped",
     }
 }
 
 impl Check {
-    /// Its name for people.
     pub const fn words(self) -> &'static str {
         match self {
             Self::ProfileClassification => "own state untouched",
@@ -318,12 +309,10 @@ impl Check {
 }
 
 impl CheckOutcome {
-    /// Whether the check was made.
     pub fn is_result(self) -> bool {
         matches!(self, Self::Passed | Self::Failed | Self::Reported)
     }
 
-    /// Its name for people.
     pub const fn words(self) -> &'static str {
         match self {
             Self::NotApplicable => "does not apply",
@@ -333,18 +322,18 @@ impl CheckOutcome {
     }
 }
 
-/// A check and what became of it.
+/// A check and its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CheckResult {
     /// The check.
     pub check: Check,
-    /// What became of it.
+    /// The outcome.
     pub outcome: CheckOutcome,
 }
 
 impl ProfileReport {
-    /// The same after the checks were made: which were performed and which do not apply is what became of them, not
-    /// what the changed files let expect.
+    /// Replaces the expected checks, derived from the changed files, by those that were really made or not
+    /// applicable.
     #[must_use]
     pub fn with_results(&self, results: &[CheckResult]) -> Self {
         let of = |wanted: &dyn Fn(CheckOutcome) -> bool| -> Vec<Check> {
@@ -358,7 +347,6 @@ impl ProfileReport {
     }
 }
 
-/// The name of a language as people write it.
 fn language_title(language: Language) -> String {
     match language.name() {
         "cpp" => "C++".to_owned(),
@@ -371,7 +359,7 @@ fn language_title(language: Language) -> String {
 }
 
 impl Profile {
-    /// What kind of change it is, for people.
+    /// Describes the kind of change for people.
     pub fn words(self) -> String {
         match self {
             Self::StateArtifactChange => "a change of Probity's own state".to_owned(),

@@ -1,7 +1,7 @@
 //! The receipt of a finished change: what was declared, what happened, what was checked, and what was not.
 //!
-//! A document `probity/receipt/v1`, which [`probity_evidence::receipt`] checks offline. It holds facts; only the decision points
-//! are for people to judge.
+//! A document `probity/receipt/v1`, which [`probity_evidence::receipt`] checks offline. It contains facts;
+//! only its decision points ask for human judgment.
 
 use crate::claims::{ApiDelta, CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome, Judgement};
 use crate::outputs::NewFinding;
@@ -19,83 +19,63 @@ use probity_policy::Strictness;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// A run, as a receipt names it.
+/// A reference to an analysis run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunRef {
-    /// Its id.
     pub run_id: String,
-    /// The digest of its report.
     pub report_digest: Option<String>,
-    /// The health that it found.
     pub health: Option<i64>,
 }
 
-/// One path of D, with its content on both sides; `None` where there was none.
+/// A changed path with its content before and after; `None` if it did not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DeltaEntry {
-    /// The path.
     pub path: RepoPath,
-    /// Its content before.
     pub before: Option<Digest>,
-    /// Its content after.
     pub after: Option<Digest>,
 }
 
-/// The intent that a receipt is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceiptIntent {
-    /// Its id.
     pub intent_id: IntentId,
-    /// What it was for.
+    /// The purpose of the change.
     pub description: String,
-    /// What people call its owner.
+    /// The owner's name for people.
     pub agent: String,
-    /// What it was allowed to touch, amendments included.
+    /// What it was allowed to touch, including amendments.
     pub scope: IntentScope,
-    /// How that grew.
     pub amendments: Vec<Amendment>,
 }
 
-/// Everything that a receipt is made from.
+/// The input of a receipt.
 #[derive(Debug, Clone, Copy)]
 pub struct ReceiptInput<'a> {
     /// When the change was finished.
     pub at: Timestamp,
-    /// The intent, if there was one.
     pub intent: Option<&'a ReceiptIntent>,
-    /// The run before.
     pub before: Option<&'a RunRef>,
-    /// The run after.
     pub after: Option<&'a RunRef>,
-    /// D.
+    /// The changes (D).
     pub delta: &'a [DeltaEntry],
-    /// Whose the uncommitted changes were.
     pub hygiene: Option<&'a FinishHygiene>,
-    /// What the scope check said.
     pub scope_check: Option<&'a ScopeCheck>,
-    /// The verdict.
     pub verdict: &'a Verdict,
-    /// What it led to.
     pub outcome: &'a Outcome,
-    /// The gates and what became of them.
     pub gates: &'a [GateFact],
-    /// The claims that were checked.
     pub claims: &'a [CheckedClaim],
-    /// What the facts say to them.
     pub judgement: &'a Judgement,
-    /// How many sentences of the review text assert nothing that could be checked.
+    /// Number of sentences in the review text without a checkable claim.
     pub unchecked_sentences: usize,
-    /// The health of the trusted baseline, if there is one.
+    /// Health of the trusted baseline, if there is one.
     pub baseline_health: Option<i64>,
     /// How strongly the rules were enforced.
     pub enforcement: Enforcement,
-    /// How strictly the verdict was taken.
     pub strictness: Strictness,
-    /// What became of the public interface, if the runs were compared.
+    /// Changes of the public interface, if the runs were compared.
     pub api: Option<&'a ApiDelta>,
-    /// The new findings: what counts against the change first, then the most severe.
+    /// New findings: those that count against the change first, then by severity.
     pub new_findings: &'a [NewFinding],
-    /// The receipt before this one, in this repository.
+    /// Digest of the preceding receipt in this repository.
     pub previous: Option<Digest>,
 }
 
@@ -104,13 +84,10 @@ pub struct ReceiptInput<'a> {
 pub struct DecisionPoint {
     /// `D-1`, `D-2`, …
     pub id: String,
-    /// What kind of thing it is.
     pub kind: DecisionKind,
-    /// What is meant.
     pub detail: String,
 }
 
-/// The kinds of decision points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words say it")]
@@ -127,7 +104,7 @@ pub enum DecisionKind {
     ApiBroken,
 }
 
-/// Makes a receipt.
+/// Builds a receipt.
 pub fn receipt(input: &ReceiptInput<'_>) -> Value {
     let hygiene = input.hygiene.map(|hygiene| {
         json!({
@@ -185,15 +162,14 @@ pub fn receipt(input: &ReceiptInput<'_>) -> Value {
     document
 }
 
-/// The most new findings that a document shows in words. Their ids are always listed in full.
+/// Maximum number of new findings that a document describes. Their ids are always listed in full.
 pub const MAX_SHOWN_FINDINGS: usize = 200;
 
-/// The new findings that a document shows.
 pub fn shown_findings(findings: &[NewFinding]) -> &[NewFinding] {
     &findings[..findings.len().min(MAX_SHOWN_FINDINGS)]
 }
 
-/// The intent without what only its owner may know: of those who amended it, the name people call them by.
+/// Serializes the intent without its owner's secrets: only the labels of those who amended it.
 fn intent_json(intent: &ReceiptIntent) -> Value {
     let amendment = |amendment: &Amendment| {
         json!({
@@ -214,7 +190,7 @@ fn intent_json(intent: &ReceiptIntent) -> Value {
     })
 }
 
-/// Every check with what became of it: the one list that all others follow from.
+/// Returns the outcome of every check. All other lists of checks are derived from this one.
 pub fn check_results(
     verdict: &Verdict,
     scope_check: Option<&ScopeCheck>,
@@ -248,7 +224,7 @@ pub fn check_results(
     results.map(|(check, outcome)| CheckResult { check, outcome }).to_vec()
 }
 
-/// What the commands of the policy say together: the worst of them.
+/// Summarizes the policy's gates by the worst result.
 fn of_gates(gates: &[GateFact]) -> CheckOutcome {
     let failed =
         |required| gates.iter().any(|it| it.result == GateOutcome::Failed && it.required == required);
@@ -265,7 +241,7 @@ fn of_gates(gates: &[GateFact]) -> CheckOutcome {
     }
 }
 
-/// What a person should look at, in a fixed order.
+/// Returns what a person should look at, in a fixed order.
 fn decision_points(input: &ReceiptInput<'_>) -> Vec<DecisionPoint> {
     let mut found: Vec<(DecisionKind, String)> = Vec::new();
     for amendment in input.intent.iter().flat_map(|intent| &intent.amendments) {
@@ -274,7 +250,7 @@ fn decision_points(input: &ReceiptInput<'_>) -> Vec<DecisionPoint> {
     if let Some(check) = input.scope_check.filter(|check| check.status == ScopeCheckStatus::Expanded) {
         found.push((DecisionKind::ScopeExpanded, list(check.expanded_files.iter())));
     }
-    // A finding is known by its place and its words; its id says nothing to a reader.
+    // Describe a finding by its location and message; its id means nothing to a reader.
     let finding = |id: &String| {
         let known = input.new_findings.iter().find(|finding| finding.id == *id);
         known.map_or_else(|| id.clone(), NewFinding::describe)
@@ -313,7 +289,6 @@ fn decision_points(input: &ReceiptInput<'_>) -> Vec<DecisionPoint> {
     found.into_iter().enumerate().map(number).collect()
 }
 
-/// Names in a row.
 fn list(items: impl Iterator<Item = impl ToString>) -> String {
     items.map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
 }

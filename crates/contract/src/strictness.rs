@@ -1,10 +1,13 @@
-//! Strictness: which violations block. The verdict itself never changes; strictness only says what it leads to.
+//! Strictness: which violations block. It never changes the verdict, only its consequence.
 //!
-//! * `ci`: what the contract says. * `strict`: also lower health, worse symbols in scope, required gates that did not run. * `relaxed`: new findings
-//!   and gates do not block. A severity floor lets new findings below it through.
+//! * `ci`: exactly what the contract says.
+//! * `strict`: also lower health, worse symbols in scope, and required gates that did not run.
+//! * `relaxed`: new findings and gates do not block.
 //!
-//! Whatever is let through is named (law 3). A broken scope, touched state and a moved baseline are never let
-//! through: they are about trust, not about quality.
+//! New findings below the severity floor do not block under any of them.
+//!
+//! Everything that does not block is named (law 3). A violated scope, modified state and a moved baseline
+//! always block: they concern trust, not quality.
 
 use crate::claims::{GateFact, GateOutcome, Judgement};
 use crate::run::Run;
@@ -14,24 +17,23 @@ use probity_policy::{FalseClaims, Severity, Strictness, StrictnessProfile};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a verdict leads to under a strictness.
+/// The consequence of a verdict under a strictness.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Outcome {
     /// The status that the caller acts on.
     pub status: ContractStatus,
-    /// Why, if it is violated: the first that blocks; else the verdict's own reason.
+    /// The first blocking violation if violated; otherwise the verdict's own reason.
     pub reason: Option<ContractReason>,
-    /// What blocks.
     pub blocking_violations: Vec<ContractReason>,
-    /// What would block under another strictness or policy, and is let through.
+    /// Violations that would block under another strictness or policy, but do not here.
     pub let_through: Vec<ContractReason>,
-    /// The new findings in scope that are let through, with their severity.
+    /// New findings in scope that do not block, with their severity.
     pub findings_let_through: BTreeMap<String, Severity>,
 }
 
 impl Outcome {
-    /// Adds what false and unproven claims lead to: `violated` and `unverified` where the policy says that false
-    /// claims violate. Where there is no verdict they are named and decide nothing.
+    /// Adds the consequence of false and unproven claims: `violated` and `unverified` if the policy says that
+    /// false claims violate. Without a verdict they are named but decide nothing.
     #[must_use]
     pub fn with_claims(mut self, judgement: &Judgement, rule: FalseClaims) -> Self {
         let violates = rule == FalseClaims::Violate;
@@ -50,8 +52,9 @@ impl Outcome {
         self.with(ContractReason::UnprovenClaim, violates)
     }
 
-    /// Adds what the gates of the policy said: a required one that failed blocks unless the profile is relaxed; one that
-    /// was left out blocks if it is strict. A change that was not verified does not become so by them.
+    /// Adds the results of the policy's gates: a required gate that failed blocks unless the profile is
+    /// relaxed, one that did not run blocks if it is strict. Gates do not turn an unverified change into a
+    /// verified one.
     #[must_use]
     pub fn with_gates(self, gates: &[GateFact], profile: StrictnessProfile) -> Self {
         let mut required = gates.iter().filter(|gate| gate.required);
@@ -80,7 +83,7 @@ impl Outcome {
     }
 }
 
-/// Takes a verdict as strictly as asked. `after` is the run that the verdict was made on.
+/// Applies a strictness to a verdict. `after` is the run that the verdict is based on.
 pub fn weigh(verdict: &Verdict, after: Option<&Run>, strictness: Strictness) -> Outcome {
     let regressions = verdict.evaluation().map(|it| &it.intent_regressions);
     let below = findings_below(after, regressions, strictness);
@@ -111,7 +114,7 @@ pub fn weigh(verdict: &Verdict, after: Option<&Run>, strictness: Strictness) -> 
     }
 }
 
-/// The new findings in scope that do not block.
+/// Returns the new findings in scope that do not block.
 fn findings_below(
     after: Option<&Run>,
     regressions: Option<&BTreeSet<String>>,
@@ -131,7 +134,7 @@ fn findings_below(
     severities.into_iter().map(|(id, severity)| (id.clone(), severity)).collect()
 }
 
-/// What only the strict profile blocks.
+/// Returns the violations that only the strict profile has.
 fn stricter(verdict: &Verdict) -> Vec<ContractReason> {
     let Some(evaluation) = verdict.evaluation() else { return Vec::new() };
     let mut found = Vec::new();
@@ -144,7 +147,7 @@ fn stricter(verdict: &Verdict) -> Vec<ContractReason> {
     found
 }
 
-/// The accepted status that remains when every violation is let through.
+/// Returns the accepted status that remains if no violation blocks.
 fn accepted(verdict: &Verdict) -> ContractStatus {
     let external =
         verdict.evaluation().is_some_and(|it| !it.external_regressions.is_empty() || it.gate_worsened);

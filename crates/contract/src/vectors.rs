@@ -1,4 +1,5 @@
-//! The JSON form of this crate's functions: kinds `profile`, `structural_delta`, `contract`, `finish_status`, `claims`.
+//! Runs this crate's functions on conformance vectors: `profile`, `structural_delta`, `contract`,
+//! `finish_status`, `claims`.
 
 use crate::claims::{Claim, Facts, judge, recognise};
 use crate::delta::structural_delta as compare;
@@ -15,7 +16,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// Answers a vector of kind `profile`.
 pub fn profile(given: &Value) -> Result<Value, String> {
     #[derive(Deserialize)]
     struct Given {
@@ -25,7 +25,7 @@ pub fn profile(given: &Value) -> Result<Value, String> {
     Ok(json!(derive(changed_files.iter().map(Entry::as_bytes))))
 }
 
-/// A run as the vectors write it: some kinds leave out what plays no part.
+/// A run as vectors write it: some kinds omit what plays no part.
 #[derive(Deserialize)]
 struct WireRun {
     run_id: String,
@@ -37,7 +37,7 @@ struct WireRun {
     findings: Vec<WireFinding>,
 }
 
-/// A finding as the vectors write it. Its severity plays no part in any of them.
+/// A finding as vectors write it, without a severity: it plays no part in any of them.
 #[derive(Deserialize)]
 struct WireFinding {
     id: String,
@@ -64,7 +64,6 @@ impl From<WireRun> for Run {
     }
 }
 
-/// Answers a vector of kind `structural_delta`.
 pub fn structural_delta(given: &Value) -> Result<Value, String> {
     #[derive(Deserialize)]
     struct Given {
@@ -76,7 +75,6 @@ pub fn structural_delta(given: &Value) -> Result<Value, String> {
     Ok(json!(compare(&before.into(), &after.into(), profile)))
 }
 
-/// Answers a vector of kind `contract`.
 pub fn contract(given: &Value) -> Result<Value, String> {
     #[derive(Deserialize)]
     struct Given {
@@ -105,7 +103,7 @@ pub fn contract(given: &Value) -> Result<Value, String> {
     Ok(json!(verdict.facts()))
 }
 
-/// The answer to a vector of kind `finish_status`, but for the exit code, which the surfaces own.
+/// Answers a vector of kind `finish_status`, except for the exit code, which the surfaces own.
 pub fn finish_status(given: &Value) -> Result<crate::FinishStatus, String> {
     #[derive(Deserialize)]
     struct Hygiene {
@@ -160,7 +158,6 @@ pub fn finish_status(given: &Value) -> Result<crate::FinishStatus, String> {
     Ok(answer(&pipeline, given.auto_clear))
 }
 
-/// Answers a vector of kind `claims`.
 pub fn claims(given: &Value) -> Result<Value, String> {
     #[derive(Deserialize)]
     struct Given {

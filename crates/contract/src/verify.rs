@@ -1,7 +1,7 @@
-//! The verdict on a patch: did it, inside what it declared, make things worse?
+//! The verdict on a patch: did it make things worse within the scope it declared?
 //!
-//! A pure function of recorded inputs (law 7). What was not evaluated is `None`, never "fine" (law 6). Only what
-//! lies in the intent's scope violates; the rest is reported as external.
+//! A pure function of recorded inputs (law 7). Whatever was not evaluated is `None`, never "fine" (law 6).
+//! Only regressions in the intent's scope violate; others are reported as external.
 
 use crate::delta::{DeltaVerdict, StructuralDelta, incomparable, structural_delta};
 use crate::profile::{FileClass, Profile, ProfileReport, classify, profile};
@@ -13,76 +13,64 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Whether the intent may be verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntentState {
-    /// It holds its claim.
     Active,
-    /// It waits.
     Queued,
 }
 
-/// The intent that a patch belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PatchIntent {
-    /// Its id.
     pub intent_id: IntentId,
-    /// Whether it holds its claim.
     pub status: IntentState,
-    /// The digest of the run that it was declared on.
+    /// Digest of the run that it was declared on.
     pub report_digest: Option<String>,
-    /// What it declared.
     pub scope: IntentScope,
 }
 
-/// What a verdict is made from.
+/// The input of a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Patch {
-    /// The intent, if there is one.
     pub intent: Option<PatchIntent>,
-    /// The paths that changed.
     pub changed_files: Entries,
-    /// What the scope check said; `None` without an intent.
+    /// `None` without an intent.
     pub scope_check: Option<ScopeCheckStatus>,
-    /// The run of the tree before.
     pub before: Option<Run>,
-    /// The run of the tree after.
     pub after: Option<Run>,
-    /// The id that a run of the tree as it is now would have; `None` if that was not checked.
+    /// The id that a run of the current tree would have; `None` if not checked.
     pub tree_run_id: Option<String>,
-    /// Symbols that got worse.
+    /// Symbols that got worse between the runs.
     pub worsened: Vec<WorsenedSymbol>,
-    /// What the gates say of the before-run.
+    /// What the structural gates say about the before-run.
     pub before_gate: Option<GatePreview>,
-    /// What the gates say of the after-run.
+    /// What the structural gates say about the after-run.
     pub after_gate: Option<GatePreview>,
 }
 
-/// What a full verdict rests on: everything was evaluated.
+/// The facts behind a full verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evaluation {
-    /// The delta of the two runs.
     pub structural_delta: StructuralDelta,
     /// New findings in scope, or without a path.
     pub intent_regressions: BTreeSet<String>,
-    /// New findings entirely outside.
+    /// New findings entirely outside the scope.
     pub external_regressions: BTreeSet<String>,
     /// Symbols in scope that got worse.
     pub intent_worsened: BTreeSet<String>,
-    /// Symbols outside that got worse.
+    /// Symbols outside the scope that got worse.
     pub external_worsened: BTreeSet<String>,
-    /// Whether there are gates on both sides to compare.
+    /// True if the structural gates were evaluated for both runs.
     pub gates_compared: bool,
-    /// Whether the gates passed before and fail now.
+    /// True if the structural gates passed before and fail now.
     pub gate_worsened: bool,
-    /// Whether that is this patch's doing.
+    /// True if this patch is the cause.
     pub intent_caused_gate_failure: bool,
     /// Signs that the baseline was moved to hide something.
     pub baseline_triggers: BTreeSet<BaselineTrigger>,
 }
 
-/// How far the verification came.
+/// How far the verification got.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evaluated {
     /// It ended before the runs were compared.
@@ -93,23 +81,19 @@ pub enum Evaluated {
     Fully(Box<Evaluation>),
 }
 
-/// The verdict on a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// In one word.
     pub status: ContractStatus,
-    /// Why, unless it is accepted.
+    /// The reason, unless accepted.
     pub reason: Option<ContractReason>,
     /// Every way in which the patch breaks the contract, in a fixed order.
     pub contract_violations: Vec<ContractReason>,
-    /// The profile that the changed files have.
     pub profile: ProfileReport,
-    /// What was evaluated.
     pub evaluated: Evaluated,
 }
 
 impl Verdict {
-    /// The evaluation, if the runs were compared.
+    /// Returns the evaluation, if the runs were compared.
     pub fn evaluation(&self) -> Option<&Evaluation> {
         match &self.evaluated {
             Evaluated::Fully(evaluation) => Some(evaluation),
@@ -117,13 +101,13 @@ impl Verdict {
         }
     }
 
-    /// The health that a patch lost although it is not violated.
+    /// Returns the health that a patch lost without being violated.
     pub fn health_regression_advisory(&self) -> Option<i64> {
         let delta = self.evaluation()?.structural_delta.health_delta?;
         (self.status != ContractStatus::Violated && delta < 0).then_some(delta)
     }
 
-    /// The verdict as its document states it: every member, and `None` for what was not evaluated.
+    /// Returns the verdict in document form: every member, with `None` for what was not evaluated.
     pub fn facts(&self) -> VerdictFacts {
         let evaluation = self.evaluation();
         VerdictFacts {
@@ -165,40 +149,40 @@ impl Verdict {
 /// A verdict in a document: `null` for what was not evaluated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VerdictFacts {
-    /// In one word.
+    /// The verdict in one word.
     pub status: ContractStatus,
-    /// Why, unless it is accepted.
+    /// The reason, unless accepted.
     pub reason: Option<ContractReason>,
-    /// What the two runs say.
+    /// The difference between the two runs.
     pub structural_delta: Option<DeltaSummary>,
     /// New findings in scope, or without a path.
     pub intent_regressions: Option<BTreeSet<String>>,
-    /// New findings entirely outside.
+    /// New findings entirely outside the scope.
     pub external_regressions: Option<BTreeSet<String>>,
     /// Symbols in scope that got worse.
     pub intent_worsened: Option<BTreeSet<String>>,
-    /// Symbols outside that got worse.
+    /// Symbols outside the scope that got worse.
     pub external_worsened: Option<BTreeSet<String>>,
-    /// Whether the structural gates passed before and fail now.
+    /// True if the structural gates passed before and fail now.
     pub gate_worsened: Option<bool>,
-    /// Whether that is this patch's doing.
+    /// True if this patch is the cause.
     pub intent_caused_gate_failure: Option<bool>,
     /// Signs that the baseline was moved to hide something.
     pub baseline_abuse: Option<BaselineAbuse>,
     /// Every way in which the patch breaks the contract.
     pub contract_violations: Vec<ContractReason>,
-    /// The health that the patch lost although it is not violated.
+    /// The health that the patch lost without being violated.
     pub health_regression_advisory: Option<HealthLoss>,
 }
 
-/// What two runs say, in a document.
+/// The difference between two runs, in a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DeltaSummary {
-    /// In one word.
+    /// The difference in one word.
     pub verdict: DeltaVerdict,
     /// Health after minus health before.
     pub health_delta: Option<i64>,
-    /// Findings that are new.
+    /// New findings.
     pub regressions: BTreeSet<String>,
     /// Findings that are gone.
     pub improvements: BTreeSet<String>,
@@ -207,9 +191,9 @@ pub struct DeltaSummary {
 /// Signs that the baseline was moved to hide something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BaselineAbuse {
-    /// Whether there are any.
+    /// True if there are any.
     pub detected: bool,
-    /// Which.
+    /// The signs found.
     pub triggers: BTreeSet<BaselineTrigger>,
 }
 
@@ -220,7 +204,7 @@ pub struct HealthLoss {
     pub health_delta: i64,
 }
 
-/// Judges a patch; the first row of the decision table that fits.
+/// Judges a patch by the decision table of kind `contract` in `conformance/README-intent-contract-ledger.md`.
 pub fn verify(patch: &Patch) -> Verdict {
     let profile = profile(patch.changed_files.iter().map(Entry::as_bytes));
     if let Some((status, reason)) = before_any_run(patch, profile.profile) {
@@ -238,7 +222,7 @@ pub fn verify(patch: &Patch) -> Verdict {
     }
 }
 
-/// A verdict without comparing runs.
+/// Builds a verdict without comparing runs.
 fn early(status: ContractStatus, reason: Option<ContractReason>, profile: ProfileReport) -> Verdict {
     Verdict {
         status,
@@ -249,7 +233,7 @@ fn early(status: ContractStatus, reason: Option<ContractReason>, profile: Profil
     }
 }
 
-/// Rows 1 to 3.
+/// Rows 1 to 3 of the decision table.
 fn before_any_run(patch: &Patch, profile: Profile) -> Option<(ContractStatus, ContractReason)> {
     let intent = patch.intent.as_ref();
     let declared_elsewhere = |before: &Run| intent.is_some_and(|it| it.report_digest != before.report_digest);
@@ -264,14 +248,14 @@ fn before_any_run(patch: &Patch, profile: Profile) -> Option<(ContractStatus, Co
     }
 }
 
-/// What the runs of a patch are good for.
+/// Whether the runs of a patch can be compared.
 enum Runs<'a> {
     Comparable(&'a Run, &'a Run),
     NotNeeded,
     Unusable(ContractReason),
 }
 
-/// Rows 5 to 10.
+/// Rows 5 to 10 of the decision table.
 fn runs(patch: &Patch, profile: Profile) -> Runs<'_> {
     let required = profile.after_run_required();
     let Some(before) = &patch.before else { return Runs::Unusable(ContractReason::NoBeforeRun) };
@@ -293,7 +277,7 @@ fn runs(patch: &Patch, profile: Profile) -> Runs<'_> {
     }
 }
 
-/// Row 11: both runs are good.
+/// Row 11 of the decision table: the runs can be compared.
 fn full_verdict(patch: &Patch, before: &Run, after: &Run, profile: ProfileReport) -> Verdict {
     let evaluation = evaluate(patch, before, after, profile.profile);
     let scope_is_violated = patch.scope_check == Some(ScopeCheckStatus::Violated);
@@ -365,7 +349,8 @@ fn has_source(changed: &Entries) -> bool {
     changed.iter().any(|path| matches!(classify(path.as_bytes()), FileClass::Source(_)))
 }
 
-/// What counts as inside a scope for attribution: literal, or by the rule *fnmatch*; not by *prefix*.
+/// Decides whether a path is inside a scope for attribution: literally or by the rule *fnmatch*, not by
+/// *prefix*.
 struct Inside<'a> {
     scope: &'a IntentScope,
     patterns: Patterns,
@@ -383,10 +368,10 @@ impl<'a> Inside<'a> {
     }
 }
 
-/// What is the intent's, and what is external.
+/// Ids that belong to the intent, and external ones.
 type Partition = (BTreeSet<String>, BTreeSet<String>);
 
-/// Splits the regressions. An id that repeats counts with all its paths.
+/// Splits the regressions. A repeated id counts with all its paths.
 fn partition_regressions(delta: &StructuralDelta, after: &Run, inside: Option<&Inside<'_>>) -> Partition {
     let Some(inside) = inside else { return (delta.regressions.clone(), BTreeSet::new()) };
     let is_ours =

@@ -1,28 +1,26 @@
-//! The words of a verdict: status, reasons, and what to do about them. They are promises; they never change.
+//! Statuses and reasons of a verdict, with what to do about them. Their words are stable.
 
 probity_core::word_enum! {
     /// The verdict in one word.
     pub enum ContractStatus {
         /// Nothing got worse.
         Accepted = "accepted",
-        /// Nothing in scope got worse; something outside did.
+        /// Nothing in scope got worse, but something outside did.
         AcceptedWithExternalChanges = "accepted_with_external_changes",
         /// The patch breaks the contract.
         Violated = "violated",
-        /// There is not enough to judge by.
+        /// There is not enough information for a verdict.
         Unverified = "unverified",
-        /// The ground on which the intent was declared is gone.
+        /// The analysis that the intent was declared on is gone.
         Expired = "expired",
     }
 }
 
 impl ContractStatus {
-    /// Whether the patch is accepted, with or without changes outside of it.
     pub const fn is_accepted(self) -> bool {
         matches!(self, Self::Accepted | Self::AcceptedWithExternalChanges)
     }
 
-    /// The verdict for people.
     pub const fn words(self) -> &'static str {
         match self {
             Self::AcceptedWithExternalChanges => "accepted, with changes outside of it",
@@ -30,7 +28,7 @@ impl ContractStatus {
         }
     }
 
-    /// Whether there is no verdict at all.
+    /// Returns true if there is no verdict.
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Unverified | Self::Expired)
     }
@@ -41,11 +39,11 @@ probity_core::word_enum! {
     pub enum BaselineTrigger {
         /// It changed together with source code.
         BaselineChangedWithFunctionalCode = "baseline_changed_with_functional_code",
-        /// It changed while there are regressions, whosever they are.
+        /// It changed while there are regressions, inside or outside the scope.
         BaselineUpdatedWhileRegressionsPresent = "baseline_updated_while_regressions_present",
-        /// It changed and nobody declared anything.
+        /// It changed without a declared intent.
         BaselineUpdatedWithoutIntent = "baseline_updated_without_intent",
-        /// It changed and a failing gate passes.
+        /// It changed, and a failing gate now passes.
         CiGreenedByAcceptingDebt = "ci_greened_by_accepting_debt",
     }
 }
@@ -139,7 +137,7 @@ impl From<BaselineTrigger> for ContractReason {
 }
 
 impl ContractReason {
-    /// Whether the policy's strictness, and not the contract itself, blocks.
+    /// Returns true if the policy's strictness blocks, not the contract itself.
     pub const fn is_from_strictness(self) -> bool {
         matches!(
             self,

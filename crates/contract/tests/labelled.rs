@@ -1,7 +1,7 @@
-//! The labelled review sentences: how often the recogniser is right, and how often a false claim is caught.
+//! Labeled review sentences: how often the recognizer is right, and how often a false claim is caught.
 //!
-//! `cargo test -p probity-contract --test labelled -- --nocapture` prints the figures. The held-out sentences were
-//! written before their rules and are never shown one by one: what was tuned on them would say nothing.
+//! `cargo test -p probity-contract --test labelled -- --nocapture` prints the figures. The held-out sentences
+//! were written before their rules and are never shown individually: rules tuned on them would prove nothing.
 
 #![expect(clippy::print_stdout, reason = "the figures are what the test is run for")]
 
@@ -14,7 +14,7 @@ struct Sentence {
     kind: String,
     text: String,
     claims: Vec<Claim>,
-    /// Whether the facts of the set bear the sentence out; only in sets that have facts.
+    /// True if the facts of the set support the sentence; only in sets with facts.
     valid: Option<bool>,
 }
 
@@ -24,7 +24,7 @@ struct WithFacts {
     sentences: Vec<Sentence>,
 }
 
-/// What was found and meant, found only, meant only.
+/// Counts: found and meant, only found, only meant.
 #[derive(Default)]
 struct Score {
     right: u32,
@@ -55,7 +55,7 @@ impl Score {
     }
 }
 
-/// Scores the claims of a set, and prints the figures.
+/// Scores the claims of a set and prints the figures.
 fn score(name: &str, sentences: &[Sentence], show_misses: bool) -> Score {
     let (mut total, mut by_kind) = (Score::default(), BTreeMap::<&str, (u32, u32)>::new());
     for sentence in sentences {

@@ -1,4 +1,4 @@
-//! The forms that CI services read.
+//! The formats of CI services.
 
 use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
 use probity_contract::outputs::{NewFinding, Review, github_annotations, github_summary, gitlab, junit};

@@ -66,7 +66,7 @@ fn strictness(profile: StrictnessProfile, severity_floor: Option<Severity>) -> S
 fn a_check_that_was_made_is_not_among_those_that_do_not_apply() {
     let mut patch =
         patch(run("after", 88, &[("F2", Severity::Critical, "src/a.py")]), ScopeCheckStatus::Clean);
-    // Documentation needs no analysis, but here there is one, and it has something to say.
+    // Documentation needs no analysis, but here one exists, and it found something.
     patch.changed_files = [Entry::new("README.md")].into();
     let verdict = verify(&patch);
     let results = check_results(&verdict, None, &[]);

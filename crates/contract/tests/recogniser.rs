@@ -1,4 +1,4 @@
-//! The recogniser on any text whatever: it never panics, and it is the same for the same text.
+//! The recognizer on arbitrary text: it never panics, and it is deterministic.
 
 use probity_contract::claims::{KnownNames, recognise};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! The vectors of this crate's kinds.
+//! Runs the conformance vectors of this crate.
 
 use probity_conformance::{Kind, check};
 use probity_contract::vectors;

@@ -1,4 +1,5 @@
-//! Each claim with its verdict, the sentence that makes it, and what the facts say to it in words.
+//! Each claim with its verdict, the sentence that makes it, and the supporting or contradicting facts in
+//! plain words.
 
 use super::{AssertedClaim, Claim, Facts, Judgement, Objection, ObjectionCode, judge};
 use probity_intents::Entry;
@@ -7,11 +8,11 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 probity_core::word_enum! {
-    /// What the facts say to a claim.
+    /// The verdict on a claim.
     pub enum ClaimVerdict {
         /// The facts support it.
         True = "true",
-        /// The facts that would support it are missing. That is neither true nor false (law 6).
+        /// The facts that would support it are missing: neither true nor false (law 6).
         Unverified = "unverified",
         /// The facts contradict it.
         False = "false",
@@ -20,7 +21,8 @@ probity_core::word_enum! {
 
 impl ClaimVerdict {
     fn of(judgement: &Judgement, facts: &Facts) -> Self {
-        // Without a verdict there may be no run before the change, and then no finding of it is known.
+        // Without a verdict there may be no analysis from before the change, and then its findings are
+        // unknown.
         let contradicts = |objection: &Objection| match objection.code {
             ObjectionCode::FindingUnknown => !facts.status.is_open(),
             code => code.contradicts(),
@@ -35,23 +37,20 @@ impl ClaimVerdict {
     }
 }
 
-/// A claim that was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedClaim {
-    /// What is claimed.
     pub claim: Claim,
-    /// The sentence that claims it; `None` for a claim that was given as such.
+    /// The sentence that makes it; `None` if it was given as a structured claim.
     pub sentence: Option<String>,
-    /// What the facts say to it.
     pub verdict: ClaimVerdict,
-    /// What speaks against it, in words.
+    /// What contradicts it, in plain words.
     pub objections: Vec<String>,
-    /// What makes it weaker than it sounds, in words.
+    /// What makes it weaker than it sounds, in plain words.
     pub reservations: Vec<String>,
 }
 
 impl CheckedClaim {
-    /// The claim as documents hold it: its own members, and what came of it.
+    /// Returns the claim in document form: its own members and the verdict.
     pub fn report(&self) -> ClaimReport {
         let (mut finding, mut gate, mut paths) = (None, None, None);
         match &self.claim {
@@ -76,7 +75,7 @@ impl CheckedClaim {
         }
     }
 
-    /// The claim as a reader knows it: the author's sentence, else the word of the claim.
+    /// Returns the author's sentence, or the word of the claim if there is none.
     pub fn quote(&self) -> String {
         match &self.sentence {
             Some(sentence) => format!("\"{sentence}\""),
@@ -84,7 +83,6 @@ impl CheckedClaim {
         }
     }
 
-    /// Objections and reservations in one line.
     pub fn because(&self) -> String {
         let all: Vec<&str> = self.objections.iter().chain(&self.reservations).map(String::as_str).collect();
         all.join("; ")
@@ -96,26 +94,26 @@ impl CheckedClaim {
 pub struct ClaimReport {
     /// The word of the claim.
     pub claim: &'static str,
-    /// The finding that is said to be gone.
+    /// The finding claimed to be gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finding: Option<String>,
-    /// The gate that is meant.
+    /// The gate the claim is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<String>,
-    /// The paths that alone are said to be changed.
+    /// The paths claimed to be the only changed ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paths: Option<BTreeSet<Entry>>,
-    /// The sentence that claims it, as its author wrote it; null for a claim that was given as such.
+    /// The author's sentence; null if it was given as a structured claim.
     pub sentence: Option<String>,
-    /// What the facts say to it.
+    /// The verdict.
     pub verdict: ClaimVerdict,
-    /// What speaks against it, in words.
+    /// What contradicts it, in plain words.
     pub objections: Vec<String>,
-    /// What makes it weaker than it sounds, in words.
+    /// What makes it weaker than it sounds, in plain words.
     pub reservations: Vec<String>,
 }
 
-/// Checks each claim by itself. `finding` describes a finding by its id, as `src/a.py:3 unused function f`.
+/// Checks each claim separately. `finding` describes a finding by id, such as `src/a.py:3 unused function f`.
 pub fn check_each(
     given: &[Claim],
     asserted: Vec<AssertedClaim>,
@@ -126,7 +124,7 @@ pub fn check_each(
     let asserted = asserted.into_iter().map(|it| (it.claim, Some(it.sentence)));
     let mut checked: Vec<CheckedClaim> = Vec::new();
     for (claim, sentence) in given.chain(asserted) {
-        // A claim that is made twice is judged once; the sentence tells more than the bare word.
+        // A claim made twice is judged once; a sentence is more telling than the bare word.
         if let Some(known) = checked.iter_mut().find(|known| known.claim == claim) {
             known.sentence = known.sentence.take().or(sentence);
             continue;
@@ -145,10 +143,9 @@ pub fn check_each(
     checked
 }
 
-/// The most names that one objection lists.
 const MAX_LISTED_NAMES: usize = 5;
 
-/// An objection in words: the fact that speaks against the claim.
+/// Describes an objection by the fact that contradicts the claim.
 fn words(objection: &Objection, facts: &Facts, finding: &dyn Fn(&str) -> Option<String>) -> String {
     let names = || list(objection.detail.iter().map(ToString::to_string));
     let findings = || {
@@ -189,7 +186,7 @@ fn words(objection: &Objection, facts: &Facts, finding: &dyn Fn(&str) -> Option<
     }
 }
 
-/// Why no gate ran that could prove a claim.
+/// Explains why no gate ran that could prove a claim.
 fn not_run(claim: &str, facts: &Facts) -> String {
     let kind = if claim == "tests_pass" { "gate that runs tests" } else { "gate" };
     if facts.gates.is_empty() {

@@ -1,4 +1,4 @@
-//! The judgement of claims: each against the facts, by a fixed table.
+//! Judges claims against the facts, by fixed rules.
 
 use super::{Claim, Facts, GateFact, GateOutcome};
 use crate::profile::{Check, FileClass, classify};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 probity_core::code_enum! {
-    /// Why a claim does not hold, or is weaker than it sounds. In the order of their spelling.
+    /// Why a claim does not hold, or is weaker than it sounds. In alphabetical order.
     pub enum ObjectionCode {
         ApiBroken = "api_broken",
             "a public name was removed or changed",
@@ -61,7 +61,8 @@ probity_core::code_enum! {
 }
 
 impl ObjectionCode {
-    /// Whether the facts contradict the claim. Otherwise they are missing: the claim is unproven, not false (law 6).
+    /// Returns true if the facts contradict the claim. Otherwise they are missing: the claim is unproven, not
+    /// false (law 6).
     pub const fn contradicts(self) -> bool {
         !matches!(self, Self::CheckNotApplicable | Self::GateNotRun | Self::NotVerified)
     }
@@ -72,13 +73,13 @@ impl ObjectionCode {
 pub struct Objection {
     /// The word of the claim.
     pub claim: &'static str,
-    /// What is wrong with it.
+    /// The problem with it.
     pub code: ObjectionCode,
-    /// The ids, checks or paths that are meant.
+    /// The ids, checks or paths concerned.
     pub detail: BTreeSet<Entry>,
 }
 
-/// What the facts say to a set of claims.
+/// The judgment on a set of claims.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Judgement {
     /// Claims that are false or unproven.
@@ -88,18 +89,15 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Whether every claim is proven.
     pub fn is_valid(&self) -> bool {
         self.violations.is_empty()
     }
 
-    /// Whether the facts contradict some claim.
     pub fn has_false_claim(&self) -> bool {
         self.violations.iter().any(|objection| objection.code.contradicts())
     }
 }
 
-/// Judges claims against the facts.
 pub fn judge<'a>(claims: impl IntoIterator<Item = &'a Claim>, facts: &Facts) -> Judgement {
     let mut judgement = Judgement::default();
     for claim in claims {
@@ -118,7 +116,6 @@ pub fn judge<'a>(claims: impl IntoIterator<Item = &'a Claim>, facts: &Facts) -> 
     judgement
 }
 
-/// Judges one claim.
 struct Judge<'a> {
     claim: &'static str,
     facts: &'a Facts,
@@ -181,7 +178,7 @@ impl Judge<'_> {
         self.health();
     }
 
-    /// A claim that nothing got worse is false and warned about where the health fell.
+    /// Objects to a claim that nothing got worse if the health fell.
     fn health(&mut self) {
         if self.facts.health_delta.is_some_and(|delta| delta < 0) {
             self.violation(ObjectionCode::HealthRegressed, BTreeSet::new());
@@ -242,7 +239,7 @@ impl Judge<'_> {
         self.violation_if_any(ObjectionCode::NonDocumentationTouched, others);
     }
 
-    /// Where no source was touched there is no interface that could have changed, compared or not.
+    /// Without changed source files no interface can have changed, compared or not.
     fn no_api_change(&mut self) {
         let is_source =
             |path: &probity_paths::RepoPath| matches!(classify(path.as_bytes()), FileClass::Source(_));

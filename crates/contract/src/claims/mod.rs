@@ -1,7 +1,7 @@
 //! Claims: what an author says about a change, checked against the facts.
 //!
-//! Claims come structured, or are recognised in free text ([`recognise`]); both are judged alike. What an author
-//! did not claim is not judged, and what was skipped never counts as passed (law 6).
+//! Claims come structured, or are recognized in free text ([`recognise`]); both are judged alike. What an
+//! author did not claim is not judged, and what was skipped never counts as passed (law 6).
 
 mod checked;
 mod judge;
@@ -20,31 +20,31 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Something that an author says about a change.
+/// A statement by an author about a change.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "claim", rename_all = "snake_case")]
 pub enum Claim {
     /// Every check passed.
     AllChecksPassed,
-    /// Only documentation was changed.
+    /// Only documentation changed.
     DocsOnly,
     /// A finding is gone.
     Fixed {
-        /// Its id.
+        /// The finding's id.
         finding: String,
     },
-    /// Nobody who uses the public interface notices.
+    /// No public symbol was removed or changed.
     NoApiChange,
     /// Nothing got worse.
     NoRegressions,
-    /// Nothing but these paths was changed.
+    /// No other paths changed.
     OnlyTouched {
         /// The paths.
         paths: BTreeSet<Entry>,
     },
     /// The tests pass.
     TestsPass {
-        /// Only this gate is meant.
+        /// Restricts the claim to this gate.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         gate: Option<String>,
     },
@@ -53,7 +53,6 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// Every word that a claim can have.
     pub const WORDS: [&'static str; 8] = [
         "all_checks_passed",
         "docs_only",
@@ -65,7 +64,7 @@ impl Claim {
         "verified",
     ];
 
-    /// The claim that a word alone makes; `None` for one that needs more, and for a word that is no claim.
+    /// Returns the claim that a word alone makes; `None` if the claim needs more, or for an unknown word.
     pub fn of_word(word: &str) -> Option<Self> {
         match word {
             "all_checks_passed" => Some(Self::AllChecksPassed),
@@ -78,7 +77,6 @@ impl Claim {
         }
     }
 
-    /// The word for the claim.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::AllChecksPassed => "all_checks_passed",
@@ -94,7 +92,7 @@ impl Claim {
 }
 
 impl Claim {
-    /// The claim of a word that says all of it; `None` for one that needs more, and for no word of a claim.
+    /// Returns the claim that a word alone makes; `None` if the claim needs more, or for an unknown word.
     pub fn from_word(word: &str) -> Option<Self> {
         let whole = [
             Self::AllChecksPassed,
@@ -108,7 +106,7 @@ impl Claim {
     }
 }
 
-/// What became of a gate.
+/// The outcome of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GateOutcome {
@@ -116,25 +114,25 @@ pub enum GateOutcome {
     Passed,
     /// It ran and failed.
     Failed,
-    /// It was left out.
+    /// It was skipped.
     Skipped,
-    /// Nobody ran it.
+    /// It was never run.
     NotRun,
 }
 
-/// A gate and what became of it.
+/// A gate and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GateFact {
-    /// The gate.
+    /// The gate's id.
     pub id: String,
     /// What it checks.
     pub kind: GateKind,
-    /// What became of it.
+    /// The outcome.
     pub result: GateOutcome,
-    /// Whether the change needs it to pass.
+    /// True if the change needs the gate to pass.
     #[serde(default = "yes")]
     pub required: bool,
-    /// Why, if it did not pass.
+    /// Explanation if it did not pass.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
 }
@@ -144,14 +142,13 @@ fn yes() -> bool {
 }
 
 impl GateFact {
-    /// Whether the gate neither passed nor failed.
+    /// Returns true if the gate neither passed nor failed.
     pub const fn is_open(&self) -> bool {
         matches!(self.result, GateOutcome::Skipped | GateOutcome::NotRun)
     }
 }
 
 impl GateOutcome {
-    /// Its name for people.
     pub const fn words(self) -> &'static str {
         match self {
             Self::NotRun => "not run",
@@ -159,7 +156,6 @@ impl GateOutcome {
         }
     }
 
-    /// The stable word.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -170,43 +166,38 @@ impl GateOutcome {
     }
 }
 
-/// What two runs say about the public interface. Symbols are written `path::name`.
+/// Changes of the public interface between two runs. Symbols are written `path::name`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApiDelta {
     /// Symbols that callers can no longer rely on.
     pub breaks: BTreeSet<String>,
-    /// Symbols that are new.
+    /// New symbols.
     pub additions: BTreeSet<String>,
 }
 
-/// What is known about a change.
+/// The facts that claims are checked against.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The verdict.
     pub status: ContractStatus,
     /// Health after minus health before, if known.
     pub health_delta: Option<i64>,
     /// New findings in scope.
     pub intent_regressions: BTreeSet<String>,
-    /// New findings outside.
+    /// New findings outside the scope.
     pub external_regressions: BTreeSet<String>,
-    /// The gates.
     pub gates: Vec<GateFact>,
-    /// The paths that really changed: D.
+    /// The paths that really changed (D).
     pub delta: BTreeSet<RepoPath>,
-    /// The findings of the before-run.
     pub before_findings: BTreeSet<String>,
-    /// The findings of the after-run.
     pub after_findings: BTreeSet<String>,
-    /// The checks that did not apply.
     pub checks_not_applicable: BTreeSet<Check>,
-    /// What became of the public interface; `None` if the runs were not compared.
+    /// Changes of the public interface; `None` if the runs were not compared.
     #[serde(default)]
     pub api: Option<ApiDelta>,
 }
 
 impl Facts {
-    /// The names that a text may mention without marking them as names.
+    /// Returns the names that a text may mention without marking them as names.
     pub fn known_names(&self) -> KnownNames<'_> {
         let texts = self.delta.iter().filter_map(|path| std::str::from_utf8(path.as_bytes()).ok());
         let with_folders = |path| {

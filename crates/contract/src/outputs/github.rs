@@ -1,4 +1,4 @@
-//! GitHub: the summary of a job as Markdown, and workflow commands that mark lines of changed files.
+//! GitHub: the summary of a job as Markdown, and workflow commands that annotate changed files.
 
 use super::{NewFinding, Review};
 use crate::claims::{GateFact, GateOutcome};
@@ -8,13 +8,12 @@ use crate::words::ContractStatus;
 use probity_policy::Severity;
 use std::fmt::Write;
 
-/// The most items that one list shows.
 const SHOWN: usize = 20;
 
-/// The most annotations: GitHub shows fewer, and a log of thousands helps nobody.
+/// GitHub shows fewer, and a log with thousands helps no one.
 const MAX_ANNOTATIONS: usize = 50;
 
-/// The summary of a review, for `$GITHUB_STEP_SUMMARY` or a comment.
+/// Renders the summary of a review, for `$GITHUB_STEP_SUMMARY` or a comment.
 pub fn github_summary(review: &Review) -> String {
     let mark = match review.status {
         ContractStatus::Accepted | ContractStatus::AcceptedWithExternalChanges => "✅",
@@ -57,7 +56,6 @@ fn facts(page: &mut String, review: &Review) {
     }
 }
 
-/// A name at the beginning of a row.
 fn sentence_case(words: &str) -> String {
     words[..1].to_ascii_uppercase() + &words[1..]
 }
@@ -90,7 +88,8 @@ fn list<T>(page: &mut String, heading: &str, items: &[T], show: impl Fn(&T) -> S
     }
 }
 
-/// Workflow commands that mark the new findings and undeclared files, one a line; the verdict comes first.
+/// Renders workflow commands that annotate new findings and undeclared files, one per line; the verdict comes
+/// first.
 pub fn github_annotations(review: &Review) -> String {
     let mut lines = Vec::new();
     let level = match review.status {
@@ -122,7 +121,7 @@ pub fn github_annotations(review: &Review) -> String {
 }
 
 fn annotation(finding: &NewFinding) -> String {
-    // The level says how severe the finding is; whether the change is accepted stands in the line of the verdict.
+    // The level is the severity of the finding. The first line says whether the change is accepted.
     let level = match finding.severity {
         _ if !finding.is_ours => "notice",
         Severity::Info => "notice",
@@ -138,12 +137,12 @@ fn annotation(finding: &NewFinding) -> String {
     format!("::{level} {place}title={title}::{}", data(&finding.message))
 }
 
-/// The words of a command: a line break would begin another command.
+/// Escapes the text of a command: a line break would start another command.
 fn data(words: &str) -> String {
     words.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A value in a command, which commas and colons would end.
+/// Escapes a property value of a command, which commas and colons would end.
 fn property(words: &str) -> String {
     data(words).replace(':', "%3A").replace(',', "%2C")
 }

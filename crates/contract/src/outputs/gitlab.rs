@@ -1,11 +1,12 @@
-//! GitLab: the new findings as a code quality report.
+//! GitLab: new findings as a code quality report.
 
 use super::{NewFinding, Review};
 use probity_core::Digest;
 use probity_policy::Severity;
 use serde_json::{Value, json};
 
-/// The report: a JSON list. Findings without a file are left out, because GitLab refuses them; the other forms have them.
+/// Renders the report, a JSON list. Findings without a file are omitted because GitLab rejects them; the
+/// other formats include them.
 pub fn gitlab(review: &Review) -> String {
     let findings = review.findings.iter().filter(|finding| finding.path.is_some()).map(issue);
     let scope = review.out_of_scope.iter().map(|path| {

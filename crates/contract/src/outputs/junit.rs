@@ -1,11 +1,11 @@
-//! `JUnit`: every check and every new finding as a test case, for services that read nothing else.
+//! `JUnit`: every check and new finding as a test case, for services that read no other format.
 
 use super::{NewFinding, Review};
 use crate::claims::{CheckedClaim, ClaimVerdict, GateFact, GateOutcome};
 use crate::profile::{Check, CheckOutcome};
 use std::fmt::Write;
 
-/// The report. What does not apply is skipped, never passed (law 6).
+/// Renders the report. A check that does not apply is skipped, never passed (law 6).
 pub fn junit(review: &Review) -> String {
     let checks: Vec<Case> = review.checks.iter().map(|it| of_check(it.check, it.outcome, review)).collect();
     let findings: Vec<Case> = review.findings.iter().map(of_finding).collect();
@@ -22,7 +22,6 @@ pub fn junit(review: &Review) -> String {
     page
 }
 
-/// A test case and how it ended.
 struct Case {
     name: String,
     end: End,
@@ -94,7 +93,7 @@ fn suite(page: &mut String, name: &str, cases: &[Case]) {
     page.push_str("  </testsuite>\n");
 }
 
-/// Words in an attribute. Characters that XML does not allow at all become a replacement mark.
+/// Escapes text for an attribute. Characters that XML forbids become U+FFFD.
 fn text(words: &str) -> String {
     let mut safe = String::with_capacity(words.len());
     for character in words.chars() {

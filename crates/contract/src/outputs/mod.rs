@@ -1,9 +1,9 @@
-//! A review in the forms that CI services read. Each form is a pure function of a [`Review`].
+//! A review in the formats of CI services. Each is a pure function of a [`Review`].
 //!
-//! * [`github_summary`], [`github_annotations`]: the page of a job, and marks in the changed files.
+//! * [`github_summary`], [`github_annotations`]: the page of a job, and annotations of the changed files.
 //! * [`junit`]: checks and new findings as test cases. [`gitlab`]: new findings as a code quality report.
 //!
-//! Words of the tree are hostile: every form escapes them. Lists are bounded, and say what they leave out.
+//! Text from the tree is untrusted: every format escapes it. Lists are bounded and state what they omit.
 
 mod github;
 mod gitlab;
@@ -21,27 +21,27 @@ use probity_policy::Severity;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-/// A new finding, where a reader can find it.
+/// A new finding with its location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NewFinding {
-    /// Its id.
+    /// The finding's id.
     pub id: String,
-    /// What kind of finding it is.
+    /// The rule that it breaks.
     pub rule: String,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What is wrong, in a sentence.
+    /// The problem, in a sentence.
     pub message: String,
     /// The file, if there is one.
     pub path: Option<RepoPath>,
-    /// The first and the last of its lines, from 1. Documents tell the first.
+    /// First and last line, from 1. Documents contain the first.
     #[serde(rename = "line", serialize_with = "first_line")]
     #[schemars(with = "u32")]
     pub lines: (u32, u32),
-    /// Whether it counts against the change; else something outside of the change caused it.
+    /// True if it counts against the change; otherwise something outside the change caused it.
     #[serde(rename = "in_scope")]
     pub is_ours: bool,
-    /// Whether it is let through.
+    /// True if it does not block.
     #[serde(rename = "let_through")]
     pub is_let_through: bool,
 }
@@ -56,7 +56,7 @@ impl NewFinding {
         self.is_ours && !self.is_let_through
     }
 
-    /// Where it is and what is wrong, in one line.
+    /// Returns location and message in one line.
     pub fn describe(&self) -> String {
         match &self.path {
             Some(path) => format!("{path}:{} {}", self.lines.0, self.message),
@@ -64,38 +64,34 @@ impl NewFinding {
         }
     }
 
-    /// The file in text, whatever its bytes.
     fn shown_path(&self) -> String {
         self.path.as_ref().map_or_else(String::new, ToString::to_string)
     }
 }
 
-/// What a reviewer is told about a change.
+/// What a reviewer sees of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Review {
     /// The status that the caller acts on.
     pub status: ContractStatus,
-    /// Why, unless it is accepted.
+    /// The reason, unless accepted.
     pub reason: Option<ContractReason>,
-    /// What to do about it.
     pub next_step: Option<&'static str>,
-    /// Everything that blocks, in words.
+    /// Everything that blocks, in plain words.
     pub blocking: Vec<String>,
-    /// What is let through, in words.
+    /// Violations that do not block, in plain words.
     pub let_through: Vec<String>,
-    /// What kind of change it is, in words.
+    /// The kind of change, in plain words.
     pub profile: String,
-    /// The runs, as people see their ids.
+    /// Short ids of the runs before and after.
     pub runs: (Option<String>, Option<String>),
     /// The health before and after.
     pub health: (Option<i64>, Option<i64>),
-    /// Every check with what became of it.
     pub checks: Vec<CheckResult>,
-    /// The gates of the policy.
     pub gates: Vec<GateFact>,
-    /// Changed paths that were not declared, or are forbidden.
+    /// Changed paths that were not declared or are forbidden.
     pub out_of_scope: Vec<RepoPath>,
-    /// The new findings: what counts against the change first, then the worst.
+    /// New findings: those that count against the change first, then by severity.
     pub findings: Vec<NewFinding>,
     /// Public symbols that callers can no longer rely on.
     pub api_breaks: Vec<String>,
