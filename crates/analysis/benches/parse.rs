@@ -1,6 +1,6 @@
-//! What merely parsing a tree costs: every file of a known language below the given folder is read and parsed by
-//! tree-sitter, on as many threads as there are cores, and nothing else is done. Prints milliseconds, the median of
-//! three rounds. `cargo xtask bench analyze` holds a whole analysis against it.
+//! The cost of merely parsing a tree: reads every file of a known language below the given directory and
+//! parses it with tree-sitter, on one thread per processor. Prints the median of three rounds in
+//! milliseconds. `cargo xtask bench analyze` compares a whole analysis with it.
 #![expect(clippy::disallowed_methods, reason = "it reads the tree that it measures")]
 #![expect(clippy::print_stdout, reason = "its output is the figure")]
 
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// What an analysis does not read by default, so that both do the same.
+/// Directories that an analysis does not read by default, so that both do the same.
 const LEFT_OUT: [&str; 6] = ["node_modules", "__pycache__", "site-packages", "third_party", "vendor", ".git"];
 const MAX_BYTES: u64 = 4 << 20;
 

@@ -1,11 +1,10 @@
 //! How well copies are found in real code: `cargo xtask quality TREE…`.
 //!
-//! From each tree some hundred callables are taken, evenly over the tree. Each is copied into a file of its own, changed
-//! in one of the ways that people change copies, and the tree is analysed with that one file more. *Recall* is the
-//! share of copies that a finding joins with their original. *Precision* is the share, among the findings that speak of
-//! the new file, of those that join it with the original or with what was already a copy of the original. Every
-//! choice comes from a fixed seed, so the same tree gives the same figures. What is called dead is listed, for a person
-//! to judge.
+//! Takes some hundred callables from each tree, evenly distributed. Copies each into its own file, changes it
+//! in one of the ways people change copies, and analyzes the tree with that additional file. *Recall* is the
+//! share of copies that a finding connects with their original. *Precision* is the share of findings about
+//! the new file that connect it with the original or one of its earlier copies. Every choice comes from a
+//! fixed seed, so the same tree gives the same figures. Dead code is listed for a person to judge.
 #![expect(clippy::disallowed_methods, reason = "it reads the trees it measures")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "its output is a table for a person")]
 
@@ -19,7 +18,7 @@ use std::sync::Arc;
 
 /// How many callables of each language of a tree are copied.
 const SAMPLES: usize = 60;
-/// Files above this are left out: they are data more often than code.
+/// Larger files are skipped: they are data more often than code.
 const MAX_BYTES: u64 = 200_000;
 
 type Files = BTreeMap<RepoPath, Vec<u8>>;
@@ -72,13 +71,13 @@ impl Change {
     }
 }
 
-/// A callable that is copied: where it is, and its lines.
+/// A callable to copy: its location and lines.
 struct Sample {
     path: RepoPath,
     language: Language,
     unit: Unit,
     lines: Vec<String>,
-    /// Names that are local to it, as far as one can tell from its facts.
+    /// Names local to it, as far as its facts show.
     locals: Vec<String>,
 }
 
@@ -155,7 +154,7 @@ fn copy_path(path: &RepoPath) -> RepoPath {
     RepoPath::parse(format!("zz copied/{name}").as_bytes()).expect("a name below a folder")
 }
 
-/// Callables large enough to be compared, evenly over the tree.
+/// Returns callables large enough to be compared, evenly distributed over the tree.
 fn samples(files: &Files, facts: &BTreeMap<&RepoPath, &Arc<FileFacts>>) -> Vec<Sample> {
     let mut by_language: BTreeMap<&str, Vec<Sample>> = BTreeMap::new();
     for (path, facts) in facts {
@@ -184,13 +183,12 @@ fn samples(files: &Files, facts: &BTreeMap<&RepoPath, &Arc<FileFacts>>) -> Vec<S
     by_language.into_values().flat_map(|all| spread(all, SAMPLES)).collect()
 }
 
-/// `n` of all, evenly.
 fn spread(all: Vec<Sample>, n: usize) -> Vec<Sample> {
     let step = all.len().div_ceil(n).max(1);
     all.into_iter().step_by(step).collect()
 }
 
-/// Variables that the unit uses and nothing outside it does.
+/// Returns the variables that only this unit uses.
 fn locals(facts: &FileFacts, unit: &Unit) -> Vec<String> {
     let inside = &facts.names[unit.names.start as usize..unit.names.end as usize];
     let outside =
@@ -205,7 +203,7 @@ fn locals(facts: &FileFacts, unit: &Unit) -> Vec<String> {
     own.into_iter().map(|symbol| facts.symbols.get(symbol).to_owned()).collect()
 }
 
-/// The text of a changed copy, or `None` if the change cannot be made to this callable.
+/// Returns the text of a changed copy, or `None` if the change does not apply to this callable.
 fn changed(sample: &Sample, change: Change, seed: usize) -> Option<String> {
     let mut lines = sample.lines.clone();
     let renames = matches!(
@@ -247,7 +245,7 @@ fn changed(sample: &Sample, change: Change, seed: usize) -> Option<String> {
     Some(wrapped(sample, &lines))
 }
 
-/// Lines of the body that are whole statements: removing or doubling one leaves code that parses.
+/// Returns the lines of the body that are whole statements: removing or doubling one leaves code that parses.
 fn simple_lines(sample: &Sample) -> Vec<usize> {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let last = sample.lines.len().saturating_sub(1);
@@ -278,7 +276,7 @@ fn simple_lines(sample: &Sample) -> Vec<usize> {
         .collect()
 }
 
-/// Whole words replaced; what follows a dot is a member and stays.
+/// Replaces whole words, except members after a dot.
 fn replaced(line: &str, from: &str, to: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$' || c == '@';
     let mut out = String::new();
@@ -288,14 +286,14 @@ fn replaced(line: &str, from: &str, to: &str) -> String {
         let whole = format!("{out}{before}");
         let is_free = !whole.ends_with(is_word) && !whole.ends_with('.') && !after.starts_with(is_word);
         out.push_str(before);
-        // The sign of a variable of PHP is no part of its name in the replacement.
+        // The `$` of a PHP variable is not part of its name in the replacement.
         out.push_str(if is_free { to } else { from });
         rest = after;
     }
     out + rest
 }
 
-/// The line with another word in it, as an inserted statement would be.
+/// Returns the line with another word in it, like an inserted statement.
 fn replaced_word(line: &str) -> String {
     line.replacen('(', "(extra_", 1)
 }
@@ -310,7 +308,7 @@ fn other_numbers(line: &str) -> String {
     line.chars().map(other).collect()
 }
 
-/// The lines as a file: inside the class and language that they need.
+/// Turns the lines into a file, inside the class and language syntax they need.
 fn wrapped(sample: &Sample, lines: &[String]) -> String {
     let text = lines.join("\n") + "\n";
     let is_method = sample.unit.kind == UnitKind::Method;
@@ -326,7 +324,7 @@ fn wrapped(sample: &Sample, lines: &[String]) -> String {
     }
 }
 
-/// For each place, the places that were its copies already: by path and symbol.
+/// Returns for each location those that already were its copies, by path and symbol.
 fn copies(run: &Run) -> BTreeMap<(String, String), BTreeSet<(String, String)>> {
     let mut copies: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
     for finding in run.findings.iter().filter(|finding| is_clone(finding)) {
@@ -371,7 +369,6 @@ fn judge(
     score.right += n_right;
 }
 
-/// What is called dead, for a person to judge.
 fn show_dead(run: &Run) {
     let n_hidden = run
         .units

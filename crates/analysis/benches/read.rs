@@ -1,5 +1,5 @@
-//! What reading costs beyond parsing: the standard library of the Python on this machine, parsed by tree-sitter alone,
-//! read into facts, and analysed cold and with all facts known. `cargo bench -p probity-analysis`.
+//! The cost of reading beyond parsing: this machine's Python standard library parsed by tree-sitter alone,
+//! read into facts, and analyzed cold and with all facts known. `cargo bench -p probity-analysis`.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the files it measures")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

@@ -1,4 +1,4 @@
-//! From a tree to a run: each file alone and in parallel, then everything that looks across files.
+//! Analyzes a tree: each file separately and in parallel, then everything across files.
 
 use crate::api::ApiItem;
 use crate::corpus::File;
@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Analyses a tree. The result does not depend on the number of threads, nor on which facts were known.
+/// Analyzes a tree. The result depends neither on the number of threads nor on which facts were known.
 pub fn analyse(input: &Input<'_>, settings: &Settings) -> Analysis {
     let sources: Vec<(&RepoPath, &Source<'_>)> = input.sources.iter().collect();
     let read: Vec<(RunFile, Option<Arc<FileFacts>>)> =
@@ -34,13 +34,13 @@ pub fn analyse(input: &Input<'_>, settings: &Settings) -> Analysis {
     Analysis { run, facts }
 }
 
-/// The file of the corpus with its place in the run, if the file was read.
+/// Returns a file that was read, with its index in the run.
 fn corpus_file((index, (file, facts)): (usize, &(RunFile, Option<Arc<FileFacts>>))) -> Option<(File, u32)> {
     let facts = facts.as_ref().filter(|facts| !facts.units.is_empty())?;
     Some((File::new(file.path.clone(), file.language?, Arc::clone(facts)), count(index)))
 }
 
-/// Reads one file, or takes its known facts if they hold together.
+/// Reads one file, or uses its known facts if they are consistent.
 fn read(path: &RepoPath, source: &Source<'_>, settings: &Settings) -> (RunFile, Option<Arc<FileFacts>>) {
     let (content, known) = match source {
         Source::Bytes(bytes) => (Digest::of(bytes), None),
@@ -75,7 +75,7 @@ fn read(path: &RepoPath, source: &Source<'_>, settings: &Settings) -> (RunFile, 
     (file, facts)
 }
 
-/// What an analysis finds beside clones.
+/// The results of an analysis except clones.
 struct Beside {
     id: RunId,
     governance: BTreeMap<String, Digest>,
@@ -84,12 +84,12 @@ struct Beside {
     api: Vec<ApiItem>,
     graph: Graph,
     dead: Vec<dead::Dead>,
-    /// For each file its classes, with how many others each names.
+    /// For each file its classes, with the number of other classes each names.
     couplings: Vec<Vec<(u32, u32)>>,
     drafts: Vec<Draft>,
 }
 
-/// What looks across files.
+/// The pass over all files together.
 struct Across<'a> {
     input: &'a Input<'a>,
     settings: &'a Settings,
@@ -124,9 +124,9 @@ impl Across<'_> {
         }
     }
 
-    /// Everything but the clones, which take as long as all of this together.
+    /// Computes everything except the clones, which take as long as all of this together.
     fn beside_clones(&self, run_files: &[RunFile]) -> Beside {
-        // Sources that were not read are there all the same.
+        // Sources that were not read exist nevertheless.
         let others = self.input.others.iter().chain(self.input.sources.keys());
         let tree = Tree::new(&self.files, &self.input.governance, others);
         let (graph, dead) = rayon::join(|| Graph::of(&tree), || dead::find(&self.files));
@@ -204,10 +204,10 @@ impl Across<'_> {
         all
     }
 
-    /// What each edge is needed for: the top names of the needed file that the other one uses.
+    /// Returns the reason for each edge: the top-level names of the target that the source file uses.
     fn dependencies(&self, edges: &[Edge]) -> Vec<Dependency> {
         let tops: Vec<Vec<(u64, &str)>> = self.files.par_iter().map(top_names).collect();
-        // Edges are sorted by the file that needs.
+        // Edges are sorted by the dependent file.
         let needed_by: Vec<&[Edge]> = edges.chunk_by(|a, b| a.from == b.from).collect();
         let dependencies = needed_by.par_iter().flat_map_iter(|edges| {
             let mut used = self.files[edges[0].from as usize].symbols.clone();
@@ -224,7 +224,7 @@ impl Across<'_> {
     }
 }
 
-/// The names that a file defines at its top, sorted, each once, with their fingerprints.
+/// Returns the top-level names that a file defines, sorted and unique, with their fingerprints.
 fn top_names(file: &File) -> Vec<(u64, &str)> {
     let top = file.facts.units.iter().filter(|unit| unit.parent == Some(0) && unit.kind != UnitKind::Lambda);
     let mut names: Vec<&str> = top.map(|unit| unit.name.rsplit('.').next().unwrap_or_default()).collect();

@@ -6,21 +6,18 @@ use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One public symbol.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiItem {
-    /// The file.
     pub path: RepoPath,
-    /// The name inside the file.
+    /// The name within the file.
     pub symbol: String,
-    /// What it is.
     pub kind: UnitKind,
-    /// Its parameters, if it can be called.
+    /// Empty if it cannot be called.
     pub parameters: Vec<Parameter>,
 }
 
 impl ApiItem {
-    /// What items are sorted by, and known by.
+    /// The sort key of items, which also identifies them.
     pub fn key(&self) -> (&RepoPath, &str) {
         (&self.path, &self.symbol)
     }
@@ -30,18 +27,17 @@ impl ApiItem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApiChange {
-    /// It is gone.
+    /// The symbol is gone.
     Removed,
-    /// It is something else now.
+    /// The symbol has another kind.
     KindChanged,
-    /// A parameter is gone, or has another name or place.
+    /// A parameter is gone, or has another name or position.
     ParameterChanged,
-    /// Callers must give a parameter that they did not have to give.
+    /// A parameter that callers could omit is required, or a required one is new.
     ParameterRequired,
 }
 
 impl ApiChange {
-    /// What happened, in words.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Removed => "it is gone",
@@ -52,18 +48,18 @@ impl ApiChange {
     }
 }
 
-/// A break of the public interface.
+/// A breaking change of the public interface.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct ApiBreak {
-    /// The file, as it is called in the later run if it is still there.
+    /// The file. A moved file counts as removed from its old path.
     pub path: RepoPath,
     /// The symbol.
     pub symbol: String,
-    /// How it changed.
+    /// The kind of change.
     pub change: ApiChange,
 }
 
-/// The public interface of one file. Tests have none.
+/// Returns the public interface of one file. Tests have none.
 pub(crate) fn of(file: &File) -> Vec<ApiItem> {
     if file.is_test {
         return Vec::new();
@@ -81,7 +77,7 @@ pub(crate) fn of(file: &File) -> Vec<ApiItem> {
         })
         .collect();
     items.sort_by(|a, b| a.symbol.cmp(&b.symbol));
-    // Overloads, and the several blocks of one Rust type: the first stands for all.
+    // Overloads, and the several impl blocks of one Rust type: the first represents all.
     items.dedup_by(|a, b| a.symbol == b.symbol);
     items
 }
@@ -95,7 +91,7 @@ fn is_public(file: &File, unit: &Unit) -> bool {
     named && unit.access == Access::Public && !unit.test && is_reachable
 }
 
-/// What of `before` callers cannot rely on in `after`. Both are sorted by path and symbol.
+/// Returns what callers of `before` cannot rely on in `after`. Both are sorted by path and symbol.
 pub(crate) fn breaks(before: &[ApiItem], after: &[ApiItem]) -> Vec<ApiBreak> {
     let mut rest = after.iter().peekable();
     before
@@ -111,7 +107,7 @@ pub(crate) fn breaks(before: &[ApiItem], after: &[ApiItem]) -> Vec<ApiBreak> {
         .collect()
 }
 
-/// An added optional parameter breaks nobody.
+/// Returns how an item changed, if that breaks callers. A new optional parameter breaks no one.
 fn change(before: &ApiItem, after: &ApiItem) -> Option<ApiChange> {
     if before.kind != after.kind {
         return Some(ApiChange::KindChanged);

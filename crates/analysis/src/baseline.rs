@@ -1,8 +1,8 @@
-//! The baseline: the findings that a team knows and lives with, so that only new ones count.
+//! The baseline: findings that a team has accepted, so that only new ones count.
 //!
-//! An entry is keyed by what a finding is about and by its content, with its multiplicity: a third copy of a known
-//! clone is new. It also keeps what was measured: a known finding that measures worse than it did is new, too. Every
-//! capture says who made it, when and why, and the digest tells when anyone wrote to the file by hand.
+//! An entry is keyed by the subject and the content of a finding, with its count: a third copy of a known
+//! clone is new. It also stores the measured value: a known finding that measures worse is new, too. Every
+//! capture says who made it, when and why, and a digest detects manual edits of the file.
 
 use crate::finding::{Family, Finding, FindingId};
 use crate::run::{Run, RunId};
@@ -12,22 +12,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The name of the form.
 pub const BASELINE_SCHEMA: &str = "probity/baseline/v1";
 
 /// A known finding, or several equal ones.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// What it is about.
     pub family: Family,
     /// The id of the finding without its number.
     pub subject: String,
-    /// The content it is about.
+    /// Digest of the code it is about.
     pub content: Digest,
-    /// What was measured at the worst of them.
+    /// The worst measured value among them.
     pub value: Option<u32>,
-    /// How many there are.
     pub count: u32,
 }
 
@@ -35,62 +32,60 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Capture {
-    /// When, in UTC.
+    /// When it was made, in UTC.
     pub at: String,
-    /// Who.
+    /// Who made it.
     pub by: String,
-    /// Why.
+    /// The reason given.
     pub why: String,
-    /// The run whose findings were taken.
+    /// The run whose findings were captured.
     pub run_id: RunId,
-    /// How many findings it had.
+    /// The number of findings in the run.
     pub n_findings: u32,
-    /// Its health, from 0 to 100; captures of earlier versions do not tell.
+    /// The health of the run, from 0 to 100; absent in captures of earlier versions.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub health: Option<u32>,
-    /// The digest of the entries.
+    /// Digest of the entries.
     pub entries: Digest,
 }
 
-/// A baseline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Baseline {
     schema: String,
-    /// The analyser that found the findings.
+    /// The analyzer that found the findings.
     pub analyser: String,
-    /// The digest of the settings.
+    /// Digest of the settings.
     pub settings: Digest,
-    /// Every capture, the oldest first.
+    /// Every capture, oldest first.
     pub history: Vec<Capture>,
     /// The known findings, sorted.
     pub entries: Vec<Entry>,
 }
 
-/// Why a baseline cannot be relied on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BaselineError {
-    /// It is not what `capture` writes.
+    /// The file is not what `capture` writes.
     #[error("it is no baseline: {0}")]
     Malformed(String),
-    /// It does not have the digest that it says.
+    /// The file does not have the digest that it states.
     #[error("its digest is not that of its content: it was changed by hand")]
     Changed,
 }
 
-/// A run held against a baseline.
+/// The comparison of a run with a baseline.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Novelty {
-    /// Findings that the baseline does not know, or that measure worse than it knows. Sorted.
+    /// Findings that are not in the baseline, or measure worse than there. Sorted.
     pub new: Vec<FindingId>,
-    /// How many findings it knows.
+    /// Number of findings that the baseline knows.
     pub n_known: u32,
-    /// How many of its findings are gone.
+    /// Number of baseline findings that are gone.
     pub n_gone: u32,
 }
 
 impl Baseline {
-    /// Takes the findings of a run, on top of the history of an earlier baseline.
+    /// Captures the findings of a run, continuing the history of an earlier baseline.
     pub fn capture(run: &Run, earlier: Option<&Self>, by: &str, why: &str, at: &str) -> Self {
         let entries = entries(run);
         let mut history = earlier.map_or_else(Vec::new, |earlier| earlier.history.clone());
@@ -112,17 +107,16 @@ impl Baseline {
         }
     }
 
-    /// The health that the tree had when it was captured, if that is known.
+    /// Returns the health at the last capture, if known.
     pub fn health(&self) -> Option<u32> {
         self.history.last().and_then(|capture| capture.health)
     }
 
-    /// The digest of everything in it.
     pub fn digest(&self) -> Digest {
         digest_of(self)
     }
 
-    /// The file: JSON that a person can read and a diff can show.
+    /// Serializes the baseline as JSON that people can read and diffs can show.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut document = json_of(self);
         document["digest"] = json_of(&self.digest());
@@ -131,7 +125,7 @@ impl Baseline {
         bytes
     }
 
-    /// Reads the file, and holds it against its digest.
+    /// Parses the file and checks its digest.
     pub fn parse(bytes: &[u8]) -> Result<Self, BaselineError> {
         let malformed = |error: String| BaselineError::Malformed(error);
         let mut document = probity_core::json::parse(bytes).map_err(|error| malformed(error.to_string()))?;
@@ -145,16 +139,16 @@ impl Baseline {
         if json_of(&baseline.digest()) == said { Ok(baseline) } else { Err(BaselineError::Changed) }
     }
 
-    /// Whether its findings were found in the way in which those of `run` were.
+    /// Returns true if its findings were found with the same analyzer and settings as those of `run`.
     pub fn fits(&self, run: &Run) -> bool {
         self.analyser == run.analyser && self.settings == digest_of(&run.settings)
     }
 
-    /// Which findings of a run are new: the surest match first, each entry as often as it counts.
+    /// Finds the new findings of a run: the most certain match first, each entry as often as it counts.
     pub fn hold(&self, run: &Run) -> Novelty {
         let mut left: Vec<u32> = self.entries.iter().map(|entry| entry.count).collect();
         let mut open: Vec<&Finding> = run.findings.iter().collect();
-        // By subject and content; by subject, for code that was edited; by content, for code that was renamed.
+        // By subject and content; by subject, for edited code; by content, for renamed code.
         let keys: [Key; 3] = [
             |family, subject, content| (family, format!("{subject} {content}")),
             |family, subject, _| (family, subject.to_owned()),
@@ -185,10 +179,9 @@ impl Baseline {
     }
 }
 
-/// What a way of matching compares, from the family, subject and content of a finding or an entry.
+/// Builds the key of one way of matching from family, subject and content.
 type Key = fn(Family, &str, &Digest) -> (Family, String);
 
-/// The id of a finding without its number.
 fn subject(finding: &Finding) -> &str {
     finding.id.as_str().rsplit_once('#').map_or(finding.id.as_str(), |(subject, _)| subject)
 }
@@ -221,7 +214,7 @@ mod tests {
     use crate::{Input, Settings, Source, analyse};
     use probity_paths::RepoPath;
 
-    /// A run of Python functions with the given number of decisions each.
+    /// Analyzes Python functions with the given number of decisions each.
     fn run(functions: &[(&str, usize)]) -> Run {
         let one = |(name, n): &(&str, usize)| {
             let arms: Vec<String> =

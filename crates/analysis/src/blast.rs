@@ -1,4 +1,4 @@
-//! Blast radius: who would notice a change of some files.
+//! Blast radius: the files that a change of some files would affect.
 
 use crate::graph;
 use crate::run::Run;
@@ -6,24 +6,23 @@ use probity_paths::RepoPath;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who would notice a change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blast {
-    /// Files that need the changed ones.
+    /// Files that depend directly on the changed ones.
     pub direct: BTreeSet<RepoPath>,
-    /// Files that need them, directly or through others.
+    /// Files that depend on them directly or transitively.
     pub transitive: BTreeSet<RepoPath>,
-    /// Files that share a clone with them: a change may be due there, too.
+    /// Files that share a clone with them and may need the same change.
     pub clone_siblings: BTreeSet<RepoPath>,
-    /// The cycles that they are part of.
+    /// Dependency cycles they belong to.
     pub cycles: Vec<BTreeSet<RepoPath>>,
     /// For each changed file, its names and the files that use them.
     pub symbols: BTreeMap<String, BTreeMap<String, BTreeSet<RepoPath>>>,
-    /// Paths that the run knows nothing of.
+    /// Paths that are not in the run.
     pub unknown: BTreeSet<RepoPath>,
 }
 
-/// Computes who would notice a change of `paths`.
+/// Computes the files that a change of `paths` would affect.
 pub fn blast_radius(run: &Run, paths: &BTreeSet<RepoPath>) -> Blast {
     let index: BTreeMap<&RepoPath, u32> =
         (0..).zip(&run.files).map(|(index, file)| (&file.path, index)).collect();

@@ -1,11 +1,11 @@
-//! Where a new finding comes from, if nothing at its own place changed: a module that it imports was deleted, or the
+//! Finds the cause of a new finding whose own location did not change: an imported module was deleted, or the
 //! only caller of its function is gone.
 
 use crate::run::Run;
 use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Of each file, the files that it needed or that needed it, as far as those changed between the runs.
+/// For each file, those of its dependencies and dependents that changed between the runs.
 pub(crate) struct ChangedNeighbours(BTreeMap<RepoPath, BTreeSet<RepoPath>>);
 
 impl ChangedNeighbours {
@@ -25,7 +25,7 @@ impl ChangedNeighbours {
         Self(neighbours)
     }
 
-    /// The changed neighbours of all these files.
+    /// Returns the changed neighbors of all these files.
     pub(crate) fn around<'a>(&self, files: impl Iterator<Item = &'a RepoPath>) -> BTreeSet<RepoPath> {
         files.filter_map(|path| self.0.get(path)).flatten().cloned().collect()
     }

@@ -1,13 +1,13 @@
 //! Cohesion of classes: LCOM4, the number of groups of methods that share no field and no call.
 //!
-//! Constructors touch every field and would join what has nothing in common, so they do not count. Neither do methods
+//! Constructors do not count: they touch every field and would connect unrelated groups. Neither do methods
 //! that touch nothing of the object.
 
 use crate::facts::{FileFacts, UnitKind, count};
 use crate::language::Spec;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fills in the LCOM4 of every class with methods. `fields` are the declared fields: (class, symbol).
+/// Computes the LCOM4 of every class with methods. `fields` are the declared fields: (class, symbol).
 pub(crate) fn fill(facts: &mut FileFacts, fields: &[(u32, u32)], spec: &Spec) {
     let mut methods: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (index, unit) in facts.units.iter().enumerate() {
@@ -21,7 +21,7 @@ pub(crate) fn fill(facts: &mut FileFacts, fields: &[(u32, u32)], spec: &Spec) {
     }
 }
 
-/// The symbols that mean members of the class where methods use bare names.
+/// Returns the symbols of class members, for languages in which methods use bare names.
 fn members(
     facts: &FileFacts,
     fields: &[(u32, u32)],

@@ -1,9 +1,9 @@
-//! Comparing two runs: what became worse, what became better, and what only moved.
+//! Compares two runs: what became worse, what became better, and what only moved.
 //!
-//! Findings are matched like lines in a diff, the surest way first: by id; by content, for code that was renamed; by
-//! file and symbol, for code that was edited; by the set of files and symbols, for copies that were edited together;
-//! cycles by their common members. Files that were moved without a change are known by their content. What is left in
-//! the later run is a regression, what is left in the earlier one an improvement.
+//! Findings are matched like lines in a diff, the most certain way first: by id; by content, for renamed
+//! code; by file and symbol, for edited code; by the set of files and symbols, for copies edited together;
+//! cycles by common members. Files moved without a change are recognized by their content. An unmatched
+//! finding of the later run is a regression, one of the earlier run an improvement.
 
 use crate::api::{self, ApiBreak};
 use crate::cause::ChangedNeighbours;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
-/// What two runs say together.
+/// The overall result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -25,51 +25,49 @@ pub enum Verdict {
     Improved,
     /// Only worse.
     Regressed,
-    /// Both.
+    /// Better in some ways, worse in others.
     Mixed,
-    /// Neither.
+    /// Neither better nor worse.
     Stable,
-    /// They were made differently.
+    /// The runs cannot be compared.
     Incomparable,
 }
 
-/// Why two runs do not compare.
+/// Why two runs cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Incomparable {
-    /// They looked for different things.
+    /// The settings differ.
     DifferentSettings,
-    /// Different analysers made them.
+    /// The analyzers differ.
     DifferentAnalyser,
 }
 
-/// A finding that the later run has and the earlier one has not.
+/// A finding that only the later run has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Regression {
     /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
-    /// Those of its files whose code is new or changed at the finding's place; if none is, the changed files that its
-    /// files needed or that needed them; if there are none either, its files.
+    /// Those of its files whose code is new or changed at the finding's location; if there are none, the
+    /// changed files that its files depend on or that depend on them; if there are none either, its files.
     pub caused_in: BTreeSet<RepoPath>,
 }
 
 probity_core::word_enum! {
-    /// What a symbol is measured by.
+    /// A metric of a symbol.
     pub enum Metric {
         /// Decisions plus one.
         Cyclomatic = "cyclomatic",
-        /// Cognitive complexity.
         Cognitive = "cognitive",
         /// Nesting of control flow.
         Nesting = "nesting",
-        /// Lines, above the threshold only.
+        /// Lines, only above the threshold.
         Lines = "lines",
-        /// Parameters.
         Parameters = "parameters",
         /// Groups of methods with nothing in common.
         Lcom4 = "lcom4",
-        /// Other classes that a class names, above the threshold only.
+        /// Other classes that a class names, only above the threshold.
         Coupling = "coupling",
     }
 }
@@ -81,42 +79,35 @@ pub struct Worsened {
     pub path: RepoPath,
     /// The symbol in the later run.
     pub symbol: String,
-    /// By which measure.
+    /// The metric.
     pub metric: Metric,
-    /// Before.
+    /// The value before.
     pub before: u32,
-    /// After.
+    /// The value after.
     pub after: u32,
 }
 
-/// The difference between two runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// In one word.
     pub verdict: Verdict,
-    /// Why there is no more to say; empty for runs that compare.
+    /// Empty if the runs can be compared.
     pub incomparable_because: Vec<Incomparable>,
-    /// Whether both are the same run.
     pub same_run: bool,
     /// After minus before, from −100 to 100.
     pub health_delta: Option<i32>,
-    /// After minus before in thousandths.
+    /// After minus before, in thousandths.
     pub health_delta_milli: Option<i32>,
-    /// New findings.
     pub regressions: Vec<Regression>,
-    /// Findings that are gone.
     pub improvements: Vec<Finding>,
-    /// How many findings are in both.
+    /// Number of findings in both.
     pub unchanged: u32,
-    /// Findings in both whose ids differ: (before, after).
+    /// Findings in both with different ids: (before, after).
     pub renamed: Vec<(FindingId, FindingId)>,
-    /// All symbols that measure worse, in order of path and symbol.
+    /// All symbols that measure worse, by path and symbol.
     pub worsened: Vec<Worsened>,
-    /// Breaks of the public interface.
     pub api_breaks: Vec<ApiBreak>,
 }
 
-/// Compares two runs.
 pub fn compare(before: &Run, after: &Run) -> Comparison {
     let mut because = Vec::new();
     if before.settings != after.settings {
@@ -163,7 +154,7 @@ pub fn compare(before: &Run, after: &Run) -> Comparison {
         unchanged: crate::facts::count(matches.both.len()),
         renamed: renamed(before, after, &matches.both),
         worsened: worsened(before, after, &moves),
-        // A file that moved breaks those who import it: moves are not applied here.
+        // A moved file breaks its importers, so moves are not applied here.
         api_breaks: api::breaks(&before.api, &after.api),
     }
 }
@@ -198,7 +189,7 @@ fn renamed(before: &Run, after: &Run, both: &[(usize, usize)]) -> Vec<(FindingId
     ids.filter(|(old, new)| old != new).map(|(old, new)| (old.clone(), new.clone())).collect()
 }
 
-/// Files that were moved without a change: from the earlier path to the later.
+/// Files moved without a change: from the earlier path to the later.
 #[derive(Default)]
 struct Moves(BTreeMap<RepoPath, RepoPath>);
 
@@ -219,13 +210,12 @@ impl Moves {
         Self(moved.collect())
     }
 
-    /// The later path of an earlier one.
+    /// Returns the later path of an earlier one.
     fn apply<'a>(&'a self, path: &'a RepoPath) -> &'a RepoPath {
         self.0.get(path).unwrap_or(path)
     }
 }
 
-/// Matches the findings of two runs.
 struct Matcher<'a> {
     before: &'a Run,
     after: &'a Run,
@@ -262,8 +252,8 @@ impl<'a> Matcher<'a> {
         self
     }
 
-    /// Matches equal ids in one walk along both runs. Findings are in order of family and place, so that this finds nearly
-    /// all of them without looking anything up.
+    /// Matches equal ids in one walk along both runs. Both are sorted by family and location, so this finds
+    /// nearly all of them without lookups.
     fn side_by_side(&mut self) {
         let (old, new) = (&self.before.findings, &self.after.findings);
         let (mut at_old, mut at_new) = (0, 0);
@@ -283,7 +273,7 @@ impl<'a> Matcher<'a> {
         self.drop_matched();
     }
 
-    /// Matches what is left by a key: equal keys in order of place.
+    /// Matches the remaining findings by a key; equal keys in order of location.
     fn by<K: Ord + Hash>(&mut self, key: impl Fn(&'a Finding, &'a Moves) -> Option<K>) {
         let (findings, stay) = (&self.after.findings, self.stay);
         let keys = self.only_after.iter().filter_map(|&new| Some((key(&findings[new], stay)?, new)));
@@ -297,7 +287,7 @@ impl<'a> Matcher<'a> {
         self.drop_matched();
     }
 
-    /// A cycle that gained or lost a file is still that cycle.
+    /// Matches cycles: one that gained or lost a file is still the same cycle.
     fn cycles(&mut self) {
         let members = |finding: &Finding, moves: &Moves| -> BTreeSet<RepoPath> {
             finding.locations.iter().map(|place| moves.apply(&place.path).clone()).collect()
@@ -336,19 +326,19 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// A place by its later path and its symbol.
+/// Identifies a location by its later path and its symbol.
 fn name<'a>(place: &'a Location, moves: &'a Moves) -> (&'a RepoPath, &'a str) {
     (moves.apply(&place.path), &place.symbol)
 }
 
-/// Findings of the later run that wait for one with the same key. In order of a fingerprint of their keys, which is
-/// quick to compare; the keys themselves are only compared where it is the same.
+/// Unmatched findings of the later run, sorted by a fingerprint of their keys. That is quick to compare; the
+/// keys themselves are compared only if the fingerprints are equal.
 struct Waiting<K>(Vec<Waiter<K>>);
 
 struct Waiter<K> {
     key: (u64, K),
     index: usize,
-    /// For the first of equal keys: how many of them are taken.
+    /// In the first of several equal keys: how many of them are taken.
     n_taken: usize,
 }
 
@@ -360,7 +350,7 @@ impl<K: Ord + Hash> Waiting<K> {
         Self(all)
     }
 
-    /// The next one in order of place with this key.
+    /// Takes the next finding with this key, in order of location.
     fn take(&mut self, key: &K) -> Option<usize> {
         let print = fingerprint(key);
         let of = |waiter: &Waiter<K>| waiter.key.0.cmp(&print).then_with(|| waiter.key.1.cmp(key));
@@ -390,10 +380,10 @@ impl Hasher for Fingerprint {
     }
 }
 
-/// A unit by its later path and its name, with what it says.
+/// A unit by its later path and name, with its content.
 type UnitCode<'a> = (&'a RepoPath, &'a str, &'a str);
 
-/// What the code of some files says: units, and the whole files, sorted. The names of moved files are the later ones.
+/// The contents of the units and the whole files of some paths, sorted. Moved files have their later paths.
 struct Code<'a> {
     units: Vec<UnitCode<'a>>,
     files: Vec<(&'a RepoPath, Digest)>,
@@ -416,7 +406,7 @@ impl<'a> Code<'a> {
         Self { units, files }
     }
 
-    /// What stands at a place: each of its possible contents.
+    /// Returns the units at a location; overloads give several.
     fn units_at(&self, place: &Location) -> impl Iterator<Item = &UnitCode<'a>> {
         let key = (&place.path, place.symbol.as_str());
         let from = self.units.partition_point(|unit| (unit.0, unit.1) < key);
@@ -451,7 +441,7 @@ fn regression(
     Regression { finding: finding.clone(), caused_in }
 }
 
-/// All symbols of both runs that measure worse: never a part of them.
+/// Returns all symbols that measure worse, without a limit.
 fn worsened(before: &Run, after: &Run, moves: &Moves) -> Vec<Worsened> {
     let old: BTreeMap<&RepoPath, &[Measured]> = before
         .files
@@ -461,7 +451,7 @@ fn worsened(before: &Run, after: &Run, moves: &Moves) -> Vec<Worsened> {
         .collect();
     let mut worsened = Vec::new();
     for (file, units) in after.files.iter().zip(units_by_file(after)) {
-        // Most files say what they said, and need no closer look.
+        // Skips the many files whose units did not change.
         if let Some(earlier) = old.get(&file.path).filter(|earlier| **earlier != units) {
             worsened_in(&file.path, earlier, units, after, &mut worsened);
         }
@@ -469,7 +459,7 @@ fn worsened(before: &Run, after: &Run, moves: &Moves) -> Vec<Worsened> {
     worsened
 }
 
-/// The units of each file; they are in the order of the files.
+/// Splits the units, which are in file order, by file.
 fn units_by_file(run: &Run) -> Vec<&[Measured]> {
     let mut rest = run.units.as_slice();
     let mut units = |file: usize| {

@@ -1,4 +1,4 @@
-//! The files of a run with their facts: what every analysis across files works on.
+//! The files of a run with their facts: the input of every analysis across files.
 
 use crate::facts::{FileFacts, Range, Unit, UnitKind};
 use crate::finding::Location;
@@ -7,15 +7,14 @@ use crate::language::Language;
 use probity_paths::RepoPath;
 use std::sync::Arc;
 
-/// One file that was read.
 #[derive(Debug)]
 pub(crate) struct File {
     pub path: RepoPath,
     pub language: Language,
     pub facts: Arc<FileFacts>,
-    /// Whether it holds tests, by its place or name.
+    /// True if it contains tests, judging by its path.
     pub is_test: bool,
-    /// The fingerprints of the symbols, by their index.
+    /// Fingerprints of the symbols, by index.
     pub symbols: Vec<u64>,
 }
 
@@ -34,13 +33,13 @@ impl File {
         self.location(unit.range, &unit.name)
     }
 
-    /// The unit that is the file itself, if the file was read.
+    /// Returns the unit of the file itself, if the file was read.
     pub(crate) fn unit(&self) -> Option<&Unit> {
         self.facts.units.first().filter(|unit| unit.kind == UnitKind::File)
     }
 }
 
-/// Whether a path is that of tests, by the customs of the languages.
+/// Returns true if a path is that of tests, by the conventions of the languages.
 pub fn is_test_path(path: &RepoPath) -> bool {
     let folders = ["tests", "test", "__tests__", "spec", "testdata"];
     let is_in_folder = path.segments().any(|name| folders.iter().any(|folder| folder.as_bytes() == name));

@@ -1,8 +1,8 @@
-//! Coupling of classes: how many other classes of the project each class names (CBO).
+//! Coupling of classes: how many other project classes each class names (CBO).
 //!
-//! A name means a class only where it can: in the file of the class, or in a file that depends on it. A class does not
-//! couple to itself, to the classes inside it, or to those around it; classes of other projects do not count, because
-//! they are no part of what one could restructure here.
+//! A name refers to a class only in the file of the class, or in a file that depends on it. A class is not
+//! coupled to itself, nor to nested or enclosing classes. Classes of other projects do not count: one cannot
+//! restructure them here.
 
 use crate::corpus::File;
 use crate::facts::{Unit, UnitKind, count};
@@ -10,7 +10,7 @@ use crate::hash;
 use crate::imports::Edge;
 use rayon::prelude::*;
 
-/// For each file the coupling of its classes: (unit, number of other classes), in order of the units.
+/// Returns for each file the coupling of its classes: (unit, number of other classes), in unit order.
 pub(crate) fn of(files: &[File], edges: &[Edge]) -> Vec<Vec<(u32, u32)>> {
     let classes: Vec<Vec<u64>> = files.par_iter().map(class_names).collect();
     let of_file = |(index, file): (usize, &File)| {
@@ -28,7 +28,7 @@ pub(crate) fn of(files: &[File], edges: &[Edge]) -> Vec<Vec<(u32, u32)>> {
     files.par_iter().enumerate().map(of_file).collect()
 }
 
-/// The fingerprints of the names of a file's classes, sorted.
+/// Returns the fingerprints of a file's class names, sorted.
 fn class_names(file: &File) -> Vec<u64> {
     let classes = file.facts.units.iter().filter(|unit| unit.kind == UnitKind::Class);
     let mut names: Vec<u64> = classes.map(name).collect();

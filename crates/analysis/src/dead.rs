@@ -1,9 +1,9 @@
-//! Code that nothing uses, told only where the language itself says that nobody outside can use it.
+//! Unused code, reported only if the language itself rules out uses from outside.
 //!
-//! A unit is dead when no file of the tree names it outside its own body. Names are compared, not bindings, so a name
-//! that is used for something else hides a dead unit; the reverse does not happen. What a framework could reach is
-//! left alone: decorated and overriding code, tests, entry points, names that a string mentions. Public code without
-//! a use in the tree is an interface, not a finding.
+//! A unit is dead if no file of the tree names it outside its own body. Names are compared, not bindings: a
+//! name used for something else can hide a dead unit, but a used unit is never reported. Code that a
+//! framework could reach is left alone: decorated and overriding code, tests, entry points, names mentioned
+//! in strings. Unused public code is an interface, not a finding.
 
 use crate::corpus::File;
 use crate::facts::{Access, Unit, UnitKind, count};
@@ -16,7 +16,6 @@ use std::collections::BTreeSet;
 /// A dead unit: file and unit.
 pub(crate) type Dead = (u32, u32);
 
-/// Finds dead units.
 pub(crate) fn find(files: &[File]) -> Vec<Dead> {
     let uses = Uses::of(files);
     let mut dead = Vec::new();
@@ -27,7 +26,7 @@ pub(crate) fn find(files: &[File]) -> Vec<Dead> {
             }
         }
     }
-    // What lies inside dead code dies with it.
+    // Code inside dead code needs no separate finding.
     let all: BTreeSet<Dead> = dead.iter().copied().collect();
     dead.retain(|&(file, unit)| {
         let units = &files[file as usize].facts.units;
@@ -36,7 +35,6 @@ pub(crate) fn find(files: &[File]) -> Vec<Dead> {
     dead
 }
 
-/// The findings for dead units.
 pub(crate) fn drafts(files: &[File], dead: &[Dead]) -> Vec<Draft> {
     dead.iter()
         .map(|&(file, unit)| {
@@ -59,7 +57,7 @@ pub(crate) fn drafts(files: &[File], dead: &[Dead]) -> Vec<Draft> {
         .collect()
 }
 
-/// Whether a file looks members up by names that it computes.
+/// Returns true if a file looks up members by computed names.
 fn is_dynamic(file: &File) -> bool {
     const WORDS: [&str; 8] =
         ["getattr", "globals", "eval", "send", "public_send", "getMethod", "GetMethod", "call_user_func"];
@@ -70,9 +68,9 @@ fn is_candidate(file: &File, unit: &Unit) -> bool {
     let parent = unit.parent.map(|parent| &file.facts.units[parent as usize]);
     let simple = simple_name(unit);
     let is_hidden = match file.language {
-        // A private class of Rust or C has uses that are no names; the compiler tells better.
+        // A private class of Rust or C has uses that are not names; compilers detect these better.
         Language::Rust | Language::C | Language::Cpp if unit.kind == UnitKind::Class => false,
-        // An underscore says that the author knows.
+        // A leading underscore marks it as intentionally unused.
         Language::Rust if simple.starts_with('_') => false,
         // A script without imports and exports shares its names with the page.
         Language::JavaScript if file.facts.imports.is_empty() && file.facts.exports.is_empty() => false,
@@ -84,11 +82,11 @@ fn is_candidate(file: &File, unit: &Unit) -> bool {
         && !parent
             .is_some_and(|parent| parent.kind == UnitKind::Class && (parent.inherits || parent.decorated))
         && !is_entry(file, unit)
-        // Hooks: `__len__`, `_repr_html_`.
+        // Hooks such as `__len__` and `_repr_html_`.
         && !(simple.starts_with('_') && simple.ends_with('_'))
 }
 
-/// Whether the language or its runtime calls the unit, or something in it.
+/// Returns true if the language or its runtime calls the unit, or something inside it.
 fn is_entry(file: &File, unit: &Unit) -> bool {
     let is_entry =
         |unit: &Unit| crate::language::spec(file.language).entry_points.contains(&simple_name(unit));
@@ -100,14 +98,14 @@ fn simple_name(unit: &Unit) -> &str {
     unit.name.rsplit('.').next().unwrap_or(&unit.name)
 }
 
-/// How often each name is used in the tree, apart from where it is defined.
+/// How often each name is used in the tree, except in its definitions.
 struct Uses {
     counts: Vec<(u64, u32)>,
     /// Sorted.
     mentioned: Vec<u64>,
     /// Strings that look like the beginning of names: `"visit_" + kind`.
     prefixes: BTreeSet<String>,
-    /// Units by what they say, sorted: a copy of a unit does not keep it alive.
+    /// Units by content, sorted: a copy of a unit does not keep it alive.
     copies: Vec<(u64, u32, u32)>,
 }
 
@@ -147,7 +145,7 @@ impl Uses {
         Self { counts, mentioned, prefixes, copies }
     }
 
-    /// Whether anything but the unit itself names it.
+    /// Returns true if anything except the unit itself names it.
     fn reach(&self, files: &[File], file: &File, unit: &Unit) -> bool {
         let simple = simple_name(unit);
         let name = hash::of_bytes(simple.as_bytes());
@@ -170,7 +168,7 @@ impl Uses {
         n_uses > n_own
     }
 
-    /// The callables that say the same, the unit itself among them; none if it is not comparable.
+    /// Returns the callables with the same content, including the unit itself; none if it is not comparable.
     fn copies(&self, unit: &Unit) -> &[(u64, u32, u32)] {
         if !unit.kind.is_callable() {
             return &[];
@@ -181,7 +179,6 @@ impl Uses {
     }
 }
 
-/// How often a unit uses a name.
 fn uses_in(file: &File, unit: &Unit, name: u64) -> u32 {
     let names = file.facts.names[unit.names.usize()].iter();
     count(names.filter(|used| !used.is_definition() && file.symbols[used.symbol() as usize] == name).count())

@@ -1,5 +1,5 @@
-//! Findings about single units and files: complexity, length, parameters, nesting, cohesion, repeated branches,
-//! places that do not parse.
+//! Findings about single units and files: complexity, length, parameters, nesting, cohesion, repeated
+//! branches, syntax errors.
 
 use crate::corpus::File;
 use crate::facts::{Range, Unit, UnitKind};
@@ -7,7 +7,6 @@ use crate::finding::{Confidence, Draft, Family, Severity};
 use crate::hash;
 use crate::settings::Settings;
 
-/// The findings of one file.
 pub(crate) fn drafts(file: &File, settings: &Settings) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for unit in &file.facts.units {
@@ -90,7 +89,7 @@ fn cohesion(file: &File, unit: &Unit, settings: &Settings) -> Option<Draft> {
     })
 }
 
-/// The findings of a file about classes that name too many other classes: (unit, how many it names).
+/// Returns the findings about classes that name too many other classes: (unit, number of classes).
 pub(crate) fn couplings<'a>(
     file: &'a File,
     classes: &'a [(u32, u32)],
@@ -131,7 +130,7 @@ fn parse_error(file: &File) -> Option<Draft> {
             1 => format!("line {} cannot be read", first.start_line),
             n => format!("{n} places cannot be read, the first at line {}", first.start_line),
         },
-        // A grammar may be behind its language.
+        // A grammar may lag behind its language.
         confidence: if is_strict { Confidence::Medium } else { Confidence::Low },
         content: hash::of_bytes(name.as_bytes()),
         value: Some(file.facts.n_errors),
@@ -144,7 +143,7 @@ fn parse_error(file: &File) -> Option<Draft> {
     })
 }
 
-/// The name of the innermost unit around a place.
+/// Returns the name of the innermost unit around a location.
 fn around(file: &File, range: Range) -> &str {
     let inside = file.facts.units.iter().rfind(|unit| unit.range.contains(&range));
     inside.map_or("", |unit| &unit.name)

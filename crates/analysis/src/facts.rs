@@ -1,7 +1,8 @@
-//! What one visit of a file yields: everything that later analyses need, so that the file is never read again.
+//! The facts that one visit of a file yields: everything that later analyses need, so that the file is never
+//! read again.
 //!
-//! Facts depend on the bytes of the file, its language and the analyser alone. They are therefore cached by
-//! [`FactsKey`]. Nothing here knows the file's path.
+//! Facts depend only on the bytes of the file, its language and the analyzer, not on its path. They are
+//! therefore cached by [`FactsKey`].
 
 use crate::language::Language;
 use crate::texts::Texts;
@@ -9,29 +10,29 @@ use probity_core::Digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which facts these are: equal keys mean equal facts.
+/// Identifies facts: equal keys mean equal facts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FactsKey {
-    /// The digest of the file's bytes.
+    /// Digest of the file's bytes.
     pub content: Digest,
     /// The language it was read as.
     pub language: Language,
-    /// The version of the analyser.
+    /// Version of the analyzer.
     pub analyser: String,
-    /// The size limit that was in force, because it decides whether a file is read at all.
+    /// The size limit, because it decides whether a file is read at all.
     pub max_bytes: u64,
 }
 
-/// A place in a file: lines and columns from 1, columns in bytes, the end exclusive.
+/// A range in a file: lines and columns from 1, columns in bytes, the end exclusive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Range {
-    /// The line of the first byte.
+    /// Line of the first byte.
     pub start_line: u32,
-    /// The column of the first byte.
+    /// Column of the first byte.
     pub start_column: u32,
-    /// The line of the first byte after it.
+    /// Line of the first byte after the range.
     pub end_line: u32,
-    /// The column of the first byte after it.
+    /// Column of the first byte after the range.
     pub end_column: u32,
 }
 
@@ -46,18 +47,16 @@ impl Range {
         }
     }
 
-    /// How many lines the range touches.
     pub const fn n_lines(&self) -> u32 {
         let last = if self.end_column == 1 && self.end_line > self.start_line { 1 } else { 0 };
         self.end_line - self.start_line + 1 - last
     }
 
-    /// The range from the start of `self` to the end of `last`.
+    /// Returns the range from the start of `self` to the end of `last`.
     pub(crate) const fn to(self, last: Self) -> Self {
         Self { end_line: last.end_line, end_column: last.end_column, ..self }
     }
 
-    /// Whether `other` lies inside.
     pub const fn contains(&self, other: &Self) -> bool {
         let starts = self.start_line < other.start_line
             || (self.start_line == other.start_line && self.start_column <= other.start_column);
@@ -67,27 +66,23 @@ impl Range {
     }
 }
 
-/// A number that a file's size bounds: files above 4 GB are never read.
+/// Converts a number that a file's size bounds: files above 4 GB are never read.
 pub(crate) fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Indices from `start` up to `end`, which is not among them.
+/// Indices from `start` up to, but not including, `end`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
-    /// The first index.
     pub start: u32,
-    /// One more than the last.
     pub end: u32,
 }
 
 impl Span {
-    /// How many indices.
     pub const fn len(&self) -> u32 {
         self.end.saturating_sub(self.start)
     }
 
-    /// Whether there is none.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -101,41 +96,37 @@ impl Span {
     }
 }
 
-/// The facts of one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileFacts {
-    /// How many lines the file has.
     pub n_lines: u32,
-    /// How many tokens, comments apart.
+    /// Number of tokens, without comments.
     pub n_tokens: u32,
-    /// The package that the file says it belongs to.
+    /// The package that the file declares.
     pub package: Option<String>,
-    /// What is worth telling about reading the file.
     pub notes: Vec<Note>,
-    /// Places that the grammar could not read: the first twenty.
+    /// The first twenty ranges that the grammar could not parse.
     pub errors: Vec<Range>,
-    /// How many such places there are.
+    /// Number of all such ranges.
     pub n_errors: u32,
-    /// The file itself, then its classes and callables in order of their start.
+    /// The file itself, then its classes and callables by start.
     pub units: Vec<Unit>,
-    /// What the file imports.
     pub imports: Vec<Import>,
-    /// The names of the file, each once, in order of appearance.
+    /// The names in the file, unique, in order of appearance.
     pub symbols: Texts,
     /// Every use of a name, in order.
     pub names: Vec<Name>,
-    /// Names that strings mention: indices into `symbols`.
+    /// Names that strings mention, as indices into `symbols`.
     pub mentions: Vec<u32>,
-    /// Names that the file exports by listing them: indices into `symbols`.
+    /// Names that the file exports by listing them, as indices into `symbols`.
     pub exports: Vec<u32>,
-    /// The statements in order of their start, those inside others after them.
+    /// Statements by start, nested ones after those around them.
     pub statements: Vec<Statement>,
     /// Branches of one conditional that do the same.
     pub twins: Vec<Twin>,
 }
 
 impl FileFacts {
-    /// Whether every index points into its list: facts from a damaged cache must never be relied on.
+    /// Returns true if every index is within its list: facts from a damaged cache must never be relied on.
     pub fn is_sound(&self) -> bool {
         let [units, symbols, names, statements] =
             [self.units.len(), self.symbols.len(), self.names.len(), self.statements.len()].map(count);
@@ -158,35 +149,34 @@ impl FileFacts {
     }
 }
 
-/// At most this many error places are kept per file.
 pub(crate) const MAX_ERRORS: usize = 20;
 
 probity_core::word_enum! {
-    /// Something worth telling about a file. None of them stops the analysis of other files.
+    /// Something noteworthy about a file. No note stops the analysis of other files.
     pub enum Note {
-        /// Not read: no language is known for its name.
+        /// Not read: unknown language.
         UnknownLanguage = "unknown_language",
-        /// Not read: larger than the limit in bytes.
+        /// Not read: larger than the limit.
         TooLarge = "too_large",
-        /// Not read: it holds NUL bytes, so it is no text.
+        /// Not read: contains NUL bytes, so it is not text.
         Binary = "binary",
-        /// Not read: recognised as generated or vendored.
+        /// Not read: recognized as generated or vendored.
         Generated = "generated",
-        /// Not read: the settings exclude it.
+        /// Not read: excluded by the settings.
         Excluded = "excluded",
         /// Not read to the end: the grammar needed more steps than the file's size allows.
         TooHard = "too_hard",
-        /// Not read: the facts that the caller knew do not hold together.
+        /// Not read: the known facts that the caller supplied are inconsistent.
         BadFacts = "bad_facts",
-        /// Read, but some bytes are no UTF-8.
+        /// Read, but some bytes are not UTF-8.
         NotUtf8 = "not_utf8",
-        /// Read, but some places were not understood: see the finding.
+        /// Read, but some places could not be parsed: see the finding.
         SyntaxErrors = "syntax_errors",
     }
 }
 
 impl Note {
-    /// Whether the file was left out because of it.
+    /// Returns true if the file was skipped because of it.
     pub const fn is_skip(self) -> bool {
         matches!(
             self,
@@ -195,13 +185,12 @@ impl Note {
     }
 }
 
-/// What a unit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnitKind {
     /// The file itself: the code that belongs to no callable.
     File,
-    /// A class, struct with methods, trait, interface …
+    /// A class, a struct with methods, a trait, an interface …
     Class,
     /// A callable outside classes.
     Function,
@@ -212,13 +201,12 @@ pub enum UnitKind {
 }
 
 impl UnitKind {
-    /// Whether it can be called.
     pub const fn is_callable(self) -> bool {
         matches!(self, Self::Function | Self::Method | Self::Lambda)
     }
 }
 
-/// Who may use a unit, as the language's own rule says.
+/// Who may use a unit, by the rules of the language.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
@@ -231,12 +219,11 @@ pub enum Access {
     Private,
 }
 
-/// One parameter of a callable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameter {
-    /// Its name, or its whole text where it has none.
+    /// Its name, or its whole text if it has none.
     pub name: String,
-    /// Whether a caller may leave it out.
+    /// True if callers may omit it.
     pub optional: bool,
 }
 
@@ -244,47 +231,41 @@ pub struct Parameter {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, read one by one")]
 pub struct Unit {
-    /// What it is.
     pub kind: UnitKind,
-    /// Its name with those of the units around it: `Class.method`. The file's is empty.
+    /// Qualified by the enclosing units: `Class.method`. Empty for the file.
     pub name: String,
-    /// The unit around it. Only the file has none.
+    /// The enclosing unit. Only the file has none.
     pub parent: Option<u32>,
-    /// Where it is.
     pub range: Range,
     /// Decisions plus one.
     pub cyclomatic: u32,
     /// How hard the control flow is to follow: each break in the flow counts, nested ones count more.
     pub cognitive: u32,
-    /// The deepest nesting of control flow.
+    /// Deepest nesting of control flow.
     pub nesting: u32,
-    /// Tokens, those of the units inside included.
+    /// Number of tokens, including those of nested units.
     pub n_tokens: u32,
-    /// The parameters, the method's own object apart.
+    /// The parameters, without the method's own object.
     pub parameters: Vec<Parameter>,
-    /// Who may use it.
     pub access: Access,
-    /// Whether an annotation, attribute or decorator stands on it.
+    /// True if it has an annotation, attribute or decorator.
     pub decorated: bool,
-    /// Whether it is test code.
     pub test: bool,
-    /// For a class: whether it inherits. For a method: whether it says that it overrides.
+    /// For a class: it inherits. For a method: it is marked as overriding.
     pub inherits: bool,
-    /// Whether it is a constructor.
     pub constructor: bool,
-    /// For a class: how many groups its methods fall into that share no field and no call (LCOM4).
+    /// For a class: the number of groups of methods that share no field and no call (LCOM4).
     pub lcom4: Option<u32>,
-    /// Its statements.
     pub statements: Span,
-    /// The uses of names in it.
+    /// Name uses in it.
     pub names: Span,
-    /// Equal for copies that differ in layout, comments and documentation only.
+    /// Equal for copies that differ only in layout, comments and documentation.
     pub exact: u64,
-    /// Equal for copies that differ by a consistent renaming and by literals, too.
+    /// Equal also for copies that differ by a consistent renaming and in literals.
     pub renamed: u64,
 }
 
-/// A use of a name: an index into the file's symbols, and how the name stands there.
+/// A use of a name: an index into the file's symbols, and flags about the use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Name(u32);
@@ -308,65 +289,61 @@ impl Name {
         Self(bits)
     }
 
-    /// The index of the symbol.
     pub const fn symbol(self) -> u32 {
         self.0 & (Self::OWN - 1)
     }
 
-    /// Whether it is the name of a unit where the unit is defined.
+    /// Returns true for the name of a unit at its definition.
     pub const fn is_definition(self) -> bool {
         self.0 & Self::DEFINITION != 0
     }
 
-    /// Whether it names a member, a type or what is called: renaming those changes meaning.
+    /// Returns true for the name of a member, a type or a callee: renaming those changes the meaning.
     pub const fn is_member(self) -> bool {
         self.0 & Self::MEMBER != 0
     }
 
-    /// Whether it names a member of the method's own object.
+    /// Returns true for a member of the method's own object.
     pub const fn is_own(self) -> bool {
         self.0 & Self::OWN != 0
     }
 }
 
-/// One statement without the statements inside it.
+/// One statement without nested statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statement {
-    /// The shape: its tokens, with every name and literal blanked.
+    /// Hash of its tokens with every name and literal blanked.
     pub shape: u64,
-    /// Its tokens as they are, layout and comments apart.
+    /// Hash of its tokens, without layout and comments.
     pub exact: u64,
-    /// Where it is, the statements inside it included.
+    /// Its range, including nested statements.
     pub range: Range,
-    /// How many tokens it has of its own.
+    /// Number of its own tokens.
     pub n_tokens: u32,
-    /// How many statements are around it.
+    /// Number of enclosing statements.
     pub depth: u32,
-    /// The first use of a name that belongs to it; its own uses and those inside it follow.
+    /// Its first name use; its other uses and those of nested statements follow.
     pub first_name: u32,
-    /// Whether comparing it would say nothing: imports, documentation.
+    /// True if comparing it is pointless: imports, documentation.
     pub idle: bool,
 }
 
-/// One imported module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Import {
     /// The module as the language writes it.
     pub module: String,
-    /// The names taken from it, if the statement lists them.
+    /// The names imported from it, if the statement lists them.
     pub names: Vec<String>,
-    /// Where the statement is.
     pub range: Range,
-    /// What kind of dependency it is.
     pub kind: ImportKind,
-    /// Whether the program is ready for the module to be missing.
+    /// True if the program copes with a missing module.
     pub optional: bool,
-    /// The unit that imports.
+    /// The unit that imports it.
     pub unit: u32,
 }
 
 impl Import {
-    /// An import that is needed to load the file. The visitor fills in the unit.
+    /// Creates an import that is needed to load the file. The visitor sets the unit.
     pub(crate) fn load(node: tree_sitter::Node<'_>, module: String) -> Self {
         Self {
             module,
@@ -379,15 +356,14 @@ impl Import {
     }
 }
 
-/// What kind of dependency an import is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportKind {
     /// Needed to load the file.
     Load,
-    /// Done inside a callable, so after loading.
+    /// Inside a callable, so after loading.
     Deferred,
-    /// Of types only: gone when the program runs.
+    /// For types only: gone at run time.
     TypeOnly,
     /// Declares a part of the file's own module (Rust's `mod`).
     Part,
@@ -396,9 +372,9 @@ pub enum ImportKind {
 /// Two branches of one conditional with the same content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Twin {
-    /// The unit that holds the conditional.
+    /// The unit that contains the conditional.
     pub unit: u32,
-    /// The content, layout apart.
+    /// Hash of the content, without layout.
     pub content: u64,
     /// The first branch with this content.
     pub first: Range,

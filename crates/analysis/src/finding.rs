@@ -1,8 +1,8 @@
-//! Findings: what is wrong, where, and under which name it is known.
+//! Findings: what is wrong, where, and under which id.
 //!
-//! An id comes from what the finding is about, never from where it stands: the name of a symbol, or the content of a
-//! copy. Equal ones are counted: `…#2` is the second. So moving, reformatting or shifting code keeps ids, and a third
-//! copy of a known clone is a new finding beside the one that was known.
+//! An id is derived from the subject of a finding, never from its location: the name of a symbol, or the
+//! content of a copy. Equal subjects are numbered: `…#2` is the second. Moving or reformatting code therefore
+//! keeps ids, and a third copy of a known clone is a new finding next to the known one.
 
 use crate::facts::Range;
 use probity_core::Digest;
@@ -12,19 +12,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The name of a finding: `<family>:<16 hex digits>#<number>`.
+/// The id of a finding: `<family>:<16 hex digits>#<number>`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct FindingId(String);
 
 impl FindingId {
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// An id that was stored.
+/// Restores a stored id.
 impl From<String> for FindingId {
     fn from(id: String) -> Self {
         Self(id)
@@ -38,7 +37,7 @@ impl std::fmt::Display for FindingId {
 }
 
 probity_core::word_enum! {
-    /// What a finding is about.
+    /// The kind of a finding.
     pub enum Family {
         /// A callable, class or file that repeats another.
         Clone = "clone",
@@ -46,11 +45,8 @@ probity_core::word_enum! {
         CloneBlock = "clone_block",
         /// A callable with too many decisions, or too hard to follow.
         Complexity = "complexity",
-        /// A callable that is too long.
         Length = "length",
-        /// A callable with too many parameters.
         Parameters = "parameters",
-        /// A callable whose control flow nests too deeply.
         Nesting = "nesting",
         /// A file that depends on too many others.
         Coupling = "coupling",
@@ -58,77 +54,77 @@ probity_core::word_enum! {
         Cohesion = "cohesion",
         /// Files that need each other to load.
         Cycle = "cycle",
-        /// An import of a project file that is not there.
+        /// An import of a project file that does not exist.
         DanglingImport = "dangling_import",
         /// Code that nothing uses.
         DeadCode = "dead_code",
         /// Branches of one conditional that do the same.
         DuplicatedBranches = "duplicated_branches",
-        /// A file with places that the grammar cannot read.
+        /// A file that the grammar cannot parse completely.
         ParseError = "parse_error",
-        /// A callable with many decisions that tests hardly run.
+        /// A callable with many decisions that tests hardly cover.
         Untested = "untested",
-        /// What another tool found.
+        /// A finding of another tool.
         External = "external",
     }
 }
 
-/// How sure a finding is.
+/// How certain a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
-    /// May well be wrong.
+    /// Often wrong.
     Low,
-    /// Wrong where code is reached in ways that cannot be seen.
+    /// Wrong if code is used in ways that analysis cannot see.
     Medium,
-    /// Read from the code itself.
+    /// Read directly from the code.
     High,
 }
 
-/// How alike copies are.
+/// How similar copies are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CloneType {
-    /// Type 1: the same but for layout and comments.
+    /// Type 1: the same except for layout and comments.
     Exact,
-    /// Type 2: the same but for a consistent renaming, and for literals.
+    /// Type 2: the same except for a consistent renaming and literals.
     Renamed,
     /// Type 3: some statements were added, removed or changed.
     Near,
 }
 
-/// A place that a finding speaks of.
+/// A location of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Location {
     /// The file.
     pub path: RepoPath,
-    /// Where in the file.
+    /// The range within the file.
     pub range: Range,
-    /// The unit that the place is in; empty for the file itself.
+    /// The enclosing unit; empty for the file itself.
     pub symbol: String,
 }
 
 /// A finding of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// Its name.
+    /// The id.
     pub id: FindingId,
-    /// What it is about.
+    /// The kind of finding.
     pub family: Family,
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
-    /// How sure it is.
+    /// How certain it is.
     pub confidence: Confidence,
-    /// What is wrong, in a sentence.
+    /// The problem, in a sentence.
     pub message: String,
-    /// The places, the one that the finding is about first.
+    /// The locations; the first is the one the finding is about.
     pub locations: Vec<Location>,
-    /// The content it is about: equal when the code was only moved or renamed.
+    /// Digest of the code it is about: unchanged if the code was only moved or renamed.
     pub content: Digest,
-    /// What was measured, where something was.
+    /// The measured value, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub value: Option<u32>,
-    /// For clones: how alike the copies are.
+    /// For clones: how similar the copies are.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub clone_type: Option<CloneType>,
     /// For a finding of another tool: the tool and its rule, `tool/rule`.
@@ -136,7 +132,7 @@ pub struct Finding {
     pub rule: Option<String>,
 }
 
-/// A finding that has no number yet.
+/// A finding without a number.
 #[derive(Debug, Clone)]
 pub(crate) struct Draft {
     pub family: Family,
@@ -144,12 +140,12 @@ pub(crate) struct Draft {
     pub confidence: Confidence,
     pub message: String,
     pub locations: Vec<Location>,
-    /// What the id is made from.
+    /// The text that the id is derived from.
     pub subject: String,
     pub content: u64,
     pub value: Option<u32>,
     pub clone_type: Option<CloneType>,
-    /// For clones: which copy this is. Others are counted.
+    /// For clones: the number of the copy. Other findings are numbered automatically.
     pub number: Option<u32>,
     pub rule: Option<String>,
 }
@@ -172,7 +168,7 @@ impl Draft {
     }
 }
 
-/// Gives drafts their ids: sorted by place, equal subjects are numbered from 1.
+/// Assigns ids: sorted by location, equal subjects are numbered from 1.
 pub(crate) fn number(mut drafts: Vec<Draft>) -> Vec<Finding> {
     drafts.sort_by(|a, b| {
         (a.family, &a.locations, &a.subject, a.number).cmp(&(b.family, &b.locations, &b.subject, b.number))

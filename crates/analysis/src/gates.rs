@@ -1,7 +1,7 @@
-//! Gates: what a run must not have. Each gate is a limit of the policy; without limits nothing fails.
+//! Gates: limits of the policy that a run must keep. Without limits nothing fails.
 //!
-//! A gate that asks for something the run cannot tell (coverage that nobody gave, a baseline that is damaged) fails and
-//! says so: not applicable is not passed (law 6).
+//! A gate that cannot be evaluated (no coverage was given, the baseline is damaged) fails and says so. Only
+//! the health gate is left out if nothing was analyzed: not applicable is not passed (law 6).
 
 use crate::baseline::Novelty;
 use crate::finding::{Confidence, Family, Finding, FindingId, Severity};
@@ -9,78 +9,70 @@ use crate::run::{Measured, Run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The limits of a policy. A value above its limit fails; health fails below its floor.
+/// The limits of a policy. A value above its limit fails; health fails below its minimum.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GateRules {
-    /// New findings of at least `severity`.
+    /// Maximum number of new findings of at least `severity`.
     pub new_findings: Option<u32>,
-    /// Which findings count as new ones: `info`, `warning` (if nothing is said) or `critical`.
+    /// Minimum severity of findings that count as new: `info`, `warning` (the default) or `critical`.
     pub severity: Option<Severity>,
-    /// The least health, from 0 to 100.
+    /// Minimum health, from 0 to 100.
     pub health: Option<u32>,
-    /// Cyclomatic complexity of any callable.
     pub cyclomatic: Option<u32>,
-    /// Cognitive complexity of any callable.
     pub cognitive: Option<u32>,
-    /// Nesting of any callable.
     pub nesting: Option<u32>,
-    /// Lines of any callable.
     pub lines: Option<u32>,
-    /// Parameters of any callable.
     pub parameters: Option<u32>,
-    /// Groups of methods of any class.
+    /// Groups of methods with nothing in common, in any class.
     pub lcom4: Option<u32>,
-    /// Copies.
     pub clones: Option<u32>,
     /// Dependency cycles that matter.
     pub cycles: Option<u32>,
-    /// Unused code that is surely unused.
+    /// Certainly unused code.
     pub dead_code: Option<u32>,
-    /// Files with places that cannot be read.
+    /// Files with syntax errors.
     pub parse_errors: Option<u32>,
-    /// Callables with many decisions that tests hardly run.
+    /// Callables with many decisions that tests hardly cover.
     pub untested_hotspots: Option<u32>,
 }
 
-/// Where new findings are counted from.
+/// The reference for new findings.
 #[derive(Debug, Clone, Copy)]
 pub enum Known<'a> {
     /// There is no baseline: every finding is new.
     Nothing,
-    /// A baseline, held against the run.
     Baseline(&'a Novelty),
-    /// There is a baseline that cannot be relied on, and why.
+    /// The baseline cannot be relied on, for this reason.
     Untrusted(&'a str),
 }
 
-/// A gate that does not let the run pass.
+/// A gate that fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GateFailure {
-    /// The gate, as the policy calls it.
+    /// The gate's name in the policy.
     pub gate: &'static str,
     /// Its limit.
     pub limit: u32,
-    /// What the run has; `None` if the run cannot tell.
+    /// The value of the run; null if it is unknown.
     pub value: Option<u32>,
-    /// The same in a sentence.
+    /// The failure, in a sentence.
     pub message: String,
-    /// The findings it is about, the first twenty of them.
+    /// The findings that cause it; at most twenty.
     pub findings: Vec<FindingId>,
 }
 
-/// What all gates say.
+/// The results of all gates.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GateReport {
-    /// Whether any gate does not let the run pass.
+    /// True if any gate fails.
     pub would_fail: bool,
-    /// Those gates.
+    /// The gates that fail.
     pub reasons: Vec<GateFailure>,
-    /// The gates that let it pass.
+    /// The gates that pass.
     pub passed: Vec<&'static str>,
 }
 
-/// At most this many findings are named for one gate.
 const MAX_NAMED: usize = 20;
 
 impl GateReport {
@@ -93,13 +85,14 @@ impl GateReport {
     }
 }
 
-/// Holds a run against the gates of a policy.
+/// Checks a run against the gates of a policy.
 pub fn check_gates(run: &Run, rules: &GateRules, known: Known<'_>) -> GateReport {
     let mut report = GateReport::default();
     if let Some(limit) = rules.new_findings {
         report.add("new_findings", new_findings(run, rules, limit, known));
     }
-    // A tree without analyzed code has no health: the gate does not apply, and is not passed (law 6).
+    // A tree without analyzed code has no health: the gate does not apply, which is not the same as passed
+    // (law 6).
     if let (Some(floor), Some(score)) = (rules.health, run.health.score()) {
         report.add("health", health(score, floor));
     }
@@ -138,7 +131,7 @@ type Counts = fn(&Finding) -> bool;
 fn counts(rules: &GateRules) -> [(&'static str, Option<u32>, Counts); 4] {
     [
         ("clones", rules.clones, |finding| matches!(finding.family, Family::Clone | Family::CloneBlock)),
-        // A cycle that hinders nobody is told as information.
+        // A harmless cycle is reported as information and does not count.
         ("cycles", rules.cycles, |finding| {
             finding.family == Family::Cycle && finding.severity > Severity::Info
         }),

@@ -1,4 +1,4 @@
-//! The dependencies between files: cycles, coupling, and who needs whom.
+//! Dependencies between files: cycles, coupling, dependents.
 
 use crate::corpus::File;
 use crate::facts::{Range, count};
@@ -9,14 +9,13 @@ use crate::language::Language;
 use crate::settings::Settings;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The dependencies of a tree.
 #[derive(Debug)]
 pub(crate) struct Graph {
     /// Sorted, one for each pair of files.
     pub edges: Vec<Edge>,
     /// Files that need each other to load: the members of each cycle, sorted.
     pub cycles: Vec<Vec<u32>>,
-    /// Imports of project files that are not there: (file, import).
+    /// Imports of project files that do not exist: (file, import).
     pub dangling: Vec<(u32, u32)>,
 }
 
@@ -28,7 +27,7 @@ impl Graph {
         Self { edges, cycles, dangling }
     }
 
-    /// How many files each file needs, parts of its own module apart.
+    /// Returns how many files each file needs, not counting parts of its own module.
     pub(crate) fn fan_out(&self, n_files: usize) -> Vec<u32> {
         let mut fan_out = vec![0; n_files];
         for edge in self.edges.iter().filter(|edge| edge.kind != EdgeKind::Part) {
@@ -62,7 +61,7 @@ impl Graph {
         };
         let locations: Vec<Location> = cycle.iter().map(location).collect();
         let names: Vec<String> = locations.iter().map(|location| location.path.to_string()).collect();
-        // Modules of one Rust crate may name each other freely: it is no obstacle to loading.
+        // Modules of one Rust crate may refer to each other freely: loading does not suffer.
         let is_harmless = cycle.iter().all(|&member| files[member as usize].language == Language::Rust);
         let severity = if is_harmless { Severity::Info } else { Severity::Warning };
         Draft {
@@ -105,9 +104,11 @@ fn coupling_draft(file: &File, n_needed: u32) -> Draft {
     }
 }
 
-/// The strongly connected parts of more than one node, each sorted, in order of their first members.
+/// Returns the strongly connected components of more than one node, each sorted, in order of their first
+/// members.
 ///
-/// Tarjan's algorithm with a stack of its own, so that long chains of imports cannot exhaust the thread's.
+/// Tarjan's algorithm with an explicit stack, so that long chains of imports cannot overflow the thread's
+/// stack.
 fn cycles(n_nodes: usize, edges: &[(u32, u32)]) -> Vec<Vec<u32>> {
     let mut search = Search {
         successors: successors(n_nodes, edges),
@@ -137,7 +138,7 @@ fn successors(n_nodes: usize, edges: &[(u32, u32)]) -> Vec<Vec<usize>> {
 
 struct Search {
     successors: Vec<Vec<usize>>,
-    /// The order in which nodes were found, from 1; 0 is not yet.
+    /// Discovery order of nodes, from 1; 0 means not yet discovered.
     index: Vec<usize>,
     low: Vec<usize>,
     on_stack: Vec<bool>,
@@ -148,7 +149,7 @@ struct Search {
 
 impl Search {
     fn visit(&mut self, root: usize) {
-        // Open nodes, and which of their successors comes next.
+        // Open nodes, each with its next successor.
         let mut open = vec![(root, 0)];
         self.enter(root);
         while let Some((node, next)) = open.last_mut() {
@@ -198,7 +199,7 @@ impl Search {
     }
 }
 
-/// Who is reached from `start` along reversed edges: all, and those one step away.
+/// Returns the nodes reached from `start` along reversed edges: all of them, and those one step away.
 pub(crate) fn dependents(edges: &[(u32, u32)], start: &BTreeSet<u32>) -> (BTreeSet<u32>, BTreeSet<u32>) {
     let mut by_target: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for &(from, to) in edges {
@@ -245,7 +246,7 @@ mod tests {
     }
 
     proptest! {
-        /// Two nodes share a cycle exactly when each reaches the other: checked against plain search.
+        /// Two nodes share a cycle exactly if each reaches the other: checked against a plain search.
         #[test]
         fn agrees_with_reachability(edges in prop::collection::vec((0u32..8, 0u32..8), 0..24)) {
             let found = cycles(8, &edges);

@@ -1,14 +1,12 @@
-//! Fingerprints inside a run: fast, the same on every machine, and never an identity that leaves the run.
+//! Fingerprints within a run: fast, the same on every machine, but not collision-resistant.
 //!
-//! What is stored under a name or signed is hashed with SHA-256 (`probity_core::Digest`).
+//! Anything stored under a name or signed is hashed with SHA-256 (`probity_core::Digest`).
 
-/// Mixes `value` into `state`.
 pub(crate) const fn mix(state: u64, value: u64) -> u64 {
     let mixed = (state.rotate_left(23) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 29)
 }
 
-/// The fingerprint of bytes.
 pub(crate) fn of_bytes(bytes: &[u8]) -> u64 {
     let mut state = mix(0x51_7c_c1_b7_27_22_0a_95, bytes.len() as u64);
     let mut chunks = bytes.chunks_exact(8);
@@ -21,11 +19,11 @@ pub(crate) fn of_bytes(bytes: &[u8]) -> u64 {
     state
 }
 
-/// The modulus of [`Prefixes`]: a Mersenne prime, so that no text is built to collide by wrapping.
+/// The modulus of [`Prefixes`]: a Mersenne prime, so that wrapping cannot be exploited to make texts collide.
 const PRIME: u64 = (1 << 61) - 1;
 const BASE: u64 = 0x0123_4567_89ab_cdef;
 
-/// Fingerprints of any range of a token sequence in constant time, whatever the nesting of the ranges.
+/// Fingerprints of any range of a token sequence in constant time.
 #[derive(Debug)]
 pub(crate) struct Prefixes(Vec<u64>);
 
@@ -34,18 +32,16 @@ impl Prefixes {
         Self(vec![0])
     }
 
-    /// Takes the next token.
     pub(crate) fn push(&mut self, token: u64) {
         let last = self.0.last().copied().unwrap_or(0);
         self.0.push(add(times(last, BASE), token % PRIME));
     }
 
-    /// How many tokens there are.
     pub(crate) fn len(&self) -> usize {
         self.0.len() - 1
     }
 
-    /// The fingerprint of the tokens from `start` up to `end`.
+    /// Returns the fingerprint of the tokens from `start` up to `end`.
     pub(crate) fn range(&self, start: usize, end: usize) -> u64 {
         let shifted = times(self.0[start], power(BASE, end - start));
         add(self.0[end], PRIME - shifted)

@@ -1,10 +1,10 @@
-//! Health: one number from 0 to 100 for a tree and for each file, in thousandths inside.
+//! Health: one score from 0 to 100 for a tree and for each file, kept in thousandths.
 //!
-//! Each dimension weighs its *debt* (in tokens, or in what as many tokens would be worth fixing) against the size of
-//! the code that says something of its own: all tokens less the repeated ones. So copying code never dilutes other
-//! debt, and a copy can only lower the number. A fixed amount of size is added, so that one copy in a tiny tree is no
-//! catastrophe. The curve `100 · k / (k + density)` falls ever more slowly and never reaches 0: on a tree in any state
-//! the number still answers to each change.
+//! Each dimension compares its *debt* (in tokens, or in the number of tokens a defect is worth) with the
+//! amount of original code: all tokens minus the repeated ones. Copying code therefore never dilutes other
+//! debt, and a copy can only lower the score. A fixed size is added, so that one copy in a tiny tree does not
+//! ruin its score. The curve `100 · k / (k + density)` flattens and never reaches 0, so the score of any tree
+//! still responds to each change.
 
 use crate::corpus::File;
 use crate::facts::{UnitKind, count};
@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What health is made of.
+/// A dimension of health.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Dimension {
@@ -21,18 +21,18 @@ pub enum Dimension {
     Duplication,
     /// Callables that are hard to follow.
     Complexity,
-    /// Callables that are long, deep or have many parameters; classes without cohesion.
+    /// Callables that are long, deeply nested or have many parameters; classes without cohesion.
     Structure,
     /// Cycles, missing files, files and classes that need too many others.
     Dependencies,
     /// Code that nothing uses.
     DeadCode,
-    /// Places that cannot be read.
+    /// Code that cannot be parsed.
     Readability,
 }
 
 impl Dimension {
-    /// Every dimension, in the order of reports.
+    /// Every dimension, in report order.
     pub const ALL: [Self; 6] = [
         Self::Duplication,
         Self::Complexity,
@@ -42,7 +42,6 @@ impl Dimension {
         Self::Readability,
     ];
 
-    /// Its name for people.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Duplication => "duplication",
@@ -54,7 +53,7 @@ impl Dimension {
         }
     }
 
-    /// Its share of the whole, in percent.
+    /// Its share of the score, in percent.
     pub const fn weight(self) -> u64 {
         match self {
             Self::Duplication | Self::Complexity => 25,
@@ -63,7 +62,7 @@ impl Dimension {
         }
     }
 
-    /// The debt per thousand tokens at which half of it is lost.
+    /// The debt per thousand tokens at which half the score is lost.
     const fn half(self) -> u64 {
         match self {
             Self::Duplication | Self::Complexity | Self::Structure => 200,
@@ -72,11 +71,11 @@ impl Dimension {
     }
 }
 
-/// A size that every tree and every file is taken to have besides its own, in tokens.
+/// Tokens added to the size of every tree and every file.
 const SPARE_TREE: u64 = 4_000;
 const SPARE_FILE: u64 = 500;
 
-/// What single defects weigh, in tokens.
+/// Weights of single defects, in tokens.
 const TOKENS_PER_DECISION: u64 = 10;
 const TOKENS_PER_LINE: u64 = 5;
 const TOKENS_PER_PARAMETER: u64 = 20;
@@ -95,7 +94,7 @@ pub(crate) struct Debt {
 }
 
 impl Debt {
-    /// The debt that a file's own facts show; `n_repeated` of its tokens repeat others.
+    /// Computes the debt from a file's own facts; `n_repeated` of its tokens repeat others.
     pub(crate) fn of(file: &File, n_repeated: u64, settings: &Settings) -> Self {
         let mut debt = Self { n_tokens: u64::from(file.facts.n_tokens), ..Self::default() };
         debt.add(Dimension::Duplication, n_repeated.min(debt.n_tokens));
@@ -140,7 +139,7 @@ impl Debt {
         }
     }
 
-    /// A file that needs, or a class that names, more others than `limit`.
+    /// Adds a file that needs, or a class that names, more others than `limit`.
     pub(crate) fn add_coupling(&mut self, n_needed: u32, limit: u32) {
         let over = u64::from(n_needed.saturating_sub(limit));
         self.add(Dimension::Dependencies, over * TOKENS_PER_NEEDED_FILE);
@@ -168,7 +167,7 @@ impl Debt {
         let n_repeated = self.by_dimension[Dimension::Duplication as usize];
         let size = self.n_tokens.saturating_sub(n_repeated) + spare;
         let dimensions = Dimension::ALL.map(|dimension| {
-            // In millionths, so that one function among a million lines still shows.
+            // In millionths, so that one function in a million lines still shows.
             let density = self.by_dimension[dimension as usize] * 1_000_000 / size;
             let half = dimension.half() * 1_000;
             let score_milli = 100_000 * half / (half + density);
@@ -181,26 +180,23 @@ impl Debt {
     }
 }
 
-/// The health of a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
-    /// From 0 to 100,000; of no meaning if nothing was analyzed: see [`Health::known_milli`].
+    /// From 0 to 100,000; meaningless if nothing was analyzed: see [`Health::known_milli`].
     pub score_milli: u32,
-    /// The parts, in the order of [`Dimension::ALL`]; none if nothing was analyzed.
+    /// The parts, in the order of [`Dimension::ALL`]; empty if nothing was analyzed.
     pub dimensions: Vec<DimensionScore>,
 }
 
-/// The score of one dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DimensionScore {
-    /// Which one.
     pub dimension: Dimension,
     /// From 0 to 100,000.
     pub score_milli: u32,
 }
 
 impl Health {
-    /// The health of a tree in which no file was analyzed: there is none, and that is not a perfect one (law 6).
+    /// The health of a tree without analyzed files: unknown, not perfect (law 6).
     pub(crate) const fn of_nothing() -> Self {
         Self { score_milli: 100_000, dimensions: Vec::new() }
     }
@@ -210,12 +206,12 @@ impl Health {
         (!self.dimensions.is_empty()).then_some(self.score_milli)
     }
 
-    /// From 0 to 100, rounded down: 100 means that nothing was found. `None` if nothing was analyzed.
+    /// From 0 to 100, rounded down, so that 100 means no debt at all. `None` if nothing was analyzed.
     pub fn score(&self) -> Option<u32> {
         self.known_milli().map(|milli| milli / 1000)
     }
 
-    /// `A` from 90, `B` from 75, `C` from 60, `D` from 40, else `F`.
+    /// `A` from 90, `B` from 75, `C` from 60, `D` from 40, otherwise `F`.
     pub fn grade(&self) -> Option<char> {
         self.score().map(|score| match score {
             90.. => 'A',

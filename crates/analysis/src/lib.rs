@@ -1,19 +1,22 @@
-//! Structural analysis of code in many languages: from the bytes of a tree to a run. Pure: no file is ever touched here.
+//! Structural analysis of code in many languages: from the bytes of a tree to a run. Pure: it never touches a
+//! file.
 //!
 //! Owns: units, imports, clones, complexity, findings, health and baselines of code, and the reports about them.
 //! May use: core, paths.
 //! Must not know: a file system, a clock, an intent, a policy file.
 //!
-//! * [`analyse`]: an [`Input`] and [`Settings`] give a [`Run`] and the facts of each file, for a cache.
-//! * [`read`]: the facts of one file; all that is known of its bytes, from one visit of its syntax tree.
-//! * [`Selection`]: which paths are analysed, and why others are not.
-//! * [`Language`]: which files are read; `docs/adding-a-language.md` says how to add one.
+//! * [`analyse`]: turns an [`Input`] and [`Settings`] into a [`Run`] and the facts of each file, for a cache.
+//! * [`read`]: the facts of one file, from one visit of its syntax tree.
+//! * [`Selection`]: which paths are analyzed, and why others are not.
+//! * [`Language`]: the analyzed languages; `docs/adding-a-language.md` explains how to add one.
 //! * [`Finding`]: what is wrong and where, under an id that survives moving and reformatting.
 //! * [`join`]: findings and coverage of other tools. [`report`]: a run as SARIF, Markdown and HTML.
-//! * [`Baseline`]: the findings that a team knows. [`check_gates`]: what a run must not have.
-//! * [`Health`]: one number and its parts. [`compare`]: two runs. [`blast_radius`]: who would notice a change.
+//! * [`Baseline`]: the findings that a team accepts. [`check_gates`]: the limits that a run must keep.
+//! * [`Health`]: one score and its parts. [`compare`]: two runs. [`blast_radius`]: the files a change would
+//!   affect.
 //!
-//! Whatever the number of threads and whichever facts were known, the same tree gives the same run, byte by byte.
+//! The same tree gives the same run, byte for byte, whatever the number of threads and whichever facts were
+//! known.
 
 mod analyse;
 mod api;

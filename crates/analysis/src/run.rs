@@ -1,8 +1,8 @@
 //! A run: one analysis of one tree.
 //!
-//! The id of a run is the digest of everything that decided it: the path and content of each source file and of each
-//! governance file, the paths that an import may mean, the settings and the analyser. Where the tree lay, when it was read, how many
-//! threads worked and what was cached are no part of it, nor of anything else in a run.
+//! The id of a run is the digest of everything that determines it: path and content of each source and
+//! governance file, the other paths that an import may refer to, the settings and the analyzer. Location of
+//! the tree, time, number of threads and cached facts are not part of it, nor of anything else in a run.
 
 use crate::api::ApiItem;
 use crate::facts::{Access, FactsKey, FileFacts, Note, UnitKind};
@@ -20,157 +20,139 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A source file as the caller has it.
+/// A source file as supplied by the caller.
 #[derive(Debug, Clone)]
 pub enum Source<'a> {
-    /// Its bytes.
     Bytes(&'a [u8]),
-    /// The digest of its bytes, and the facts that an earlier analysis took from them: see [`FactsKey::of`].
+    /// The digest of its bytes, and the facts that an earlier analysis extracted from them: see
+    /// [`FactsKey::of`].
     Known {
-        /// The digest of the bytes.
         content: Digest,
-        /// The facts.
         facts: Arc<FileFacts>,
     },
     /// The digest of its bytes, and why they are not read: see [`Selection`](crate::Selection).
     Skipped {
-        /// The digest of the bytes.
         content: Digest,
-        /// Why they are not read.
         note: Note,
     },
 }
 
-/// A tree to be analysed.
 #[derive(Debug, Clone, Default)]
 pub struct Input<'a> {
-    /// The files to analyse. Those of an unknown language are listed as not analysed.
+    /// The files to analyze. Those of an unknown language are listed as not analyzed.
     pub sources: BTreeMap<RepoPath, Source<'a>>,
-    /// Build and CI configuration: part of what identifies the run, and read for the names of packages.
+    /// Build and CI configuration: part of the run's identity, and read for package names.
     pub governance: BTreeMap<RepoPath, &'a [u8]>,
     /// Other paths of the tree: an import of one of them is not dangling.
     pub others: BTreeSet<RepoPath>,
 }
 
-/// What an analysis yields.
 #[derive(Debug, Clone)]
 pub struct Analysis {
-    /// The run.
     pub run: Run,
     /// The facts of every file that was read, for a cache.
     pub facts: BTreeMap<RepoPath, (FactsKey, Arc<FileFacts>)>,
 }
 
 impl FactsKey {
-    /// The key of the facts of a file, or `None` if its language is unknown.
+    /// Returns the key of a file's facts, or `None` if its language is unknown.
     pub fn of(path: &RepoPath, content: Digest, settings: &Settings) -> Option<Self> {
         let language = Language::of_file_name(path.file_name())?;
         Some(Self { content, language, analyser: ANALYSER.to_owned(), max_bytes: settings.max_file_bytes })
     }
 }
 
-/// The name of a run.
+/// The id of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct RunId(pub Digest);
 
 impl RunId {
-    /// The first eight hex digits, as people see them.
+    /// Returns the first eight hex digits, as shown to people.
     pub fn short(&self) -> String {
         self.0.to_hex()[..8].to_owned()
     }
 }
 
-/// One file of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFile {
-    /// Its path.
     pub path: RepoPath,
-    /// The digest of its bytes.
+    /// Digest of its bytes.
     pub content: Digest,
-    /// Its language, if it is one that the analyser reads.
+    /// Its language, if it is one that is analyzed.
     pub language: Option<Language>,
-    /// How many lines it has; 0 if it was not read.
+    /// Number of lines; 0 if it was not read.
     pub n_lines: u32,
-    /// How many tokens it has.
     pub n_tokens: u32,
-    /// What is worth telling about it.
     pub notes: Vec<Note>,
     /// Its own health in thousandths, if it was read.
     pub health_milli: Option<u32>,
 }
 
 impl RunFile {
-    /// Whether the file was analysed, at least in part.
+    /// Returns true if the file was analyzed, at least in part.
     pub fn is_analysed(&self) -> bool {
         self.health_milli.is_some()
     }
 }
 
-/// What was measured of one unit.
+/// The measurements of one unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
-    /// The index of its file.
+    /// Index of its file.
     pub file: u32,
-    /// Its name; empty for the file itself.
+    /// Empty for the file itself.
     pub symbol: String,
-    /// What it is.
     pub kind: UnitKind,
-    /// Who may use it.
     pub access: Access,
     /// Decisions plus one.
     pub cyclomatic: u32,
-    /// Cognitive complexity.
     pub cognitive: u32,
-    /// The deepest nesting of control flow.
+    /// Deepest nesting of control flow.
     pub nesting: u32,
-    /// The line that it begins in.
+    /// First line.
     pub line: u32,
-    /// Its lines.
+    /// Number of lines.
     pub lines: u32,
-    /// Its parameters.
+    /// Number of parameters.
     pub parameters: u32,
     /// For a class: groups of methods with nothing in common.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lcom4: Option<u32>,
-    /// For a class: how many other classes of the project it names.
+    /// For a class: number of other project classes it names.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub coupling: Option<u32>,
-    /// The fingerprint of what it says, in hex.
+    /// Fingerprint of its content, in hex.
     pub content: String,
 }
 
-/// One file needs another.
+/// A dependency of one file on another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dependency {
-    /// The index of the file that needs.
+    /// Index of the dependent file.
     pub from: u32,
-    /// The index of the file that is needed.
+    /// Index of the file it depends on.
     pub to: u32,
-    /// The names of the needed file that the needing one uses.
+    /// The names of the latter that the former uses.
     pub names: Vec<String>,
 }
 
 /// One structural analysis of a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// Its name.
     pub id: RunId,
-    /// The analyser that made it.
     pub analyser: String,
-    /// What it was told to look for.
     pub settings: Settings,
-    /// All source files, in order of their paths.
+    /// All source files, by path.
     pub files: Vec<RunFile>,
     /// The governance files that are part of its identity.
     pub governance: BTreeMap<String, Digest>,
-    /// The health of the tree.
     pub health: Health,
-    /// The findings, by family and place.
+    /// The findings, by family and location.
     pub findings: Vec<Finding>,
-    /// What was measured, by file and place.
+    /// The measurements, by file and location.
     pub units: Vec<Measured>,
-    /// Which files need which, sorted.
+    /// Sorted.
     pub dependencies: Vec<Dependency>,
     /// Files that need each other to load.
     pub cycles: Vec<Vec<u32>>,
@@ -178,18 +160,17 @@ pub struct Run {
     pub siblings: Vec<(u32, u32)>,
     /// The public interface, sorted by path and symbol.
     pub api: Vec<ApiItem>,
-    /// Reports of other tools that joined in; empty for most runs.
+    /// Joined reports of other tools; empty for most runs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub joined: Vec<Joined>,
 }
 
 impl Run {
-    /// The file with this index.
     pub(crate) fn path(&self, file: u32) -> &RepoPath {
         &self.files[file as usize].path
     }
 
-    /// How many files were analysed, left out, and given up on.
+    /// Returns the numbers of analyzed, skipped and failed files.
     pub fn file_counts(&self) -> (usize, usize, usize) {
         let analysed = self.files.iter().filter(|file| file.is_analysed()).count();
         let skipped = self.files.iter().filter(|file| file.notes.iter().any(|note| note.is_skip())).count();
@@ -197,19 +178,19 @@ impl Run {
     }
 }
 
-/// Everything that decides a run.
+/// Everything that determines a run's id.
 #[derive(Debug, Clone)]
 pub struct Identity<'a> {
-    /// Each source file and its content, sorted by path.
+    /// Source files with their digests, sorted by path.
     pub sources: Vec<(&'a RepoPath, Digest)>,
-    /// Each governance file and its content, sorted by path.
+    /// Governance files with their digests, sorted by path.
     pub governance: Vec<(&'a RepoPath, Digest)>,
-    /// The other paths of the tree, sorted: whether an import dangles depends on them.
+    /// The other paths of the tree, sorted: whether an import is dangling depends on them.
     pub others: Vec<&'a RepoPath>,
 }
 
 impl Identity<'_> {
-    /// The id of the run of this tree, which can so be told before the tree is analysed.
+    /// Computes the id of the run, without analyzing the tree.
     pub fn id(&self, settings: &Settings) -> RunId {
         let others = self.others.iter().map(|path| format!("{path}\n"));
         RunId(Digest::of_json(&json!({
@@ -222,7 +203,7 @@ impl Identity<'_> {
     }
 }
 
-/// The digest of a list as `sha256sum` prints it.
+/// Hashes a list in the format of `sha256sum`.
 fn manifest(files: &[(&RepoPath, Digest)]) -> Digest {
     digest(files.iter().map(|(path, content)| format!("{}  {path}\n", content.to_hex())))
 }

@@ -1,27 +1,27 @@
-//! Which files of a tree are analysed, and why others are not, decided by their paths alone.
+//! Decides by path which files of a tree are analyzed, and why others are not.
 //!
-//! Source in a language that is not read is named as not analysed (law 6). Documents and data are no source: their
-//! paths only tell that an import of them is not dangling.
+//! Source in an unsupported language is reported as not analyzed (law 6). Documents and data are not source:
+//! their paths only show that an import of them is not dangling.
 
 use crate::facts::Note;
 use crate::language::Language;
 use crate::settings::Settings;
 use probity_paths::{PatternError, RepoPath, Scope};
 
-/// What a path is to an analysis.
+/// The role of a path in an analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// Source that is read.
     Source(Language),
     /// Source that is not read, and why.
     NotRead(Note),
-    /// No source, but something that source may import.
+    /// Not source, but something that source may import.
     Asset,
-    /// Words for people: nothing depends on it.
+    /// Text for people: nothing depends on it.
     Document,
 }
 
-/// The rules of [`Settings`] for paths, compiled.
+/// The path rules of [`Settings`], compiled.
 #[derive(Debug, Clone)]
 pub struct Selection<'a> {
     settings: &'a Settings,
@@ -30,13 +30,12 @@ pub struct Selection<'a> {
 }
 
 impl<'a> Selection<'a> {
-    /// Compiles the patterns, or says which one is wrong.
+    /// Compiles the patterns, or reports the invalid one.
     pub fn new(settings: &'a Settings) -> Result<Self, PatternError> {
         let [exclude, generated] = [&settings.exclude, &settings.generated].map(|globs| Scope::parse(globs));
         Ok(Self { settings, exclude: exclude?, generated: generated? })
     }
 
-    /// What `path` is to the analysis.
     pub fn part(&self, path: &RepoPath) -> Part {
         let language = Language::of_file_name(path.file_name());
         if language.is_none() && !is_unread_language(path) {
@@ -53,12 +52,12 @@ impl<'a> Selection<'a> {
     }
 }
 
-/// Whether a path lies below a folder of other people's code.
+/// Returns true if a path is below a directory of third-party code.
 pub(crate) fn is_vendored(path: &RepoPath, settings: &Settings) -> bool {
     path.segments().any(|name| settings.vendored.iter().any(|vendored| vendored.as_bytes() == name))
 }
 
-/// Extensions of languages that people program in and that are not read.
+/// Extensions of programming languages that are not supported.
 const UNREAD: &[&str] = &[
     "adb", "ads", "asm", "astro", "clj", "cljs", "cob", "coffee", "cr", "cu", "d", "dart", "el", "elm",
     "erl", "ex", "exs", "f", "f90", "f95", "fish", "fs", "fsx", "gd", "gleam", "groovy", "hcl", "hrl", "hs",
@@ -81,7 +80,7 @@ fn is_one_of(known: &[&str], extension: &[u8]) -> bool {
     known.iter().any(|known| known.as_bytes() == extension)
 }
 
-/// What follows the last dot of a name that does not begin with it.
+/// Returns the part after the last dot, unless that dot is the first character.
 fn extension(path: &RepoPath) -> Option<&[u8]> {
     let name = path.file_name();
     let dot = name.iter().rposition(|&byte| byte == b'.').filter(|&dot| dot > 0)?;

@@ -1,21 +1,22 @@
-//! What a run is told to look for. Settings are part of a run's identity: runs with different ones do not compare.
+//! Settings of an analysis. They are part of a run's identity: runs with different settings cannot be
+//! compared.
 
 use serde::{Deserialize, Serialize};
 
-/// The version of the analyser: it changes whenever the same bytes could give another run.
+/// Version of the analyzer. It changes whenever the same bytes could give another run.
 pub const ANALYSER: &str = concat!("probity-analysis/", env!("CARGO_PKG_VERSION"), "+5");
 
 /// Limits and thresholds. A value above a threshold is a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Files above this size are not read.
+    /// Larger files are not read.
     pub max_file_bytes: u64,
-    /// Code below folders with these names belongs to others and is not read.
+    /// Names of directories with third-party code, which is not read.
     pub vendored: Vec<String>,
-    /// Patterns (globs) of files that a program wrote: they are not read.
+    /// Patterns (globs) of generated files, which are not read.
     pub generated: Vec<String>,
-    /// Patterns (globs) of files that are not to be read.
+    /// Patterns (globs) of files to exclude.
     pub exclude: Vec<String>,
     /// Decisions in one callable, plus one.
     pub cyclomatic: u32,
@@ -33,15 +34,15 @@ pub struct Settings {
     pub class_coupling: u32,
     /// Groups of methods in one class that have nothing in common.
     pub lcom4: u32,
-    /// Lines of a callable with many decisions that tests must run, in percent.
+    /// Minimum share of the lines of a complex callable that tests must cover, in percent.
     pub hot_spot_coverage: u32,
-    /// Tokens below which a copied callable says nothing.
+    /// Smaller copied callables are not reported, in tokens.
     pub clone_tokens: u32,
-    /// Tokens below which copied statements inside callables say nothing.
+    /// Smaller copied blocks inside callables are not reported, in tokens.
     pub block_tokens: u32,
     /// Statements that may be added, removed or changed in one place of a copy.
     pub clone_gap: u32,
-    /// How alike two pieces must be, in percent of their tokens.
+    /// Minimum similarity of two fragments, in percent of their tokens.
     pub clone_similarity: u32,
 }
 

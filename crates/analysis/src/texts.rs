@@ -1,28 +1,26 @@
-//! A list of texts in one piece of memory: a file has hundreds of names, and a tree hundreds of thousands.
+//! A list of strings in one allocation: a file has hundreds of names, and a tree hundreds of thousands.
 
 use crate::facts::count;
 use serde::{Deserialize, Serialize};
 
-/// Texts one after another.
+/// Strings one after another.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Texts {
     joined: String,
-    /// Where each text ends.
+    /// The end of each string.
     ends: Vec<u32>,
 }
 
 impl Texts {
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The text with this index; empty if there is none.
+    /// Returns the string with this index; empty if there is none.
     pub fn get(&self, index: u32) -> &str {
         let index = index as usize;
         let start = index.checked_sub(1).map_or(0, |before| self.end(before));
@@ -33,7 +31,6 @@ impl Texts {
         self.ends.get(index).map_or(0, |&end| end as usize)
     }
 
-    /// All texts, in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         (0..count(self.len())).map(|index| self.get(index))
     }

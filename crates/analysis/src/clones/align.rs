@@ -1,8 +1,9 @@
 //! Alignments: how far two places with a common seed repeat each other.
 //!
-//! Matches are chained while at most `clone_gap` statements lie between them on either side. A chain is then judged:
-//! large enough, alike enough, of more than one kind of statement, its variables renamed consistently, its members
-//! mostly the same. Without gaps and inconsistencies it is a block; else the two places are a near pair.
+//! Matches are chained while at most `clone_gap` statements are between them on either side. A chain is
+//! accepted if it is large enough, similar enough, has more than one kind of statement, renames variables
+//! consistently, and mostly keeps members. Without gaps and inconsistencies it is a block; otherwise the two
+//! places are a near pair.
 
 use super::seeds::{self, Match};
 use super::sequences::{Item, Sequence, Sequences};
@@ -14,9 +15,9 @@ use crate::settings::Settings;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// How many matches back the one before is looked for.
+/// How many earlier matches are considered as predecessors.
 const MAX_LOOK_BACK: usize = 64;
-/// Of the uses of variables, this share must follow one renaming; of the members, this share must be the same.
+/// Minimum share of variable uses that follow one renaming, and of members that are the same.
 const MIN_CONSISTENT: usize = 80;
 const MIN_SAME_MEMBERS: usize = 50;
 
@@ -34,7 +35,7 @@ struct Aligner<'a> {
     all: Sequences,
 }
 
-/// Finds the blocks that repeat each other exactly or renamed, and the pairs that do so nearly.
+/// Finds blocks that repeat each other exactly or renamed, and pairs that do so nearly.
 pub(super) fn find(files: &[File], settings: &Settings) -> (Vec<Group>, Vec<Pair>) {
     let aligner = Aligner { files, settings, all: Sequences::of(files) };
     let matches = seeds::find(&aligner.all);
@@ -76,7 +77,7 @@ impl Aligner<'_> {
         &self.all.items[position as usize]
     }
 
-    /// Whether both are whole callables that [`units`] compares already.
+    /// Returns true if both are whole callables, which [`units`] already compares.
     fn are_equal_units(&self, first: &Sequence, second: &Sequence) -> bool {
         let unit = |sequence: &Sequence| {
             let (file, unit) = self.all.place(sequence);
@@ -88,7 +89,8 @@ impl Aligner<'_> {
             && units::is_comparable(unit(first), self.settings)
     }
 
-    /// The block that the copies of a sequence outside callables are. Copies of callables are compared as units.
+    /// Returns the block formed by the copies of a sequence outside callables. Copies of callables are
+    /// compared as units.
     fn copied(&self, sequence: &Sequence) -> Option<Outcome> {
         let positions = sequence.positions;
         let n_tokens = self.n_tokens(positions);
@@ -101,9 +103,10 @@ impl Aligner<'_> {
         is_block.then(|| Outcome::Block(self.content(sequence, positions), n_tokens, fragments()))
     }
 
-    /// The heaviest chains of matches that follow each other closely in both sequences; no match is in two.
+    /// Returns the heaviest chains of matches that follow each other closely in both sequences; no match is
+    /// in two chains.
     fn chains(&self, matches: &[Match]) -> Vec<Chain> {
-        // For each match the weight of the best chain that ends with it, and the match before it in that chain.
+        // For each match the weight of the best chain that ends with it, and its predecessor in that chain.
         let mut best: Vec<(u32, Option<usize>)> = Vec::with_capacity(matches.len());
         for (index, found) in matches.iter().enumerate() {
             let own = self.item(found.first).n_tokens;
@@ -121,7 +124,7 @@ impl Aligner<'_> {
             .collect()
     }
 
-    /// Whether `next` may come after `found` in one chain.
+    /// Returns true if `next` may follow `found` in a chain.
     fn follows(&self, found: &Match, next: &Match) -> bool {
         let reach = self.settings.clone_gap + 1;
         let near = |from: u32, to: u32| to > from && to - from <= reach;
@@ -130,7 +133,7 @@ impl Aligner<'_> {
             && self.keeps_depth((found.first, found.second), (next.first, next.second))
     }
 
-    /// Whether two matches are nested alike.
+    /// Returns true if two matches have the same relative nesting in both sequences.
     fn keeps_depth(&self, one: (u32, u32), other: (u32, u32)) -> bool {
         let offset =
             |(first, second): (u32, u32)| self.item(second).depth.wrapping_sub(self.item(first).depth);
@@ -176,7 +179,7 @@ impl Aligner<'_> {
         (key == self.content(second, spans[1])).then(|| Outcome::Block(key, n_matched, fragments().collect()))
     }
 
-    /// Adds the equal statements before, between and after those that the seeds found.
+    /// Adds equal statements before, between and after those that the seeds found.
     fn extend(&self, first: &Sequence, second: &Sequence, mut chain: Chain) -> Chain {
         let is_same = |one: u32, other: u32| {
             self.item(one).shape == self.item(other).shape && self.keeps_depth(chain[0], (one, other))
@@ -214,7 +217,7 @@ impl Aligner<'_> {
         self.all.items(span).iter().map(|item| item.n_tokens).sum()
     }
 
-    /// Whether a chain is more than one kind of statement over and over.
+    /// Returns true if a chain is more than one kind of statement repeated.
     fn is_varied(&self, chain: &Chain) -> bool {
         let mut shapes: Vec<u64> = chain.iter().map(|&(position, _)| self.item(position).shape).collect();
         shapes.sort_unstable();
@@ -232,7 +235,7 @@ impl Aligner<'_> {
         Pair { first, second, repeated, repeated_in, n_tokens, similarity, key }
     }
 
-    /// What a fragment says, for the name of a pair.
+    /// Returns a hash of a fragment's content, for the name of a pair.
     fn fragment_key(&self, fragment: &Fragment) -> u64 {
         let facts = &self.files[fragment.file as usize].facts;
         let statements = &facts.statements[fragment.statements.usize()];
@@ -242,7 +245,7 @@ impl Aligner<'_> {
             .fold(0, |key, statement| mix(key, statement.shape))
     }
 
-    /// The content of a block up to a consistent renaming, as in units.
+    /// Returns a hash of a block up to a consistent renaming, as for units.
     fn content(&self, sequence: &Sequence, span: Span) -> u64 {
         let file = &self.files[self.all.place(sequence).0 as usize];
         let items = self.all.items(span);
@@ -261,7 +264,8 @@ impl Aligner<'_> {
     }
 }
 
-/// The chain that ends with a match, back to its beginning or to a match that a heavier chain has.
+/// Traces the chain that ends with a match back to its start, or to a match that a heavier chain already
+/// uses.
 fn trace(matches: &[Match], best: &[(u32, Option<usize>)], is_used: &mut [bool], end: usize) -> Chain {
     let mut chain = Vec::new();
     let mut here = Some(end);
@@ -274,7 +278,7 @@ fn trace(matches: &[Match], best: &[(u32, Option<usize>)], is_used: &mut [bool],
     chain
 }
 
-/// How the names of two aligned pieces relate: counts of uses.
+/// Counts how the names of two aligned fragments correspond.
 #[derive(Default)]
 struct Names {
     variables: usize,
@@ -319,7 +323,7 @@ impl Names {
         }
     }
 
-    /// Whether the second piece is the first with other names, give or take an edit.
+    /// Returns true if the second fragment is the first with other names, except for small edits.
     const fn is_renaming(&self, is_large: bool) -> bool {
         let is_consistent = self.consistent * 100 >= (self.variables + self.unpaired) * MIN_CONSISTENT;
         let same = self.same_members * 100 >= self.members * MIN_SAME_MEMBERS;

@@ -1,8 +1,8 @@
-//! Sets that only ever join.
+//! Disjoint sets (union-find).
 
 use crate::facts::count;
 
-/// Nodes in sets; the root of a set is its smallest member.
+/// Disjoint sets; the root of a set is its smallest member.
 #[derive(Debug, Default)]
 pub(super) struct Forest(Vec<u32>);
 
@@ -20,7 +20,7 @@ impl Forest {
         node
     }
 
-    /// Joins two sets, and answers whether they were apart.
+    /// Joins two sets. Returns false if they already were one.
     pub(super) fn join(&mut self, one: u32, other: u32) -> bool {
         let (one, other) = (self.root(one), self.root(other));
         self.0[one.max(other) as usize] = one.min(other);

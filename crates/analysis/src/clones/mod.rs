@@ -1,12 +1,13 @@
 //! Clones: code that repeats other code, within a file and across files.
 //!
-//! Three kinds, found in this order. *Units* (callables, classes, files) that are equal up to a consistent renaming
-//! share a fingerprint: one sort finds them ([`units`]). *Blocks* of statements, and units of which a few statements
-//! were added, removed or changed, are found by short runs of equal statement shapes that seed an alignment, as
-//! genomes are compared ([`seeds`], [`align`]). Statements are already ten times coarser than tokens, so every run is
-//! indexed and no sampling is needed; runs that occur everywhere are linked only to the one that goes on most alike,
-//! which keeps the work near linear. Equal sequences are aligned once, whatever the number of their copies. Last, [`report`] turns groups into findings: n copies are n − 1 findings, and what lies inside a
-//! larger copy is not told twice.
+//! Clones are found in this order. *Units* (callables, classes, files) that are equal up to a consistent
+//! renaming share a fingerprint, so one sort finds them ([`units`]). *Blocks* of statements, and units with a
+//! few statements added, removed or changed, are found by short runs of equal statement shapes that seed an
+//! alignment, as in genome comparison ([`seeds`], [`align`]). There are ten times fewer statements than
+//! tokens, so every run is indexed without sampling. Runs that occur everywhere are linked only to the one
+//! with the most similar continuation, which keeps the work near linear. Equal sequences are aligned once,
+//! however many copies they have. Finally [`report`] turns groups into findings: n copies are n − 1 findings,
+//! and a copy inside a larger copy is not reported again.
 
 mod align;
 mod forest;
@@ -21,16 +22,16 @@ use crate::facts::{Range, Span};
 use crate::finding::{CloneType, Draft, Location};
 use crate::settings::Settings;
 
-/// Some consecutive statements of a file.
+/// Consecutive statements of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Fragment {
     file: u32,
     statements: Span,
-    /// The unit that holds them.
+    /// The unit that contains them.
     unit: u32,
-    /// Whether it is the whole unit.
+    /// True if it is the whole unit.
     is_unit: bool,
-    /// The fingerprint of the sequence it is from, or of the unit.
+    /// Fingerprint of the sequence it is from, or of the unit.
     content: u64,
 }
 
@@ -52,7 +53,7 @@ impl Fragment {
         file.location(self.range(files), &file.facts.units[self.unit as usize].name)
     }
 
-    /// The order in which copies are told.
+    /// The sort order of copies.
     const fn place(&self) -> (u32, u32, u32) {
         (self.file, self.statements.start, self.statements.end)
     }
@@ -62,7 +63,7 @@ const fn end(range: &Range) -> (u32, u32) {
     (range.end_line, range.end_column)
 }
 
-/// Copies of one piece of code, equal up to a consistent renaming, in order of place.
+/// Copies of one fragment, equal up to a consistent renaming, sorted by location.
 #[derive(Debug)]
 struct Group {
     /// The same for the same content in any run.
@@ -72,19 +73,19 @@ struct Group {
 }
 
 impl Group {
-    /// The member that the others are taken to repeat: found by what it says, so that one more copy anywhere never
-    /// changes which code counts as repeated.
+    /// Returns the member that the others count as repeating. Chosen by content, so that another copy
+    /// anywhere never changes which code counts as repeated.
     fn original(&self) -> Option<&Fragment> {
         self.members.iter().min_by_key(|member| (member.content, member.place()))
     }
 }
 
-/// Two pieces of code that are alike but not equal, in order of place.
+/// Two fragments that are similar but not equal, sorted by location.
 #[derive(Debug)]
 struct Pair {
     first: Fragment,
     second: Fragment,
-    /// The statements that repeat some of the other piece, and their file.
+    /// The statements that repeat part of the other fragment, and their file.
     repeated: Vec<u32>,
     repeated_in: u32,
     n_tokens: u32,
@@ -97,13 +98,12 @@ struct Pair {
 #[derive(Debug)]
 pub(crate) struct Clones {
     pub drafts: Vec<Draft>,
-    /// For each file, how many tokens repeat what stands elsewhere.
+    /// For each file, the number of tokens that repeat code elsewhere.
     pub repeated_tokens: Vec<u64>,
-    /// Files that share a clone: pairs of indices, sorted, each once.
+    /// Pairs of files that share a clone: sorted, unique indices.
     pub siblings: Vec<(u32, u32)>,
 }
 
-/// Finds the clones of a corpus.
 pub(crate) fn find(files: &[File], settings: &Settings) -> Clones {
     let mut groups = units::find(files, settings);
     let (blocks, pairs) = align::find(files, settings);
@@ -111,7 +111,7 @@ pub(crate) fn find(files: &[File], settings: &Settings) -> Clones {
     report::report(files, groups, pairs)
 }
 
-/// How alike the members of a group are to its first.
+/// Returns how similar a member of a group is to its first.
 fn clone_type(files: &[File], first: &Fragment, other: &Fragment) -> CloneType {
     let exact = |fragment: &Fragment| {
         let facts = &files[fragment.file as usize].facts;

@@ -1,8 +1,8 @@
-//! From groups and pairs to findings.
+//! Turns clone groups and pairs into findings.
 //!
-//! n copies are n − 1 findings, numbered from 2: a third copy of a known clone is the new finding `…#3`. Copies that
-//! only lie inside larger copies, at the same place in each, are told by those. Near pairs are told along a spanning
-//! forest: each finding joins two pieces that nothing told before has joined.
+//! n copies are n − 1 findings, numbered from 2: a third copy of a known clone is the new finding `…#3`.
+//! Copies at the same place inside larger copies are covered by those. Near pairs are reported along a
+//! spanning forest: each finding connects two fragments that no earlier finding connects.
 
 use super::{Clones, Forest, Fragment, Group, Pair, clone_type};
 use crate::corpus::File;
@@ -10,15 +10,17 @@ use crate::facts::{Span, count};
 use crate::finding::{CloneType, Draft, Family, Severity};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A finding lists no more places than this; a thousand copies are a thousand findings, not a million places.
+/// Maximum number of locations per finding: a thousand copies are a thousand findings, not a million
+/// locations.
 const MAX_PLACES: usize = 20;
 
-/// Copies of one piece that together repeat at least this many tokens are critical.
+/// Copies of one fragment that together repeat at least this many tokens are critical.
 const MUCH: u32 = 1_000;
 
 /// Turns everything that was found into findings, the largest first.
 pub(super) fn report(files: &[File], mut groups: Vec<Group>, mut pairs: Vec<Pair>) -> Clones {
-    // A file that is one function has the same tokens, and one statement more: the larger piece comes first.
+    // A file with a single function has the same tokens and one more statement; the larger fragment comes
+    // first.
     let n_statements = |group: &Group| group.members.first().map_or(0, |member| member.statements.len());
     groups.sort_by_key(|group| (u32::MAX - group.n_tokens, u32::MAX - n_statements(group), group.key));
     pairs.sort_by_key(|pair| (u32::MAX - pair.n_tokens, pair.first.place(), pair.second.place()));
@@ -35,13 +37,13 @@ pub(super) fn report(files: &[File], mut groups: Vec<Group>, mut pairs: Vec<Pair
 struct Reporter<'a> {
     files: &'a [File],
     drafts: Vec<Draft>,
-    /// For each file, which statements repeat others.
+    /// For each file, the statements that repeat others.
     repeated: Vec<Vec<bool>>,
     siblings: BTreeSet<(u32, u32)>,
-    /// For each file, the pieces already told: their statements, their group, and their node in the forest.
+    /// For each file, the reported fragments: their statements, group and node in the forest.
     told: Vec<Vec<Told>>,
     forest: Forest,
-    /// The nodes of parts of copies: (group, where in the copy).
+    /// Nodes of parts of copies, by group and offset within the copy.
     nodes: BTreeMap<(u32, u32), u32>,
     n_groups: u32,
 }
@@ -49,7 +51,7 @@ struct Reporter<'a> {
 #[derive(Clone, Copy)]
 struct Told {
     statements: Span,
-    /// The group of equal pieces, or `None` for a piece of a near pair.
+    /// The group of equal fragments, or `None` for a fragment of a near pair.
     group: Option<u32>,
     node: u32,
 }
@@ -88,7 +90,7 @@ impl<'a> Reporter<'a> {
         self.tell(group);
     }
 
-    /// The members that nothing told before joins: the first of each part.
+    /// Returns the members that no reported group connects: the first of each part.
     fn apart(&self, members: &[Fragment]) -> Vec<Fragment> {
         let mut parts = Forest::default();
         let mut seen: BTreeMap<(u32, u32), u32> = BTreeMap::new();
@@ -103,7 +105,7 @@ impl<'a> Reporter<'a> {
         roots.map(|index| members[index]).collect()
     }
 
-    /// Remembers a group so that what lies inside it is not told again.
+    /// Records a group, so that fragments inside it are not reported again.
     fn tell(&mut self, group: &Group) {
         let mut first = None;
         for member in &group.members {
@@ -157,13 +159,13 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Whether both pieces are the same part of copies that were told together.
+    /// Returns true if both fragments are the same part of copies in one reported group.
     fn is_told(&self, pair: &Pair) -> bool {
         let first: BTreeSet<(u32, u32)> = self.parts(&pair.first).collect();
         self.parts(&pair.second).any(|part| first.contains(&part))
     }
 
-    /// The groups whose copies hold a piece, and where in the copy it begins.
+    /// Returns the groups whose copies contain a fragment, and its offset within the copy.
     fn parts(&self, fragment: &Fragment) -> impl Iterator<Item = (u32, u32)> + '_ {
         let statements = fragment.statements;
         let around = self.told[fragment.file as usize].iter();
@@ -172,7 +174,7 @@ impl<'a> Reporter<'a> {
             .filter_map(move |told| Some((told.group?, statements.start - told.statements.start)))
     }
 
-    /// The node of a piece: that of a piece told before which is mostly the same, or a new one.
+    /// Returns the node of a fragment: that of a reported fragment that is mostly the same, or a new one.
     fn node(&mut self, fragment: &Fragment) -> u32 {
         let is_same = |told: &&Told| {
             let start = told.statements.start.max(fragment.statements.start);
@@ -183,7 +185,7 @@ impl<'a> Reporter<'a> {
         if let Some(same) = self.told[fragment.file as usize].iter().find(is_same) {
             return same.node;
         }
-        // The same part of another copy is the same piece.
+        // The same part of another copy counts as the same fragment.
         let part = self.parts(fragment).next();
         if let Some(&node) = part.and_then(|part| self.nodes.get(&part)) {
             return node;

@@ -1,14 +1,14 @@
-//! Seeds: short runs of statements that occur in two places. They say where an alignment is worth trying.
+//! Seeds: short runs of statements that occur in two places, where an alignment is worth trying.
 
 use super::sequences::Sequences;
 use crate::facts::{Span, count};
 use crate::hash::mix;
 use rayon::prelude::*;
 
-/// A run that occurs more often than this is linked only to those that go on most alike.
+/// More frequent runs are linked only to the one with the most similar continuation.
 const COMMON: usize = 12;
 
-/// Runs of shapes alone are longer than runs that also name the same members.
+/// Runs compared by shape alone must be longer than runs that also name the same members.
 const LOOSE: Kind = Kind { n_statements: 3, min_tokens: 15, is_strict: false };
 const STRICT: Kind = Kind { n_statements: 2, min_tokens: 10, is_strict: true };
 
@@ -27,7 +27,7 @@ pub(super) struct Match {
     pub second: u32,
 }
 
-/// All seeds of a corpus, statement by statement, sorted, each once.
+/// Returns all seeds of a corpus, statement by statement, sorted and unique.
 pub(super) fn find(all: &Sequences) -> Vec<Match> {
     let owner = owners(all);
     let (mut matches, strict) =
@@ -44,7 +44,7 @@ fn find_kind(all: &Sequences, kind: Kind, owner: &[u32]) -> Vec<Match> {
     equal.flat_map(|equal| link(all, equal, kind, owner)).collect()
 }
 
-/// The sequence of each position.
+/// Returns the sequence of each position.
 fn owners(all: &Sequences) -> Vec<u32> {
     let mut owners = vec![0; all.items.len()];
     for (index, sequence) in all.distinct.iter().enumerate() {
@@ -53,7 +53,7 @@ fn owners(all: &Sequences) -> Vec<u32> {
     owners
 }
 
-/// The fingerprints of all runs with their positions, sorted.
+/// Returns the fingerprints of all runs with their positions, sorted.
 fn runs(all: &Sequences, kind: Kind) -> Vec<(u64, u32)> {
     let mut runs = Vec::with_capacity(all.items.len());
     for sequence in &all.distinct {
@@ -78,10 +78,11 @@ fn run(all: &Sequences, position: u32, kind: Kind) -> Option<(u64, u32)> {
     Some((key, position))
 }
 
-/// How many statements after a run say how it goes on.
+/// Number of statements after a run that are compared as its continuation.
 const HORIZON: u32 = 8;
 
-/// Links the places of one run: all with all while they are few, else each with the one that goes on most alike.
+/// Links the occurrences of one run: all with all if they are few, otherwise each with the one with the most
+/// similar continuation.
 fn link(all: &Sequences, equal: &[(u64, u32)], kind: Kind, owner: &[u32]) -> Vec<Match> {
     let mut places: Vec<u32> = equal.iter().map(|&(_, position)| position).collect();
     let is_common = places.len() > COMMON;
@@ -95,7 +96,7 @@ fn link(all: &Sequences, equal: &[(u64, u32)], kind: Kind, owner: &[u32]) -> Vec
         for &other in places[index + 1..].iter().take(reach) {
             let (first, second) = (place.min(other), place.max(other));
             let sequences = (owner[first as usize], owner[second as usize]);
-            // Within one sequence a run must not be its own copy one step on.
+            // Within one sequence a run must not overlap its own copy.
             if sequences.0 == sequences.1 && second - first < kind.n_statements {
                 continue;
             }
@@ -110,7 +111,7 @@ fn link(all: &Sequences, equal: &[(u64, u32)], kind: Kind, owner: &[u32]) -> Vec
     matches
 }
 
-/// The statements that follow in the sequence of a run.
+/// Returns the statements that follow a run in its sequence.
 fn continuation(all: &Sequences, next: u32, owner: &[u32], run: u32) -> Vec<u64> {
     let end = all.distinct[owner[run as usize] as usize].positions.end.min(next + HORIZON);
     all.items(Span { start: next, end }).iter().map(|item| item.strict).collect()

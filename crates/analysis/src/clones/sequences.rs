@@ -1,9 +1,9 @@
-//! The statements of a corpus as sequences that can be aligned: one for each outermost callable, and one for each run
-//! of statements outside callables.
+//! The statements of a corpus as sequences for alignment: one for each outermost callable, and one for each
+//! run of statements outside callables.
 //!
-//! Sequences that say the same up to a consistent renaming of variables are one sequence with several *copies*. They
-//! are ordered by what they say, never by where they stand. So one more copy of a function changes nothing in what
-//! is aligned with what, and costs nothing to align.
+//! Sequences that are equal up to a consistent renaming of variables are one sequence with several *copies*.
+//! They are ordered by content, never by location, so another copy of a function changes nothing in what is
+//! aligned with what, and costs nothing to align.
 
 use super::Fragment;
 use crate::corpus::File;
@@ -14,36 +14,36 @@ use rayon::prelude::*;
 /// Consecutive statements that belong together.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sequence {
-    /// Whether the sequence is a callable's body.
+    /// True if the sequence is the body of a callable.
     pub is_callable: bool,
     pub positions: Span,
-    /// The fingerprint of what it says.
+    /// Fingerprint of its content.
     content: u64,
-    /// Its copies, in order of place. The items are those of the first.
+    /// Its copies, by location. The items are those of the first.
     copies: Span,
 }
 
-/// One place where a sequence stands.
+/// One location of a sequence.
 #[derive(Debug, Clone, Copy)]
 struct Copy {
     file: u32,
     /// The callable, or the file's unit.
     unit: u32,
-    /// Where the indices of its statements begin.
+    /// Start of its statement indices.
     first_statement: u32,
 }
 
-/// One statement in a sequence.
+/// One statement of a sequence.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item {
     /// Its index in the file.
     statement: u32,
     pub shape: u64,
-    /// The shape with the members, types and callees it names.
+    /// The shape including the members, types and callees it names.
     pub strict: u64,
     pub n_tokens: u32,
     pub depth: u32,
-    /// The uses of names that stand in it but in no statement inside it.
+    /// Name uses in it, except those in nested statements.
     pub names: Span,
 }
 
@@ -53,11 +53,11 @@ pub(super) struct Sequences {
     pub distinct: Vec<Sequence>,
     pub items: Vec<Item>,
     copies: Vec<Copy>,
-    /// The indices of the statements of all copies, one copy after another.
+    /// Statement indices of all copies, one copy after another.
     statements: Vec<u32>,
 }
 
-/// A sequence of one file, before equal ones are brought together.
+/// A sequence of one file, before equal ones are merged.
 struct Found {
     content: u64,
     file: u32,
@@ -71,7 +71,7 @@ impl Sequences {
         let found: Vec<Vec<Found>> =
             files.par_iter().enumerate().map(|(index, file)| find(count(index), file)).collect();
         let mut found: Vec<Found> = found.into_iter().flatten().collect();
-        // A stable sort: equal ones stay in order of place.
+        // A stable sort keeps equal ones in order of location.
         found.par_sort_by_key(|sequence| sequence.content);
         let mut all = Self::default();
         for copies in found.chunk_by(|a, b| a.content == b.content) {
@@ -99,7 +99,7 @@ impl Sequences {
         &self.items[span.usize()]
     }
 
-    /// The file and the unit that the items of a sequence are from.
+    /// Returns the file and unit that the items of a sequence are from.
     pub(super) fn place(&self, sequence: &Sequence) -> (u32, u32) {
         let copy = self.copies[sequence.copies.start as usize];
         (copy.file, copy.unit)
@@ -109,17 +109,17 @@ impl Sequences {
         sequence.copies.len() > 1
     }
 
-    /// The index in its file of the statement at a position.
+    /// Returns the index within its file of the statement at a position.
     pub(super) fn statement(&self, position: u32) -> u32 {
         self.items[position as usize].statement
     }
 
-    /// The fragment that positions of a sequence stand for, in the file of its items.
+    /// Returns the fragment for positions of a sequence, in the file of its items.
     pub(super) fn fragment(&self, sequence: &Sequence, positions: Span) -> Fragment {
         self.fragment_of(sequence, sequence.copies.start, positions)
     }
 
-    /// The fragments that positions of a sequence stand for: one for each copy.
+    /// Returns the fragments for positions of a sequence, one per copy.
     pub(super) fn fragments<'a>(
         &'a self,
         sequence: &'a Sequence,
@@ -149,7 +149,7 @@ impl Sequences {
     }
 }
 
-/// The sequences of one file, in order.
+/// Returns the sequences of one file, in order.
 fn find(index: u32, file: &File) -> Vec<Found> {
     let owners = owners(file);
     let mut contents = Contents::new(file);
@@ -166,7 +166,7 @@ fn find(index: u32, file: &File) -> Vec<Found> {
     found.filter(|sequence| !sequence.items.is_empty()).collect()
 }
 
-/// The statements of a span that say something.
+/// Returns the statements of a span that are worth comparing.
 fn items(file: &File, span: Span) -> impl Iterator<Item = Item> + '_ {
     let says_something = |(_, statement): &(u32, &Statement)| !statement.idle && statement.n_tokens > 0;
     (span.start..).zip(&file.facts.statements[span.usize()]).filter(says_something).map(|(index, facts)| {
@@ -184,7 +184,7 @@ fn items(file: &File, span: Span) -> impl Iterator<Item = Item> + '_ {
     })
 }
 
-/// For each statement of a file the outermost callable it is in, or the file's unit.
+/// For each statement of a file, returns the outermost callable it is in, or the file's unit.
 fn owners(file: &File) -> Vec<u32> {
     let mut owners = vec![0; file.facts.statements.len()];
     let mut covered = 0;
@@ -202,11 +202,12 @@ fn strict(file: &File, shape: u64, names: Span) -> u64 {
     members.fold(shape, |state, name| mix(state, file.symbols[name.symbol() as usize]))
 }
 
-/// Fingerprints of what statements of one file say: shapes, members by name, variables by where they occurred first.
+/// Computes fingerprints of statements of one file from shapes, member names, and variables numbered by first
+/// occurrence.
 pub(super) struct Contents<'a> {
     file: &'a File,
     language: u64,
-    /// For each symbol in which fingerprint it was seen last, and as which variable.
+    /// For each symbol the last fingerprint it was seen in, and its number there.
     seen: Vec<(u32, u32)>,
     n_made: u32,
 }
@@ -217,7 +218,6 @@ impl<'a> Contents<'a> {
         Self { file, language, seen: vec![(0, 0); file.symbols.len()], n_made: 0 }
     }
 
-    /// The fingerprint of the statements of a span.
     pub(super) fn of_span(&mut self, span: Span) -> u64 {
         self.of(items(self.file, span))
     }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Each set of member names within one fingerprint is compared with at most this many others.
 const MAX_VARIANTS: usize = 16;
 
-/// Of the members that two units name, this share must be the same, in percent: in callables, and in files and classes.
+/// Minimum share of equal members of two units, in percent: for callables, and for files and classes.
 const MIN_SAME_MEMBERS: usize = 50;
 const MIN_SAME_MEMBERS_OF_PARTS: usize = 80;
 
@@ -23,7 +23,7 @@ struct Candidate {
     n_tokens: u32,
 }
 
-/// The groups of equal units, largest first.
+/// Returns the groups of equal units, largest first.
 pub(super) fn find(files: &[File], settings: &Settings) -> Vec<Group> {
     let mut candidates: Vec<Candidate> =
         files.iter().enumerate().flat_map(|(index, file)| candidates(count(index), file, settings)).collect();
@@ -50,7 +50,8 @@ fn candidates(index: u32, file: &File, settings: &Settings) -> Vec<Candidate> {
         .collect()
 }
 
-/// Large enough to mean something. A lone statement must be twice as large: it may be a table.
+/// Returns true if a unit is large enough. A single statement must be twice as large, since it may be a
+/// table.
 pub(super) fn is_comparable(unit: &Unit, settings: &Settings) -> bool {
     let factor = if unit.statements.len() < 2 { 2 } else { 1 };
     unit.renamed != 0
@@ -59,7 +60,7 @@ pub(super) fn is_comparable(unit: &Unit, settings: &Settings) -> bool {
         && (unit.kind != UnitKind::Class || unit.statements.len() > 3)
 }
 
-/// The fingerprints of the members, types and callees that a unit names, in order.
+/// Returns the fingerprints of the members, types and callees that a unit names, in order.
 fn members(files: &[File], fragment: &Fragment) -> Vec<u64> {
     let file = &files[fragment.file as usize];
     let unit = &file.facts.units[fragment.unit as usize];
@@ -77,12 +78,12 @@ struct Variant {
     fragments: Vec<Fragment>,
 }
 
-/// Small units of one shape that name other members are no copies of each other: they only look alike.
+/// Separates small units of one shape that name different members: they only look alike.
 fn split_by_members(files: &[File], equal: &[Candidate], settings: &Settings) -> Vec<Group> {
     let first = &equal[0];
     let unit = &files[first.fragment.file as usize].facts.units[first.fragment.unit as usize];
-    // Only a callable is believed by its length, or when half of its members agree: a file of parts that are no copies
-    // is none either, and its likeness would end with the next edit.
+    // Size, or agreement of half the members, is enough only for a callable. A file whose parts are not
+    // copies is not a copy either, and the similarity would vanish with the next edit.
     let is_callable = unit.kind.is_callable();
     let is_large = is_callable && first.n_tokens >= settings.clone_tokens * 3;
     let least = if is_callable { MIN_SAME_MEMBERS } else { MIN_SAME_MEMBERS_OF_PARTS };
@@ -93,8 +94,8 @@ fn split_by_members(files: &[File], equal: &[Candidate], settings: &Settings) ->
         alike(variants(files, equal), least)
     };
     groups.sort_by_key(|group| group[0].fragments[0].place());
-    // The key must not hang on which of the copies comes first: a group of its own kind needs no more than the
-    // fingerprint, and the rare further ones are told apart by what they name.
+    // The key must not depend on which copy comes first: the first group uses the fingerprint alone, and the
+    // rare further ones add what they name.
     let keyed = groups.into_iter().enumerate().map(|(index, group)| {
         let key = if index == 0 { first.key } else { mix_all(first.key, &group[0].members) };
         Group { key, n_tokens: first.n_tokens, members: members_of(files, group) }
@@ -102,7 +103,7 @@ fn split_by_members(files: &[File], equal: &[Candidate], settings: &Settings) ->
     keyed.filter(|group| group.members.len() > 1).collect()
 }
 
-/// The variants of equal units, in order of what they name: neighbours begin alike.
+/// Returns the variants of equal units sorted by what they name, so that neighbors begin alike.
 fn variants(files: &[File], equal: &[Candidate]) -> Vec<Variant> {
     let mut variants: BTreeMap<Vec<u64>, Vec<Fragment>> = BTreeMap::new();
     for candidate in equal {
@@ -112,7 +113,8 @@ fn variants(files: &[File], equal: &[Candidate]) -> Vec<Variant> {
     variants.into_iter().map(|(members, fragments)| Variant { members, fragments }).collect()
 }
 
-/// Variants that are alike, directly or through others; in each group the first in place comes first.
+/// Groups variants that are similar, directly or through others; in each group the first by location comes
+/// first.
 fn alike(variants: Vec<Variant>, least: usize) -> Vec<Vec<Variant>> {
     let mut forest = Forest::default();
     for (index, variant) in variants.iter().enumerate() {
@@ -134,7 +136,7 @@ fn alike(variants: Vec<Variant>, least: usize) -> Vec<Vec<Variant>> {
     groups
 }
 
-/// The members of a group, in order of place, if they are more than one.
+/// Returns the members of a group by location, if there is more than one.
 fn members_of(files: &[File], group: Vec<Variant>) -> Vec<Fragment> {
     let mut members: Vec<Fragment> = group.into_iter().flat_map(|variant| variant.fragments).collect();
     if members.len() > 1 {
@@ -150,7 +152,7 @@ fn mix_all(key: u64, members: &[u64]) -> u64 {
     members.iter().fold(key, |key, &member| mix(key, member))
 }
 
-/// How many of two lists of members are the same, place by place, in percent.
+/// Returns the share of equal members at equal positions, in percent.
 fn share_equal(a: &[u64], b: &[u64]) -> usize {
     let n_equal = a.iter().zip(b).filter(|(a, b)| a == b).count();
     (n_equal * 100).checked_div(a.len().max(b.len())).unwrap_or(100)

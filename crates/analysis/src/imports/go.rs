@@ -1,11 +1,11 @@
-//! Go: packages are folders below the module that a `go.mod` names.
+//! Go: packages are directories below the module that a `go.mod` names.
 
 use super::{Target, Tree, folder, join};
 use crate::facts::{Import, count};
 use crate::language::Language;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Modules of the tree: their path and their folder; and the files of each folder.
+/// The modules of the tree with their paths and directories, and the files of each directory.
 pub(super) struct Modules {
     paths: Vec<(String, String)>,
     folders: BTreeMap<String, Vec<u32>>,
@@ -22,7 +22,7 @@ impl Modules {
                 Some((line.trim().trim_matches('"').to_owned(), folder))
             })
             .collect();
-        // The longest path first: a module may lie inside another.
+        // The longest path first: a module may be inside another.
         modules.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
         let mut folders: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         for (index, file) in tree.files.iter().enumerate() {
@@ -44,7 +44,7 @@ impl Modules {
         let Some(folder) = found else { return Target::External };
         match self.folders.get(&folder) {
             Some(files) => Target::Files(files.clone()),
-            // The package is there, and what it holds is not known.
+            // The package exists, but its contents are unknown.
             None if self.unread.contains(&folder) => Target::External,
             None => Target::Missing,
         }

@@ -1,17 +1,17 @@
-//! JavaScript and TypeScript: relative paths, packages of a workspace, `paths` of a `tsconfig.json`.
+//! JavaScript and TypeScript: relative paths, workspace packages, `paths` of a `tsconfig.json`.
 
 use super::{Target, Tree, climb, folder, join};
 use crate::facts::Import;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The extensions that may be left out, in the order they are tried.
+/// Extensions that may be omitted, in the order they are tried.
 const EXTENSIONS: [&str; 9] = ["ts", "tsx", "d.ts", "mts", "cts", "js", "jsx", "mjs", "cjs"];
 
 /// Packages of the tree by name, and path aliases.
 pub(super) struct Packages {
     folders: BTreeMap<String, String>,
-    /// For each configuration: its folder, the prefix of an alias, and the folder it stands for.
+    /// For each configuration: its directory, the prefix of an alias, and the target directory.
     aliases: Vec<(String, String, String)>,
 }
 
@@ -56,7 +56,7 @@ impl Packages {
     }
 }
 
-/// The file that a path without extension means.
+/// Returns the file for a path without extension.
 fn file_at(tree: &Tree<'_>, path: &str) -> Option<u32> {
     let written_as = path.strip_suffix(".js").or_else(|| path.strip_suffix(".jsx"));
     let sources = written_as.into_iter().flat_map(|stem| [format!("{stem}.ts"), format!("{stem}.tsx")]);
@@ -65,13 +65,13 @@ fn file_at(tree: &Tree<'_>, path: &str) -> Option<u32> {
     tree.first_file(std::iter::once(path.to_owned()).chain(sources).chain(with_extension).chain(index))
 }
 
-/// Whether something that is not read stands at the path.
+/// Returns true if something that is not read exists at the path.
 fn is_known(tree: &Tree<'_>, path: &str) -> bool {
     let others = ["", ".json", ".vue", ".svelte", ".node", ".wasm"];
     others.iter().any(|extension| tree.exists(&format!("{path}{extension}")))
 }
 
-/// Whether a path names something that bundlers take in but that is no code.
+/// Returns true if a path names something that bundlers accept but that is not code.
 fn is_asset(module: &str) -> bool {
     let name = module.rsplit('/').next().unwrap_or(module);
     name.rsplit_once('.').is_some_and(|(stem, extension)| {
@@ -79,7 +79,7 @@ fn is_asset(module: &str) -> bool {
     })
 }
 
-/// The aliases of one configuration: `"@/*": ["src/*"]`.
+/// Returns the aliases of one configuration: `"@/*": ["src/*"]`.
 fn aliases(folder: &str, text: &str) -> Vec<(String, String, String)> {
     let Ok(config) = serde_json::from_str::<Value>(text) else { return Vec::new() };
     let Some(options) = config.get("compilerOptions") else { return Vec::new() };

@@ -1,9 +1,9 @@
-//! From what an import says to the files it means.
+//! Resolves imports to files.
 //!
-//! Each family of languages has its rule: [`python`] packages, [`rust`] modules, [`javascript`] paths, [`go`] modules,
-//! [`packages`] of classes (Java, Kotlin, C#, PHP), [`relative`] files (C, C++, Ruby). An import is of the project,
-//! external, or *dangling*: it names a part of the project that is not there. Where a language does not let one
-//! tell, it is external: a false alarm would be worse.
+//! Each family of languages has its rule: [`python`] packages, [`rust`] modules, [`javascript`] paths, [`go`]
+//! modules, [`packages`] of classes (Java, Kotlin, C#, PHP), [`relative`] files (C, C++, Ruby). An import is
+//! of the project, external, or *dangling*: it names a part of the project that does not exist. In doubt it
+//! is external, because a false alarm would be worse.
 
 mod go;
 mod javascript;
@@ -18,24 +18,24 @@ use crate::language::Language;
 use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What an import means.
+/// What an import refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Target {
     /// Files of the project: indices.
     Files(Vec<u32>),
-    /// Something that is not part of the project, or that cannot be told.
+    /// Not part of the project, or unknown.
     External,
-    /// A part of the project that is not there.
+    /// A part of the project that does not exist.
     Missing,
 }
 
-/// One file needs another.
+/// A dependency of one file on another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Edge {
     pub from: u32,
     pub to: u32,
     pub kind: EdgeKind,
-    /// The import of `from` that says so, if one does.
+    /// The import in `from` that causes it, if there is one.
     pub import: Option<u32>,
 }
 
@@ -52,10 +52,10 @@ pub(crate) enum EdgeKind {
     Implicit,
 }
 
-/// All that is known of the files of a tree.
+/// Everything known about the files of a tree.
 pub(crate) struct Tree<'a> {
     pub files: &'a [File],
-    /// The configuration files that name packages, with their text.
+    /// Configuration files that name packages, with their text.
     pub governance: &'a BTreeMap<RepoPath, &'a [u8]>,
     /// Every path of the tree, read or not.
     pub paths: BTreeSet<&'a [u8]>,
@@ -76,22 +76,20 @@ impl<'a> Tree<'a> {
         Self { files, governance, paths, by_path }
     }
 
-    /// The file at a path.
     fn file(&self, path: &[u8]) -> Option<u32> {
         self.by_path.get(path).copied()
     }
 
-    /// The first of some paths where a file is.
+    /// Returns the file at the first of some paths that has one.
     fn first_file(&self, paths: impl IntoIterator<Item = String>) -> Option<u32> {
         paths.into_iter().find_map(|path| self.file(path.as_bytes()))
     }
 
-    /// Whether anything is known at a path.
     fn exists(&self, path: &str) -> bool {
         self.paths.contains(path.as_bytes())
     }
 
-    /// Whether anything is known below a folder.
+    /// Returns true if anything is known below a directory.
     fn has_folder(&self, folder: &str) -> bool {
         let prefix = format!("{folder}/");
         self.paths.range(prefix.as_bytes()..).next().is_some_and(|path| path.starts_with(prefix.as_bytes()))
@@ -103,12 +101,11 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The folder of a path as text; empty at the root.
+/// Returns the directory of a path as text; empty at the root.
 fn folder(path: &RepoPath) -> String {
     path.parent().map_or_else(String::new, |folder| String::from_utf8_lossy(folder.as_bytes()).into_owned())
 }
 
-/// The path of `name` in `folder`.
 fn join(folder: &str, name: &str) -> String {
     match (folder.is_empty(), name.is_empty()) {
         (true, _) => name.to_owned(),
@@ -117,7 +114,7 @@ fn join(folder: &str, name: &str) -> String {
     }
 }
 
-/// The path that a relative path means in a folder, or `None` where it climbs out of the tree.
+/// Resolves a relative path within a directory. Returns `None` if it climbs out of the tree.
 fn climb(folder: &str, relative: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in relative.split('/') {
@@ -132,7 +129,8 @@ fn climb(folder: &str, relative: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// The edges between files, sorted, the strongest for each pair; and the imports that dangle: (file, import).
+/// Returns the edges between files, sorted, the strongest for each pair, and the dangling imports: (file,
+/// import).
 pub(crate) fn resolve(tree: &Tree<'_>) -> (Vec<Edge>, Vec<(u32, u32)>) {
     let resolvers = Resolvers::new(tree);
     let mut edges = Vec::new();
@@ -202,7 +200,7 @@ impl Resolvers {
                 self.javascript.target(tree, from, import)
             }
             Language::Go => self.go.target(import),
-            // PHP names both: classes of packages, and files.
+            // PHP imports both: classes of packages, and files.
             Language::Php if import.module.starts_with('.') => self.relative.target(tree, from, import),
             Language::Bash | Language::C | Language::Cpp | Language::Ruby => {
                 self.relative.target(tree, from, import)

@@ -1,5 +1,5 @@
-//! Languages whose files belong to named packages: Java, Kotlin, C#, PHP; and the names that files of one package use
-//! of each other without an import (also in Go).
+//! Languages whose files belong to named packages (Java, Kotlin, C#, PHP), and names that files of one
+//! package use from each other without an import (also in Go).
 
 use super::{Target, Tree};
 use crate::corpus::File;
@@ -7,7 +7,8 @@ use crate::facts::{Import, UnitKind, count};
 use crate::language::Language;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What packages hold. Keys begin with the language's name, for packages of different languages are different.
+/// The contents of packages. Keys begin with the language's name, because packages of different languages are
+/// distinct.
 pub(super) struct Packages {
     /// The files of each package.
     files: BTreeMap<String, Vec<u32>>,
@@ -37,7 +38,7 @@ impl Packages {
         if file.language == Language::CSharp {
             return self.whole_package(tree, from, &path);
         }
-        // The longest beginning that is a package, and the name after it: `a.b.C.member`.
+        // The longest prefix that is a package, and the name after it: `a.b.C.member`.
         let cuts: Vec<usize> = path.match_indices('.').map(|(dot, _)| dot).rev().collect();
         for cut in cuts {
             let package = key(file.language, &path[..cut]);
@@ -46,7 +47,8 @@ impl Packages {
                 return Target::Files(vec![found]);
             }
             if self.files.contains_key(&package) {
-                // Kotlin files declare properties and aliases that are no units, PHP functions and constants.
+                // Kotlin files declare properties and aliases that are not units, PHP files functions and
+                // constants.
                 let is_complete = file.language == Language::Java && name.starts_with(char::is_uppercase);
                 return if is_complete { Target::Missing } else { Target::External };
             }
@@ -54,7 +56,7 @@ impl Packages {
         Target::External
     }
 
-    /// The files of a package that declare a name which the importing file uses.
+    /// Returns the files of a package that declare a name the importing file uses.
     fn whole_package(&self, tree: &Tree<'_>, from: u32, package: &str) -> Target {
         let file = &tree.files[from as usize];
         match self.files.get(&key(file.language, package)) {
@@ -63,7 +65,7 @@ impl Packages {
         }
     }
 
-    /// The files of the same package that a file uses without an import.
+    /// Returns the files of the same package that a file uses without an import.
     pub(super) fn implicit(&self, tree: &Tree<'_>, from: u32) -> Vec<u32> {
         let file = &tree.files[from as usize];
         let Some(package) = package(file) else { return Vec::new() };
@@ -76,14 +78,15 @@ impl Packages {
     }
 }
 
-/// Which of `files` declare a name that `from` uses.
+/// Returns those of `files` that declare a name that `from` uses.
 fn used(tree: &Tree<'_>, from: u32, files: &[u32]) -> Vec<u32> {
     let symbols: BTreeSet<&str> = tree.files[from as usize].facts.symbols.iter().collect();
     let declares = |file: &u32| declared(&tree.files[*file as usize]).any(|name| symbols.contains(name));
     files.iter().copied().filter(|file| *file != from && declares(file)).collect()
 }
 
-/// The package of a file. Go's are folders: files with one package name in different folders are apart.
+/// Returns the package of a file. In Go packages are directories: files with the same package name in
+/// different directories are unrelated.
 fn package(file: &File) -> Option<String> {
     let name = file.facts.package.as_deref().map(|name| name.replace('\\', "."));
     match file.language {
@@ -101,7 +104,7 @@ fn key(language: Language, package: &str) -> String {
     format!("{} {package}", family.name())
 }
 
-/// The names that a file declares at its top.
+/// Returns the names that a file declares at top level.
 fn declared(file: &File) -> impl Iterator<Item = &str> {
     let units = file.facts.units.iter();
     let top = units.filter(|unit| unit.parent == Some(0) && unit.kind != UnitKind::Lambda);

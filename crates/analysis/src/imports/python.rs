@@ -1,4 +1,5 @@
-//! Python: packages with and without `__init__.py`, `src` layouts, several packages in one tree, relative imports.
+//! Python: packages with and without `__init__.py`, `src` layouts, several packages in one tree, relative
+//! imports.
 
 use super::{Target, Tree, folder, join};
 use crate::facts::{Import, count};
@@ -8,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Modules by their full names.
 pub(super) struct Modules {
     by_name: BTreeMap<String, Vec<u32>>,
-    /// Names that are packages of the project: folders with Python in them.
+    /// Packages of the project: directories with Python files.
     packages: BTreeSet<String>,
     roots: BTreeSet<String>,
 }
@@ -29,7 +30,7 @@ impl Modules {
         modules
     }
 
-    /// Registers a file under its name from every root that it lies below.
+    /// Registers a file under its name from every root above it.
     fn add(&mut self, index: u32, path: &str, roots: &BTreeSet<String>) {
         let Some((stem, _)) = path.rsplit_once('.') else { return };
         let stem = stem.strip_suffix("/__init__").unwrap_or(stem);
@@ -71,7 +72,7 @@ impl Modules {
         Target::External
     }
 
-    /// The file of a module; where several have the name, the one closest to the importing file.
+    /// Returns the file of a module; if several have the name, the one closest to the importing file.
     fn nearest(&self, tree: &Tree<'_>, from: u32, module: &str) -> Option<u32> {
         let from = tree.files[from as usize].path.as_bytes();
         let common = |file: u32| {
@@ -81,20 +82,21 @@ impl Modules {
         self.by_name.get(module)?.iter().copied().max_by_key(|&file| (common(file), u32::MAX - file))
     }
 
-    /// Whether a module is there in another form: an extension in C, a stub, a folder of data.
+    /// Returns true if a module exists in another form: a C extension, a stub, a data directory.
     fn exists_otherwise(&self, tree: &Tree<'_>, module: &str) -> bool {
         let path = module.replace('.', "/");
         self.roots.iter().any(|root| has_other_form(tree, &join(root, &path)))
     }
 }
 
-/// Modules that builds write.
+/// Returns true for modules that builds generate.
 fn is_generated(module: &str) -> bool {
     let last = module.rsplit('.').next().unwrap_or(module);
     ["_pb2", "_pb2_grpc", "_version", "__version__"].iter().any(|suffix| last.ends_with(suffix))
 }
 
-/// The folders that imports start from: the root, customary ones, and wherever a topmost package lies.
+/// Returns the directories that imports start from: the root, conventional ones, and those that contain a
+/// topmost package.
 fn roots(tree: &Tree<'_>) -> BTreeSet<String> {
     let mut roots = BTreeSet::from([String::new()]);
     for file in tree.files.iter().filter(|file| file.language == Language::Python) {
@@ -112,12 +114,12 @@ fn roots(tree: &Tree<'_>) -> BTreeSet<String> {
     roots
 }
 
-/// The ends of the folders along a path.
+/// Returns the end positions of the directories along a path.
 fn file_folders(path: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     path.char_indices().filter(|(_, c)| *c == '/').chain(std::iter::once((path.len(), '/')))
 }
 
-/// `from ..a import b`.
+/// Resolves `from ..a import b`.
 fn relative(tree: &Tree<'_>, from: u32, n_dots: usize, module: &str, names: &[String]) -> Target {
     let mut base = folder(&tree.files[from as usize].path);
     for _ in 1..n_dots {
@@ -144,7 +146,7 @@ fn relative(tree: &Tree<'_>, from: u32, n_dots: usize, module: &str, names: &[St
     if has_other_form(tree, &base) || is_generated(last) { Target::External } else { Target::Missing }
 }
 
-/// Whether a module is there as a folder or in another form, such as `a/b.so` for `a/b`.
+/// Returns true if a module exists as a directory or in another form, such as `a/b.so` for `a/b`.
 fn has_other_form(tree: &Tree<'_>, module: &str) -> bool {
     let file = format!("{module}.");
     let next = tree.paths.range(file.as_bytes()..).next();

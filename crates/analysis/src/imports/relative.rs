@@ -1,11 +1,12 @@
-//! Languages that name files: Bash (`source`), C and C++ (`#include "…"`), Ruby (`require_relative`), PHP (`include`).
+//! Languages that import files by path: Bash (`source`), C and C++ (`#include "…"`), Ruby
+//! (`require_relative`), PHP (`include`).
 
 use super::{Target, Tree, climb, folder, join};
 use crate::facts::{Import, count};
 use crate::language::Language;
 use std::collections::BTreeMap;
 
-/// Files by their last name, to look for includes below unknown folders.
+/// Files by name, to find includes below unknown directories.
 pub(super) struct Files(BTreeMap<Vec<u8>, Vec<u32>>);
 
 impl Files {
@@ -31,7 +32,7 @@ impl Files {
         let Some(path) = climb(&here, &name) else { return Target::External };
         match tree.file(path.as_bytes()) {
             Some(found) => Target::Files(vec![found]),
-            // A script names files from where it is started, which nobody can tell: often the root.
+            // A script names files relative to where it is started. That is unknown, but often the root.
             None if file.language == Language::Bash => {
                 let at_root = climb("", &name).and_then(|path| tree.file(path.as_bytes()));
                 at_root.map_or(Target::External, |found| Target::Files(vec![found]))
@@ -42,7 +43,7 @@ impl Files {
         }
     }
 
-    /// The only file whose path ends like this, wherever it lies: include folders are not known here.
+    /// Returns the only file whose path ends like this: the include directories are unknown here.
     fn anywhere(&self, tree: &Tree<'_>, path: &str) -> Target {
         let last = path.rsplit('/').next().unwrap_or(path);
         let tail = format!("/{path}");

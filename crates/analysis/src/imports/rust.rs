@@ -1,14 +1,14 @@
-//! Rust: the modules of each crate, and the crates of a workspace by the names they go by.
+//! Rust: the modules of each crate, and the crates of a workspace by all their names.
 
 use super::{Target, Tree, folder, join};
 use crate::facts::{Import, ImportKind, count};
 use crate::language::Language;
 use std::collections::BTreeMap;
 
-/// Where a file stands in its crate.
+/// The position of a file in its crate.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
-    /// The folder of the crate's root file, and the root file itself.
+    /// The directory of the crate's root file, and the root file itself.
     root: String,
     module: Vec<String>,
 }
@@ -17,7 +17,7 @@ struct Place {
 pub(super) struct Crates {
     places: BTreeMap<u32, Place>,
     files: BTreeMap<Place, u32>,
-    /// The library roots of the crates of the tree, by every name that they go by.
+    /// Library roots of the crates in the tree, by each of their names.
     libraries: BTreeMap<String, String>,
 }
 
@@ -59,7 +59,8 @@ impl Crates {
         found.map_or(Target::External, |file| Target::Files(vec![file]))
     }
 
-    /// The file of the longest part of `path` below `base` that is a module, of at least `least` steps.
+    /// Returns the file of the longest prefix of `path` below `base` that is a module, at least `least` steps
+    /// long.
     fn longest(&self, root: &str, base: &[String], path: &[&str], least: usize) -> Option<u32> {
         (least..=path.len()).rev().find_map(|n_steps| {
             let steps = path[..n_steps].iter().map(|part| (*part).to_owned());
@@ -69,8 +70,8 @@ impl Crates {
     }
 }
 
-/// `mod name;`: the file must be in the folder of the module. A manifest may make any file a root, so the folder of the
-/// file itself will do, too.
+/// Resolves `mod name;`. The file must be in the directory of the module. A manifest may make any file a
+/// root, so the directory of the file itself is accepted, too.
 fn part(tree: &Tree<'_>, from: u32, import: &Import) -> Target {
     let file = &tree.files[from as usize];
     let here = folder(&file.path);
@@ -92,7 +93,7 @@ fn part(tree: &Tree<'_>, from: u32, import: &Import) -> Target {
     }
 }
 
-/// Where a path stands in its crate, by the customs of Cargo.
+/// Returns the position of a path in its crate, by Cargo's conventions.
 fn place(path: &str) -> Place {
     let parts: Vec<&str> = path.split('/').collect();
     let (names, file) = (&parts[..parts.len() - 1], parts[parts.len() - 1]);
@@ -108,7 +109,7 @@ fn place(path: &str) -> Place {
     let is_own_root = inner.is_empty() && other.is_some_and(|other| src.is_none_or(|src| other > src));
     let mut folder = names[..root].join("/");
     if is_own_root {
-        // Each file of such a folder is a crate of its own.
+        // Each file of such a directory is its own crate.
         folder = format!("{folder}/{stem}.rs");
     }
     let mut module: Vec<String> = inner.iter().map(|name| (*name).to_owned()).collect();
@@ -119,7 +120,7 @@ fn place(path: &str) -> Place {
     Place { root: folder, module }
 }
 
-/// The folder of the library root of every crate, by package name and by the aliases of dependencies.
+/// Returns the directory of each crate's library root, by package name and by dependency aliases.
 fn libraries(tree: &Tree<'_>) -> BTreeMap<String, String> {
     let mut libraries = BTreeMap::new();
     let mut aliases = Vec::new();

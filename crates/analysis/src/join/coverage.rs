@@ -1,4 +1,4 @@
-//! Reading coverage: which lines tests ran, from lcov tracefiles and Cobertura's XML.
+//! Reads coverage: the lines that tests ran, from lcov tracefiles and Cobertura XML.
 
 use super::xml::{Event, Tags};
 use super::{JoinError, Joined, LeftOut, Reader, ReportFormat, line};
@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_BYTES: usize = 256 << 20;
 const MAX_LINES: usize = 20_000_000;
 
-/// For each file the lines that could run, and whether a test ran them.
+/// For each file the executable lines, and whether a test ran them.
 pub(super) type Lines = BTreeMap<RepoPath, BTreeMap<u32, bool>>;
 
-/// What one report says, as it says it.
+/// The contents of one report, with its own file names.
 #[derive(Default)]
 struct Told {
     tools: BTreeSet<String>,
-    /// Folders that file names may be relative to.
+    /// Directories that file names may be relative to.
     folders: Vec<String>,
     files: BTreeMap<String, BTreeMap<u32, bool>>,
     n_lines: usize,
@@ -35,7 +35,7 @@ impl Told {
 }
 
 impl Reader<'_> {
-    /// The coverage of a report, added to `lines`.
+    /// Adds the coverage of a report to `lines`.
     pub(super) fn coverage(&self, run: &Run, lines: &mut Lines) -> Result<Joined, JoinError> {
         self.limit_size(MAX_BYTES)?;
         let text = std::str::from_utf8(self.report.bytes)
@@ -64,7 +64,8 @@ impl Reader<'_> {
         Ok(joined)
     }
 
-    /// The file of the run that a name of the report means: as it is, or below one of the report's folders.
+    /// Returns the file of the run that a name in the report refers to: as written, or below one of the
+    /// report's directories.
     fn file(&self, told: &Told, name: &str, known: &BTreeSet<&RepoPath>) -> Result<RepoPath, LeftOut> {
         let below = told.folders.iter().map(|folder| format!("{}/{name}", folder.trim_end_matches('/')));
         let mut why = LeftOut::NoPlace;
@@ -150,7 +151,7 @@ impl Reader<'_> {
     }
 }
 
-/// `<line>,<count>`, perhaps with a checksum after it.
+/// Parses `<line>,<count>`, possibly followed by a checksum.
 fn lcov_line(value: &str) -> Option<(u32, bool)> {
     let mut parts = value.split(',');
     let at: u64 = parts.next()?.trim().parse().ok()?;
@@ -167,7 +168,7 @@ fn number(attributes: &[(&str, String)], name: &str) -> Option<u64> {
     attribute(attributes, name)?.parse().ok()
 }
 
-/// Of the lines from `first` to `last` that could run: how many there are, and how many tests ran.
+/// Returns how many lines from `first` to `last` are executable, and how many of them tests ran.
 pub(super) fn within(lines: &BTreeMap<u32, bool>, first: u32, last: u32) -> (u32, u32) {
     let inside = || lines.range(first..=last.max(first));
     (count(inside().count()), count(inside().filter(|(_, is_run)| **is_run).count()))

@@ -1,8 +1,8 @@
-//! Reports of other tools join a run: findings from SARIF 2.1.0, and coverage from lcov or Cobertura.
+//! Joins reports of other tools to a run: findings from SARIF 2.1.0, coverage from lcov or Cobertura.
 //!
-//! A run that others joined is another run: its id is made of the plain run's and of the digests of the reports.
-//! Health is ours alone and does not change. What is left out of a report is counted, with the reason. A report that
-//! cannot be read as a whole is refused as a whole.
+//! A joined run is a different run: its id is derived from the original id and the digests of the reports.
+//! Health does not change. Omitted entries of a report are counted, with the reason. A report that cannot be
+//! read completely is rejected completely.
 
 mod coverage;
 mod place;
@@ -21,67 +21,62 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Where the bytes of a file come from: `None` if there is no such file.
+/// Reads the bytes of a file; `None` if it does not exist.
 pub type Sources<'a> = dyn Fn(&RepoPath) -> Option<Vec<u8>> + 'a;
 
-/// A report of another tool, as the caller has it.
+/// A report of another tool.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
-    /// What to call it in errors, such as the name of its file.
+    /// Name used in errors, such as the file name.
     pub name: &'a str,
-    /// What it is said to hold.
     pub kind: ReportKind,
-    /// Its bytes.
     pub bytes: &'a [u8],
 }
 
-/// What a report is said to hold.
+/// The expected contents of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportKind {
     /// Findings, as SARIF 2.1.0.
     Findings,
-    /// Which lines tests ran, as lcov or Cobertura: the bytes tell which.
+    /// Lines that tests ran, as lcov or Cobertura; detected from the bytes.
     Coverage,
 }
 
 probity_core::word_enum! {
     /// The format of a report.
     pub enum ReportFormat {
-        /// SARIF 2.1.0.
         Sarif = "sarif",
-        /// The tracefile of lcov.
         Lcov = "lcov",
-        /// Cobertura's XML.
         Cobertura = "cobertura",
     }
 }
 
 probity_core::word_enum! {
-    /// Why an entry of a report is left out.
+    /// Why an entry of a report is omitted.
     pub enum LeftOut {
-        /// The report itself says that it is no failure, gone, or accepted by a person.
+        /// According to the report it is not a failure, is gone, or was accepted by a person.
         Suppressed = "suppressed",
-        /// It says no place, or its place is no path of a file.
+        /// It has no location, or its location is not the path of a file.
         NoPlace = "no_place",
-        /// Its place is not below the root of this tree.
+        /// It is outside the root of this tree.
         OutsideTree = "outside_tree",
-        /// Coverage of a file that this run does not know.
+        /// Coverage of a file that is not in the run.
         UnknownFile = "unknown_file",
     }
 }
 
-/// A report that joined a run.
+/// A report joined to a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Joined {
-    /// Its format.
+    /// The format.
     pub format: ReportFormat,
-    /// The digest of its bytes.
+    /// Digest of its bytes.
     pub content: Digest,
     /// The tools that it names.
     pub tools: Vec<String>,
-    /// How many findings, or files with coverage, were taken.
+    /// Number of findings, or of files with coverage, that were taken.
     pub n_taken: u32,
-    /// How many were left out, and why.
+    /// Number of omitted entries, by reason.
     pub left_out: BTreeMap<LeftOut, u32>,
 }
 
@@ -98,39 +93,20 @@ impl Joined {
 /// Why a report cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JoinError {
-    /// More bytes than are read.
     #[error("{report}: {size} bytes are more than the {limit} that are read")]
-    TooLarge {
-        /// The report.
-        report: String,
-        /// Its size.
-        size: usize,
-        /// The most that is read.
-        limit: usize,
-    },
-    /// More entries than are taken.
+    TooLarge { report: String, size: usize, limit: usize },
     #[error("{report}: it holds more than {limit} {what}")]
-    TooMany {
-        /// The report.
-        report: String,
-        /// What there is too much of.
-        what: &'static str,
-        /// The most that is taken.
-        limit: usize,
-    },
-    /// It is not in the format that it is said to have.
+    TooMany { report: String, what: &'static str, limit: usize },
     #[error("{report}: {place}: {why}")]
     Malformed {
-        /// The report.
         report: String,
-        /// Where: a line, or a path inside the document.
+        /// A line, or a path within the document.
         place: String,
-        /// What is wrong there.
         why: String,
     },
 }
 
-/// What reading one report needs to know.
+/// The context for reading one report.
 struct Reader<'a> {
     report: Report<'a>,
     locator: Locator<'a>,
@@ -156,9 +132,10 @@ impl Reader<'_> {
     }
 }
 
-/// Joins reports to a run. `root` is where the tree lay when the tools ran: absolute paths below it are of the tree.
+/// Joins reports to a run. `root` is where the tree was when the tools ran: absolute paths below it belong to
+/// the tree.
 ///
-/// The order of the reports does not matter, and a report that is given twice counts once.
+/// The order of the reports does not matter, and a report given twice counts once.
 pub fn join(
     mut run: Run,
     reports: &[Report<'_>],
@@ -190,7 +167,7 @@ pub fn join(
     Ok(run)
 }
 
-/// The text, cut to what is kept of it.
+/// Truncates a text to `limit` characters.
 fn shortened(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -198,7 +175,7 @@ fn shortened(text: &str, limit: usize) -> String {
     }
 }
 
-/// A line number of a report; line 0 is that of a careless tool for the file as a whole.
+/// Converts a line number of a report; some tools write line 0 for the whole file.
 fn line(number: u64) -> u32 {
     count(usize::try_from(number.max(1)).unwrap_or(usize::MAX))
 }

@@ -1,24 +1,24 @@
-//! From the paths and addresses of other tools to paths of the tree. Never a guess: what is not below the root is
-//! outside, even if a file of that name is in the tree.
+//! Maps paths and URIs of other tools to paths of the tree. Never guesses: whatever is not below the root is
+//! outside, even if the tree has a file of that name.
 
 use super::LeftOut;
 use probity_paths::RepoPath;
 
-/// Knows where the tree lay.
+/// Maps paths, knowing where the tree was.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Locator<'a> {
     pub root: &'a [u8],
 }
 
 impl Locator<'_> {
-    /// The path of the tree that a path of the machine, or one relative to the root, stands for.
+    /// Returns the tree path for an absolute path, or for one relative to the root.
     pub(super) fn path(&self, path: &[u8]) -> Result<RepoPath, LeftOut> {
         let plain = normal(path).ok_or(LeftOut::OutsideTree)?;
         let below = match plain.first() {
             Some(b'/') => {
                 let root = normal(self.root).ok_or(LeftOut::OutsideTree)?;
                 let rest = plain.strip_prefix(root.as_slice()).ok_or(LeftOut::OutsideTree)?;
-                // The root of the machine ends with its slash already.
+                // The file system root already ends with its slash.
                 rest.strip_prefix(b"/").or((root == b"/").then_some(rest)).ok_or(LeftOut::OutsideTree)?
             }
             _ => &plain,
@@ -26,7 +26,7 @@ impl Locator<'_> {
         RepoPath::parse(below).map_err(|_| LeftOut::NoPlace)
     }
 
-    /// The same for a URI, which may be relative.
+    /// Returns the tree path for a URI, which may be relative.
     pub(super) fn uri(&self, uri: &str) -> Result<RepoPath, LeftOut> {
         let rest = match scheme(uri) {
             Some(("file", rest)) => authority_off(rest),
@@ -37,7 +37,7 @@ impl Locator<'_> {
     }
 }
 
-/// The scheme of a URI and what follows its colon.
+/// Splits a URI into its scheme and the rest after the colon.
 pub(super) fn scheme(uri: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = uri.split_once(':')?;
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -45,7 +45,7 @@ pub(super) fn scheme(uri: &str) -> Option<(&str, &str)> {
     is_scheme.then_some((scheme, rest))
 }
 
-/// The path of a file address: `//host/path` without its host.
+/// Strips the host from the rest of a file URI: `//host/path`.
 fn authority_off(rest: &str) -> &str {
     match rest.strip_prefix("//") {
         Some(with_host) => with_host.find('/').map_or("", |slash| &with_host[slash..]),
@@ -68,7 +68,7 @@ fn decoded(text: &str) -> Vec<u8> {
     out
 }
 
-/// A path without `.`, `..` and doubled slashes, or `None` if it climbs out of what it is relative to.
+/// Removes `.`, `..` and repeated slashes from a path. Returns `None` if it climbs above its base.
 fn normal(path: &[u8]) -> Option<Vec<u8>> {
     let mut names: Vec<&[u8]> = Vec::new();
     for name in path.split(|&byte| byte == b'/') {

@@ -1,7 +1,8 @@
-//! Reading SARIF 2.1.0: what other tools found.
+//! Reads SARIF 2.1.0: findings of other tools.
 //!
-//! The id of such a finding is made of tool, rule, file and what identifies it inside the file: the fingerprints that
-//! the tool gives, or else the text of the line, its layout apart. So a shift of lines never makes a finding new.
+//! The id of such a finding is derived from tool, rule, file and what identifies it within the file: the
+//! tool's own fingerprints, otherwise the text of the line without layout. Shifted lines therefore never make
+//! a finding new.
 
 use super::{JoinError, Joined, LeftOut, Reader, ReportFormat, line, shortened};
 use crate::facts::Range;
@@ -12,11 +13,11 @@ use std::collections::BTreeMap;
 
 const MAX_BYTES: usize = 128 << 20;
 const MAX_RESULTS: usize = 200_000;
-/// Of each finding: the characters of its message, and its places.
+/// Maximum characters kept of each message and name.
 const MAX_MESSAGE: usize = 2_000;
 const MAX_NAME: usize = 200;
 const MAX_PLACES: usize = 20;
-/// An address may be relative to an address, and so on: this often.
+/// An address may be relative to another, and so on, at most this often.
 const MAX_BASES: usize = 8;
 
 #[derive(Deserialize)]
@@ -166,7 +167,7 @@ struct Region {
 }
 
 impl Reader<'_> {
-    /// The findings of a SARIF report, added to `drafts`.
+    /// Adds the findings of a SARIF report to `drafts`.
     pub(super) fn findings(&self, drafts: &mut Vec<Draft>) -> Result<Joined, JoinError> {
         self.limit_size(MAX_BYTES)?;
         let bytes = self.report.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(self.report.bytes);
@@ -250,7 +251,7 @@ impl Reader<'_> {
 }
 
 impl ToolRun {
-    /// The address with those that it is relative to in front.
+    /// Prefixes an address with those that it is relative to.
     fn full_address(&self, address: &Address) -> Option<String> {
         let mut full = address.uri.clone()?;
         let mut base = address.uri_base_id.as_ref();
@@ -286,7 +287,7 @@ impl ToolRun {
 }
 
 impl ToolResult {
-    /// Whether the tool says that something is wrong, now, and that nobody has accepted it.
+    /// Returns true if the tool reports a current problem that no one has accepted.
     fn is_failure(&self) -> bool {
         let is_fail = !matches!(self.kind.as_deref(), Some("pass" | "notApplicable"));
         let is_accepted = self
@@ -303,7 +304,7 @@ impl ToolResult {
 
     fn severity(&self, rule: Option<&Rule>) -> Severity {
         let usual = rule.and_then(|rule| rule.default_configuration.as_ref()?.level);
-        // A result that is no failure has no level that counts.
+        // The level of a result counts only if it is a failure.
         let is_fail = matches!(self.kind.as_deref(), None | Some("fail"));
         if !is_fail {
             return Severity::Info;
@@ -315,7 +316,7 @@ impl ToolResult {
         }
     }
 
-    /// What the tool itself knows the result by.
+    /// Returns the tool's own fingerprint of the result.
     fn mark(&self) -> Option<String> {
         let marks =
             if self.fingerprints.is_empty() { &self.partial_fingerprints } else { &self.fingerprints };
@@ -336,14 +337,14 @@ impl ToolResult {
     }
 }
 
-/// The lines of files that results speak of, each file read once.
+/// The lines of files that results refer to. Reads each file once.
 struct Texts<'a> {
     reader: &'a Reader<'a>,
     lines: BTreeMap<probity_paths::RepoPath, Vec<String>>,
 }
 
 impl Texts<'_> {
-    /// The first line of a place without its layout, unless it is empty or not there.
+    /// Returns the first line of a location without layout, unless it is empty or missing.
     fn line(&mut self, place: &Location) -> Option<String> {
         let sources = self.reader.sources;
         let lines = self.lines.entry(place.path.clone()).or_insert_with(|| {
@@ -354,7 +355,7 @@ impl Texts<'_> {
     }
 }
 
-/// What the parser says, without the place that stands beside it.
+/// Returns the parser's message without the position, which is reported separately.
 fn words(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.clone(), |(words, _)| words.to_owned())

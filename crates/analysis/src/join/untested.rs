@@ -1,14 +1,13 @@
-//! Untested hot spots: callables with many decisions of which tests run too little.
+//! Untested hot spots: callables with many decisions that tests cover too little.
 //!
-//! A callable is hot where its decisions begin to cost health: from two thirds of the threshold. Files that no report
-//! speaks of are not judged.
+//! A callable is hot once its decisions begin to cost health: from two thirds of the threshold. Files that no
+//! report mentions are not judged.
 
 use super::coverage::{Lines, within};
 use crate::facts::Range;
 use crate::finding::{Confidence, Draft, Family, Location, Severity};
 use crate::run::{Measured, Run};
 
-/// The findings that coverage gives.
 pub(super) fn drafts(run: &Run, lines: &Lines) -> Vec<Draft> {
     let hot = run.units.iter().filter(|unit| unit.kind.is_callable() && is_hot(unit, run));
     hot.filter_map(|unit| draft(run, unit, lines)).collect()

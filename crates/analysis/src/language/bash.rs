@@ -1,4 +1,4 @@
-//! Bash and other shells of its family.
+//! Bash and related shells.
 
 use super::{Role, Spec, Visibility, text};
 use crate::facts::{Access, Import};
@@ -15,7 +15,8 @@ pub(super) static SPEC: Spec = Spec {
         (Role::Switch, &["case_statement"]),
         (Role::Case, &["case_item"]),
         (Role::Ternary, &["ternary_expression"]),
-        // Conditions and patterns stand beside the commands that hang on them: they are statements, too.
+        // Conditions and patterns are siblings of the commands that depend on them, so they count as
+        // statements, too.
         (
             Role::Block,
             &[
@@ -42,16 +43,16 @@ pub(super) static SPEC: Spec = Spec {
     operators: &["&&", "||"],
     own: &[],
     bare_fields: false,
-    // Whoever sources a script may call what it defines.
+    // Any script that sources this one may call what it defines.
     visibility: Visibility::Words(Access::Public),
     entry_points: &["main"],
     constructors: &[],
     imports,
-    // A script is text that expands to commands; no grammar reads all of it.
+    // A script is text that expands to commands; no grammar can parse all of it.
     strict_grammar: false,
 };
 
-/// `source file` and `. file`, where the file is written out.
+/// Reads `source file` and `. file` with a literal file name.
 fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
     let name = node.child_by_field_name("name").map(|name| text(name, source));
     if !matches!(name.as_deref(), Some("source" | ".")) {

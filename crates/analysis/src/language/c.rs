@@ -41,7 +41,7 @@ pub(super) static SPEC: Spec = Spec {
     strict_grammar: false,
 };
 
-/// `#include "…"`. Headers in angle brackets belong to the system.
+/// Reads `#include "…"`. Headers in angle brackets belong to the system.
 pub(super) fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
     let Some(path) = node.child_by_field_name("path").filter(|path| path.kind() == "string_literal") else {
         return;

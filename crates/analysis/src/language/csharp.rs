@@ -78,7 +78,7 @@ pub(super) static SPEC: Spec = Spec {
     strict_grammar: true,
 };
 
-/// `using A.B;`. An alias or a static using names the same namespace.
+/// Reads `using A.B;`. An alias or a static using names the same namespace.
 fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
     let mut cursor = node.walk();
     let Some(path) = node.named_children(&mut cursor).last() else { return };

@@ -83,7 +83,7 @@ pub(super) static SPEC: Spec = Spec {
     strict_grammar: true,
 };
 
-/// `a.b.C`, or `a.b.*`; a static import names the member, too.
+/// Reads `a.b.C` and `a.b.*`; a static import names the member, too.
 fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
     let mut cursor = node.walk();
     let children: Vec<_> = node.children(&mut cursor).collect();

@@ -1,4 +1,4 @@
-//! JavaScript, with JSX.
+//! JavaScript, including JSX.
 
 use super::{Role, Spec, Visibility, text, unquoted};
 use crate::facts::{Import, ImportKind};
@@ -50,7 +50,7 @@ pub(super) static SPEC: Spec = Spec {
     strict_grammar: true,
 };
 
-/// `import … from`, `export … from`, `require(…)`, `import(…)`.
+/// Reads `import … from`, `export … from`, `require(…)`, `import(…)`.
 pub(super) fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
     let (module, kind) = if node.kind() == "call_expression" {
         let Some((module, kind)) = called_module(node, source) else { return };

@@ -50,7 +50,7 @@ pub(super) static SPEC: Spec = Spec {
     strict_grammar: true,
 };
 
-/// `import a.b.C`, or `import a.b.*`.
+/// Reads `import a.b.C` and `import a.b.*`.
 fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
     let mut cursor = node.walk();
     let Some(path) = node.named_children(&mut cursor).find(|child| child.kind() == "qualified_identifier")

@@ -1,7 +1,7 @@
-//! The languages: what the nodes of their grammars mean. Which files are written in them is the table of [`Language`].
+//! The meaning of each grammar's nodes. [`Language`] knows which files are in which language.
 //!
-//! A language is one [`Spec`]: data, plus one small function that reads its import statements. The engine that
-//! visits trees knows no language. `docs/adding-a-language.md` says how to add one.
+//! A language is one [`Spec`]: data, plus one small function that reads its import statements. The engine
+//! that visits trees knows no language. See `docs/adding-a-language.md`.
 
 mod bash;
 mod c;
@@ -23,7 +23,6 @@ pub(crate) use table::{ATOMS, Kind, Kinds, Role, Roles, Word};
 use crate::facts::Import;
 pub use probity_core::Language;
 
-/// What the engine must know of `language`.
 pub(crate) fn spec(language: Language) -> &'static Spec {
     match language {
         Language::Bash => &bash::SPEC,
@@ -43,28 +42,26 @@ pub(crate) fn spec(language: Language) -> &'static Spec {
     }
 }
 
-/// What the engine must know of a language.
+/// What the engine needs to know about a language.
 pub(crate) struct Spec {
-    /// The grammar.
     pub grammar: fn() -> tree_sitter::Language,
     /// The roles of node kinds; a kind may have several.
     pub roles: &'static [(Role, &'static [&'static str])],
     /// Operators that decide whether their right side runs.
     pub operators: &'static [&'static str],
-    /// The words by which a method names its own object.
+    /// The words by which a method refers to its own object.
     pub own: &'static [&'static str],
-    /// Whether methods reach fields by their bare names, as in Java.
+    /// True if methods use fields by their bare names, as in Java.
     pub bare_fields: bool,
-    /// How a declaration says who may use it.
     pub visibility: Visibility,
-    /// Callables with these names are called by the language or its runtime.
+    /// Names of callables that the language or its runtime calls.
     pub entry_points: &'static [&'static str],
-    /// The names of constructors, apart from the name of the class.
+    /// The names of constructors, other than the name of the class.
     pub constructors: &'static [&'static str],
     /// Reads the imports of a node with [`Role::Import`].
     pub imports: fn(tree_sitter::Node<'_>, &[u8], &mut Vec<Import>),
-    /// Whether its grammar reads whole programs. Where a preprocessor stands in between it cannot, and an error
-    /// node says little.
+    /// True if the grammar can parse whole programs. With a preprocessor it cannot, and an error node means
+    /// little.
     pub strict_grammar: bool,
 }
 
@@ -73,7 +70,7 @@ pub(crate) struct Spec {
 pub(crate) enum Visibility {
     /// A leading underscore makes a name private (Python).
     Underscore,
-    /// A capital makes a name public (Go).
+    /// A capital letter makes a name public (Go).
     Capital,
     /// `pub` (Rust).
     PubKeyword,
@@ -81,16 +78,16 @@ pub(crate) enum Visibility {
     Export,
     /// `static` keeps a function in its file (C, C++).
     Static,
-    /// Words among the modifiers; without one, this is what holds.
+    /// Words among the modifiers, with the default if there is none.
     Words(crate::facts::Access),
 }
 
-/// The text of a node, lossless for names because grammars only accept UTF-8 there.
+/// Returns the text of a node. Lossless for names, because grammars accept only UTF-8 there.
 pub(crate) fn text(node: tree_sitter::Node<'_>, source: &[u8]) -> String {
     String::from_utf8_lossy(&source[node.byte_range()]).into_owned()
 }
 
-/// The text of a string literal without its quotes.
+/// Returns the text of a string literal without its quotes.
 pub(crate) fn unquoted(node: tree_sitter::Node<'_>, source: &[u8]) -> String {
     text(node, source).trim_matches(['"', '\'', '`']).to_owned()
 }

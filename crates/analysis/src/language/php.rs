@@ -76,7 +76,7 @@ pub(super) static SPEC: Spec = Spec {
     strict_grammar: true,
 };
 
-/// `use A\B\C;` and the including of a file whose name is written out.
+/// Reads `use A\B\C;` and the inclusion of a file with a literal name.
 fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
     let module = if node.kind() == "namespace_use_clause" {
         node.named_child(0).map(|name| text(name, source))

@@ -68,7 +68,7 @@ fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
     }
 }
 
-/// Whether the statement is `if TYPE_CHECKING:`, which is false when the program runs.
+/// Returns true for `if TYPE_CHECKING:`, which is false at run time.
 fn is_type_check(statement: Node<'_>, source: &[u8]) -> bool {
     statement.kind() == "if_statement"
         && statement

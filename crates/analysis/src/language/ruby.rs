@@ -45,7 +45,7 @@ pub(super) static SPEC: Spec = Spec {
     strict_grammar: true,
 };
 
-/// `require`, `require_relative`, `load`: the last two name files of the project.
+/// Reads `require`, `require_relative`, `load`; the last two name files of the project.
 fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
     let Some(method) = node.child_by_field_name("method") else { return };
     let prefix = match text(method, source).as_str() {

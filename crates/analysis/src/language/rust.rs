@@ -46,20 +46,20 @@ pub(super) static SPEC: Spec = Spec {
     strict_grammar: true,
 };
 
-/// One import for each leaf of a `use` tree, written as a full path; and `mod name;`.
+/// Reads one import for each leaf of a `use` tree, as a full path; and `mod name;`.
 fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
     let import = |module, kind| Import { kind, ..Import::load(node, module) };
     if node.kind() == "mod_item" {
         if let (None, Some(name)) = (node.child_by_field_name("body"), node.child_by_field_name("name")) {
             let attribute = node.prev_sibling().filter(|before| before.kind() == "attribute_item");
             let is_inner = node.parent().is_some_and(|around| around.kind() != "source_file");
-            // Attributes and inline modules decide whether and where the file is.
+            // Attributes and inline modules decide whether and where the file exists.
             let optional = attribute.is_some() || is_inner;
             found.push(Import { optional, ..import(text(name, source).replace("r#", ""), ImportKind::Part) });
         }
         return;
     }
-    // A bounded walk of the tree with the prefix so far.
+    // Walks the tree with the prefix so far, within a bound.
     let mut open: Vec<(Node<'_>, String)> =
         node.child_by_field_name("argument").map(|argument| (argument, String::new())).into_iter().collect();
     while let Some((node, prefix)) = open.pop() {

@@ -1,17 +1,17 @@
-//! The roles of node kinds, and the table that finds them by number while a tree is visited.
+//! The roles of node kinds, and the table that looks them up by number while a tree is visited.
 
 use super::Spec;
 use std::sync::OnceLock;
 
-/// What a node means to the analyser.
+/// What a node means to the analyzer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Role {
     /// A callable with a name.
     Function,
-    /// A callable that has a name only if it is bound to one.
+    /// A callable that has a name only if bound to one.
     Lambda,
-    /// A class, or what the language has in its place.
+    /// A class, or the language's equivalent.
     Class,
     /// A namespace inside a file: it only adds to names.
     Namespace,
@@ -19,21 +19,20 @@ pub(crate) enum Role {
     If,
     /// A further condition of the same conditional.
     Elif,
-    /// The clause that holds the alternative.
+    /// The clause with the alternative.
     Else,
-    /// A statement whose `else` leaves (Rust's `let … else`).
+    /// A statement whose `else` leaves the scope (Rust's `let … else`).
     Guard,
-    /// A loop.
     Loop,
     /// A choice among cases.
     Switch,
-    /// A choice that covers every value, so that its last arm is no decision.
+    /// An exhaustive choice, whose last arm is not a decision.
     Match,
     /// A case that counts as a decision unless it is the default.
     Case,
-    /// What runs for a case: compared with its siblings.
+    /// The code of a case, compared with its siblings.
     Arm,
-    /// A handler of exceptions.
+    /// An exception handler.
     Catch,
     /// A conditional expression.
     Ternary,
@@ -41,21 +40,17 @@ pub(crate) enum Role {
     Clause,
     /// A jump: it counts if it has a label.
     Jump,
-    /// Holds statements: each named child is one.
+    /// Contains statements: each named child is one.
     Block,
-    /// Imports something.
     Import,
     /// Names the package of the file.
     Package,
-    /// A comment.
     Comment,
-    /// The parameters of a callable.
     Params,
-    /// An access to a member: what follows the dot is a member's name.
+    /// A member access: the name after the dot is a member's.
     Member,
-    /// A call.
     Call,
-    /// A name with a value, where the name is a label and no variable.
+    /// A name with a value, where the name is a label rather than a variable.
     Keyed,
     /// Binds a name to a value.
     Binding,
@@ -67,13 +62,12 @@ pub(crate) enum Role {
     Modifiers,
     /// What a class inherits.
     Heritage,
-    /// An expression with two sides, perhaps of a short-circuit operator.
+    /// An expression with two operands, possibly of a short-circuit operator.
     Binary,
-    /// A type annotation: no part of what is compared for clones.
+    /// A type annotation: ignored when comparing clones.
     TypeNote,
-    /// Exports what it holds.
+    /// Exports what it contains.
     Export,
-    /// A name.
     Name,
     /// A name of a member or type.
     MemberName,
@@ -91,7 +85,7 @@ pub(crate) enum Role {
     Silent,
 }
 
-/// The roles of one kind.
+/// The roles of one node kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Roles(u64);
 
@@ -115,7 +109,7 @@ impl Roles {
     }
 }
 
-/// Nodes that are one token whatever lies inside.
+/// Nodes that count as one token, whatever is inside.
 pub(crate) const ATOMS: Roles = Roles::of(&[
     Role::Comment,
     Role::Name,
@@ -128,20 +122,18 @@ pub(crate) const ATOMS: Roles = Roles::of(&[
     Role::Silent,
 ]);
 
-/// What one node kind means.
+/// The meaning of one node kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Kind {
     pub roles: Roles,
-    /// The index of a short-circuit operator plus one, or 0.
+    /// Index of a short-circuit operator plus one, or 0.
     pub operator: u8,
-    /// Which of the words that the engine itself looks at this token is.
     pub word: Word,
 }
 
-/// Tokens that the engine looks at in every language.
+/// Tokens that the engine examines in every language.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// None of them.
     #[default]
     Other,
     /// `else`
@@ -150,18 +142,18 @@ pub(crate) enum Word {
     Dot,
     /// `:`, `=>`, `then`: the body of a case follows.
     Then,
-    /// `->`: either, as the language has it.
+    /// `->`: like `.` or like `=>`, depending on the language.
     Arrow,
 }
 
-/// The meanings of all kinds of a grammar, by number.
+/// The meanings of all node kinds of a grammar, by number.
 pub(crate) struct Kinds {
     pub grammar: tree_sitter::Language,
     kinds: Vec<Kind>,
 }
 
 impl Kinds {
-    /// The table of a language, made once.
+    /// Returns the table of a language, built once.
     pub(crate) fn of(language: super::Language) -> &'static Self {
         static TABLES: [OnceLock<Kinds>; super::Language::ALL.len()] =
             [const { OnceLock::new() }; super::Language::ALL.len()];
@@ -207,7 +199,7 @@ impl Kinds {
         kind
     }
 
-    /// The kinds that a description names and the grammar does not have.
+    /// Returns the kinds that a description names but the grammar does not have.
     #[cfg(test)]
     pub(crate) fn unknown(spec: &Spec) -> Vec<&'static str> {
         let grammar = (spec.grammar)();
@@ -222,7 +214,7 @@ impl Kinds {
     }
 }
 
-/// A description writes `'word'` for a token and `word` for a node.
+/// Matches a description: `'word'` for a token, `word` for a node.
 fn is_kind(wanted: &str, name: &str, is_named: bool) -> bool {
     match wanted.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         Some(token) => !is_named && token == name,

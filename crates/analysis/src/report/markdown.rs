@@ -1,4 +1,4 @@
-//! A run as Markdown: short enough for a comment on a pull request.
+//! A run as Markdown, short enough for a comment on a pull request.
 
 use super::{ReportSubject, words};
 use crate::compare::{Comparison, Verdict};
@@ -6,10 +6,9 @@ use crate::finding::{Family, Finding, Severity};
 use crate::run::Run;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many entries a list shows.
 const SHOWN: usize = 20;
 
-/// The run as Markdown. With a comparison that ends in this run, what changed comes first.
+/// Renders the run. With a comparison that ends in this run, the changes come first.
 pub fn markdown(run: &Run, against: Option<&Comparison>, subject: &ReportSubject) -> String {
     let mut parts = vec![head(run, against, subject)];
     parts.extend(against.map(changes));
@@ -22,7 +21,7 @@ pub fn markdown(run: &Run, against: Option<&Comparison>, subject: &ReportSubject
     parts.join("\n") + "\n"
 }
 
-/// Which tree it is, if that is known.
+/// Names the tree, if known.
 fn subject_line(subject: &ReportSubject) -> String {
     let project = subject.project.as_ref().map(|name| text(name));
     let commit = subject.commit_words().map(|words| text(&words));
@@ -108,7 +107,7 @@ fn counts(run: &Run) -> String {
     format!("## Findings\n\n{head}{}", rows.collect::<String>())
 }
 
-/// The findings that matter most; those of a comparison were told already.
+/// Returns the most important findings, except those that the comparison already lists.
 fn worst(run: &Run, against: Option<&Comparison>) -> Option<String> {
     let new = super::new_ids(against);
     let mut found: Vec<&Finding> = run
@@ -152,7 +151,7 @@ fn hot_spots(run: &Run) -> Option<String> {
     (!rows.is_empty()).then(|| format!("## Hot spots\n\n{head}{rows}"))
 }
 
-/// What was not analysed, by reason: never in silence.
+/// Lists what was not analyzed, by reason.
 fn not_analysed(run: &Run) -> Option<String> {
     let mut reasons: BTreeMap<&str, (usize, BTreeSet<String>)> = BTreeMap::new();
     for file in run.files.iter().filter(|file| !file.is_analysed()) {
@@ -185,7 +184,7 @@ fn joined(run: &Run) -> Option<String> {
     (!rows.is_empty()).then(|| format!("## Reports that joined in\n\n{rows}"))
 }
 
-/// Text from the tree inside a code span: no text can end it.
+/// Formats text from the tree as a code span that it cannot break out of.
 fn code(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
@@ -194,12 +193,12 @@ fn code(text: &str) -> String {
     format!("{fence}{space}{plain}{space}{fence}")
 }
 
-/// The same in a table, where a bar ends the cell even inside code.
+/// Like [`code`], for a table, in which a bar ends the cell even inside code.
 fn cell(text: &str) -> String {
     code(&text.replace('|', "\u{2502}"))
 }
 
-/// Text from the tree in a sentence: what Markdown or HTML would read as more than text is escaped.
+/// Escapes text from the tree, so that neither Markdown nor HTML interprets any of it.
 fn text(words: &str) -> String {
     let mut out = String::with_capacity(words.len());
     for c in words.chars() {
@@ -207,7 +206,7 @@ fn text(words: &str) -> String {
             c if c.is_control() => out.push(' '),
             '<' => out.push_str("&lt;"),
             '&' => out.push_str("&amp;"),
-            // An invisible joiner keeps services from telling a person.
+            // An invisible joiner keeps services from notifying a person.
             '@' => out.push_str("@\u{2060}"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' | '!' => {
                 out.push('\\');

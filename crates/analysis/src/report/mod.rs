@@ -1,7 +1,7 @@
 //! A run as documents: SARIF 2.1.0 for tools, Markdown for pull requests, one HTML page for people.
 //!
-//! Each is a pure function of what it is given: no clock, no host, no order of threads. Lists are bounded, and a list
-//! that was cut says how much is missing. Text from the tree is hostile: every writer escapes it for its format.
+//! Each is a pure function of its input: no clock, no host, no thread order. Lists are bounded and say how
+//! much they omit. Text from the tree is untrusted: every writer escapes it for its format.
 
 mod html;
 mod markdown;
@@ -18,19 +18,17 @@ use crate::finding::FindingId;
 use crate::run::{Measured, Run};
 use std::collections::BTreeSet;
 
-/// The tree that a report is about, as far as the run does not say it.
+/// What a report says about the tree beyond the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReportSubject {
-    /// What the project is called.
     pub project: Option<String>,
     /// The commit that was checked out.
     pub commit: Option<String>,
-    /// Whether the tree differed from that commit.
+    /// True if the tree differs from that commit.
     pub has_uncommitted_changes: bool,
 }
 
 impl ReportSubject {
-    /// The commit in words.
     fn commit_words(&self) -> Option<String> {
         let commit = self.commit.as_deref()?;
         let short = commit.get(..12).unwrap_or(commit);
@@ -39,13 +37,13 @@ impl ReportSubject {
     }
 }
 
-/// The callables with many decisions, the hardest first; tests apart, because nobody depends on them.
+/// The callables with many decisions, hardest first; tests are separate, because no one depends on them.
 struct HardCallables<'r> {
     production: Vec<&'r Measured>,
     tests: Vec<&'r Measured>,
 }
 
-/// Finds the callables with more than half as many decisions as the limits allow.
+/// Returns the callables with more than half the allowed number of decisions.
 fn hard_callables(run: &Run) -> HardCallables<'_> {
     let limits = &run.settings;
     let share = |value: u32, limit: u32| value.saturating_mul(100) / limit.max(1);
@@ -66,7 +64,6 @@ fn hard_callables(run: &Run) -> HardCallables<'_> {
     HardCallables { production, tests }
 }
 
-/// The ids of findings that a comparison calls new.
 fn new_ids(against: Option<&Comparison>) -> BTreeSet<&FindingId> {
     against.iter().flat_map(|comparison| &comparison.regressions).map(|new| &new.finding.id).collect()
 }

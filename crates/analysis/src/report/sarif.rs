@@ -1,7 +1,8 @@
 //! A run as SARIF 2.1.0, for code-scanning services and editors.
 //!
-//! Our ids are the fingerprints, so services match findings across edits as we do. Regions have lines only: our
-//! columns count bytes, and SARIF knows no such column. Files that were not analysed are notifications (law 6).
+//! Finding ids are the fingerprints, so services match findings across edits as Probity does. Regions have
+//! only lines: our columns count bytes, which SARIF does not support. Files that were not analyzed are
+//! notifications (law 6).
 
 use super::words;
 use crate::compare::Comparison;
@@ -17,8 +18,8 @@ const SCHEMA: &str =
 const MAX_NOTIFICATIONS: usize = 1_000;
 const MAX_RELATED: usize = 20;
 
-/// The run as SARIF. With a comparison that ends in this run, each finding says whether it is new, and those that are
-/// gone are listed as absent.
+/// Renders the run. With a comparison that ends in this run, each finding says whether it is new, and
+/// findings that are gone are listed as absent.
 pub fn sarif(run: &Run, against: Option<&Comparison>) -> String {
     let against = against.filter(|comparison| comparison.incomparable_because.is_empty());
     let gone: &[Finding] = against.map_or(&[], |comparison| &comparison.improvements);
@@ -64,7 +65,7 @@ fn state(finding: &Finding, new: &BTreeSet<&FindingId>) -> &'static str {
     if new.contains(&finding.id) { "new" } else { "unchanged" }
 }
 
-/// The rules that the findings come from, by name.
+/// The rules of the findings, by name.
 struct Rules<'a>(BTreeMap<&'a str, (usize, Family)>);
 
 impl<'a> Rules<'a> {
@@ -112,7 +113,7 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// The rule of a finding: its family, or the rule of the tool that found it.
+/// Returns the rule of a finding: its family, or the rule of the external tool.
 fn name(finding: &Finding) -> &str {
     finding.rule.as_deref().unwrap_or(finding.family.as_str())
 }
@@ -183,7 +184,8 @@ fn artifact(path: &RepoPath) -> Value {
     json!({ "uri": uri(path), "uriBaseId": "SRCROOT" })
 }
 
-/// A path as a relative URI: every byte outside the unreserved ones is encoded, so any file name works.
+/// Encodes a path as a relative URI: every byte outside the unreserved ones is escaped, so any file name
+/// works.
 fn uri(path: &RepoPath) -> String {
     let encoded = |&byte: &u8| {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
@@ -195,11 +197,11 @@ fn uri(path: &RepoPath) -> String {
     path.as_bytes().iter().map(encoded).collect()
 }
 
-/// The files that were not analysed, or only in part.
+/// Returns the files that were not analyzed, or only in part.
 fn notifications(run: &Run) -> Vec<Value> {
     let noted = run.files.iter().flat_map(|file| file.notes.iter().map(move |note| (file, *note)));
     let mut all: Vec<(&RunFile, Note)> = noted.collect();
-    // What went wrong comes before what was left out on purpose.
+    // Failures come before intentional omissions.
     all.sort_by_key(|(_, note)| note.is_skip());
     let n_more = count(all.len().saturating_sub(MAX_NOTIFICATIONS));
     let mut told: Vec<Value> =

@@ -1,4 +1,4 @@
-//! Words for people: what families, notes and numbers are called.
+//! Labels for people: names of families, notes and numbers.
 
 use crate::facts::{Note, Range};
 use crate::finding::{Family, Finding, Location, Severity};
@@ -6,7 +6,6 @@ use crate::health::Dimension;
 use crate::join::LeftOut;
 use crate::run::Run;
 
-/// The health of a run in words.
 pub(super) fn health(run: &Run) -> String {
     match (run.health.score(), run.health.grade()) {
         (Some(score), Some(grade)) => format!("Health {score} of 100, grade {grade}"),
@@ -14,7 +13,6 @@ pub(super) fn health(run: &Run) -> String {
     }
 }
 
-/// The name of a family, for headings.
 pub(super) const fn family(family: Family) -> &'static str {
     match family {
         Family::Clone => "Copies",
@@ -35,7 +33,6 @@ pub(super) const fn family(family: Family) -> &'static str {
     }
 }
 
-/// What a family of findings means, in a sentence.
 pub(super) const fn family_meaning(family: Family) -> &'static str {
     match family {
         Family::Clone => {
@@ -58,7 +55,6 @@ pub(super) const fn family_meaning(family: Family) -> &'static str {
     }
 }
 
-/// The word for a severity.
 pub(super) const fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Critical => "critical",
@@ -67,7 +63,6 @@ pub(super) const fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// The name of a dimension of health.
 pub(super) const fn dimension(dimension: Dimension) -> &'static str {
     match dimension {
         Dimension::Duplication => "Duplication",
@@ -79,7 +74,6 @@ pub(super) const fn dimension(dimension: Dimension) -> &'static str {
     }
 }
 
-/// Why a file was not analysed, or only in part.
 pub(super) const fn note(note: Note) -> &'static str {
     match note {
         Note::UnknownLanguage => "no language is known for the name",
@@ -94,7 +88,6 @@ pub(super) const fn note(note: Note) -> &'static str {
     }
 }
 
-/// Why an entry of another tool's report was left out.
 pub(super) const fn left_out(why: LeftOut) -> &'static str {
     match why {
         LeftOut::Suppressed => "suppressed there",
@@ -123,30 +116,30 @@ pub(super) fn counted(value: usize, one: &str) -> String {
     format!("{} {one}{plural}", number(value as u64))
 }
 
-/// Thousandths with one digit after the point: `93.4`.
+/// Formats thousandths with one decimal: `93.4`.
 pub(super) fn milli(value: u32) -> String {
     format!("{}.{}", value / 1000, value % 1000 / 100)
 }
 
-/// A difference of thousandths with its sign: `+0.4`, `−1.2`.
+/// Formats a difference of thousandths with its sign: `+0.4`, `−1.2`.
 pub(super) fn signed_milli(value: i32) -> String {
     let sign = if value < 0 { "−" } else { "+" };
     format!("{sign}{}", milli(value.unsigned_abs()))
 }
 
-/// The first and last line of a range: its end is exclusive.
+/// Returns the first and last line of a range, whose end is exclusive.
 pub(super) const fn lines(range: &Range) -> (u32, u32) {
     let n_lines = range.n_lines();
     (range.start_line, range.start_line + n_lines - 1)
 }
 
-/// `path:line`, with the symbol if there is one.
+/// Formats `path:line`, with the symbol if there is one.
 pub(super) fn place(location: &Location) -> String {
     let place = format!("{}:{}", location.path, location.range.start_line);
     if location.symbol.is_empty() { place } else { format!("{place} {}", location.symbol) }
 }
 
-/// The order of lists: what matters most first, then by place.
+/// The sort order of lists: most important first, then by location.
 pub(super) fn rank(finding: &Finding) -> impl Ord + use<'_> {
     let value = u32::MAX - finding.value.unwrap_or(0);
     (std::cmp::Reverse(finding.severity), std::cmp::Reverse(finding.confidence), value, &finding.id)

@@ -5,7 +5,7 @@ use crate::facts::{Range, Twin, count};
 use crate::language::{Role, Roles};
 use tree_sitter::Node;
 
-/// Branches shorter than this many tokens say too little to be worth a word.
+/// Shorter branches are not worth a finding.
 const MIN_TOKENS: u32 = 10;
 
 const CONDITIONALS: Roles = Roles::of(&[Role::If, Role::Switch, Role::Match]);
@@ -21,14 +21,14 @@ pub(super) struct Chain {
 }
 
 impl<'tree> Visitor<'tree> {
-    /// Gives the node the conditional it belongs to: one of its own, or that of the node around it.
+    /// Assigns the node to a conditional: a new one, or that of the parent.
     pub(super) fn enter_branches(&mut self, parent: &Frame, frame: &mut Frame) {
         if frame.roles.has(Role::Block)
             && let Some(case) = self.frames.last_mut()
             && case.roles.has(Role::Arm)
             && !case.after_then
         {
-            // The block is what runs for the case.
+            // The block is the code of the case.
             case.token = frame.token;
         }
         let is_further_condition = frame.roles.has(Role::If) && parent.after_else;

@@ -1,17 +1,17 @@
-//! What a unit says, whatever it is called and however it is laid out: the fingerprints that copies share.
+//! Fingerprints of a unit's content, independent of its name and layout, which copies share.
 //!
-//! `exact` covers the statements of the body. `renamed` covers their shapes and, for each use of a name, how far
-//! back the same name was used before *inside the unit* (zero for the first use). Two units that differ by a
-//! consistent renaming have the same distances; swap two variables in one of them and they differ. Members and
-//! variables are told apart, so that `sort(key=key)` and `sort(key=k)` are still the same.
+//! `exact` covers the statements of the body. `renamed` covers their shapes and, for each use of a name, the
+//! distance to the previous use of the same name *within the unit* (zero for the first use). Units that
+//! differ by a consistent renaming have the same distances; swapping two variables changes them. Members and
+//! variables are distinguished, so that `sort(key=key)` and `sort(key=k)` are still equal.
 
 use crate::facts::{FileFacts, Name, Span, Statement, count};
 use crate::hash::mix;
 
-/// Units nested deeper than this get no fingerprints: the work for each level is the whole unit.
+/// Units nested deeper get no fingerprints: each level costs a pass over the whole unit.
 const MAX_DEPTH: u32 = 12;
 
-/// Fills in the fingerprints of all units.
+/// Computes the fingerprints of all units.
 pub(super) fn fill(facts: &mut FileFacts) {
     let earlier = Earlier::of(&facts.names, facts.symbols.len());
     let mut depths = Vec::with_capacity(facts.units.len());
@@ -29,12 +29,12 @@ pub(super) fn fill(facts: &mut FileFacts) {
     }
 }
 
-/// The statements as they are.
+/// Hashes the exact statements.
 fn exact(statements: &[Statement]) -> u64 {
     fold(statements, |state, _, statement| mix(state, statement.exact))
 }
 
-/// The statements up to a consistent renaming, with the uses of names up to `names_end`.
+/// Hashes the statements up to a consistent renaming, with the name uses up to `names_end`.
 fn renamed(statements: &[Statement], earlier: &Earlier, names_end: u32) -> u64 {
     let first = statements.first().map_or(names_end, |statement| statement.first_name);
     let shapes = fold(statements, |state, _, statement| mix(state, statement.shape));
@@ -53,12 +53,12 @@ fn fold(statements: &[Statement], mut step: impl FnMut(u64, usize, &Statement) -
     )
 }
 
-/// For each use of a name, how far back the last use of the same name is.
+/// For each use of a name, the distance to the previous use of the same name.
 pub(crate) struct Earlier(Vec<u32>);
 
 impl Earlier {
     pub(crate) fn of(names: &[Name], n_symbols: usize) -> Self {
-        // Members and variables of one name are two.
+        // Members and variables with the same name are distinct.
         let mut last = vec![u32::MAX; n_symbols * 2];
         let back = names.iter().enumerate().map(|(index, name)| {
             let slot = name.symbol() as usize * 2 + usize::from(name.is_member());
@@ -68,7 +68,7 @@ impl Earlier {
         Self(back.collect())
     }
 
-    /// The distances of the uses in `span`, with those that reach out of it as first uses.
+    /// Returns the distances of the uses in `span`; those that reach outside it count as first uses.
     pub(crate) fn within(&self, span: Span) -> impl Iterator<Item = u32> + '_ {
         let uses = self.0[span.usize()].iter().enumerate();
         uses.map(|(index, &back)| if back as usize > index { 0 } else { back })

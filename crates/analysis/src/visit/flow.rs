@@ -1,9 +1,10 @@
 //! Cyclomatic and cognitive complexity, counted while the tree is visited.
 //!
-//! Cyclomatic: one, plus one for each condition, loop, case that is not the default, handler, conditional
-//! expression, comprehension clause and short-circuit operator. Cognitive: one for each break in the linear flow,
-//! plus one for each level of nesting around it; `else` and further conditions cost one; a run of one short-circuit
-//! operator costs one; so do a jump to a label and a direct recursion. What stands in an inner callable counts there.
+//! Cyclomatic: one, plus one for each condition, loop, case other than the default, handler, conditional
+//! expression, comprehension clause and short-circuit operator. Cognitive: one for each break in the linear
+//! flow, plus one for each level of nesting around it; one for `else` and each further condition; one for a
+//! run of the same short-circuit operator; one for a jump to a label and for direct recursion. Code in a
+//! nested callable counts there.
 
 use super::{Frame, Visitor};
 use crate::language::{Role, Roles, Word};
@@ -49,8 +50,8 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    /// Whether a case is a decision. The default is none, nor is the first arm of a choice that must be complete:
-    /// of its arms, one is left over when the others were decided.
+    /// Returns true if a case is a decision. The default is not; neither is the first arm of an exhaustive
+    /// choice, because once all other arms are ruled out one remains without a decision.
     fn is_deciding_case(&mut self, node: Node<'tree>, frame: &Frame) -> bool {
         if !frame.roles.has(Role::Case) {
             return false;
@@ -63,7 +64,7 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    /// Looks at a token of the flow: `else`, or a short-circuit operator.
+    /// Processes a token that affects the flow: `else`, or a short-circuit operator.
     pub(super) fn flow_token(&mut self, operator: u8, word: Word) {
         let Some((frame, around)) = self.frames.split_last_mut() else { return };
         let Some(open) = self.open.last_mut() else { return };
@@ -96,8 +97,8 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    /// A finished operator tells the node around it: on the left before that node's own operator is seen, on the
-    /// right after it, when an equal one has already been paid for.
+    /// Passes a finished operator to the parent node. As its left operand it comes before the parent's own
+    /// operator; as its right operand it comes after, and if both are equal the run has already been counted.
     fn join_operators(&mut self, operator: u8) {
         let Some(parent) = self.frames.last_mut().filter(|parent| parent.roles.has(Role::Binary)) else {
             return;
@@ -111,7 +112,7 @@ impl<'tree> Visitor<'tree> {
     }
 }
 
-/// Whether a case is the one for everything else, by how it begins.
+/// Returns true if a case begins like the default.
 fn is_default(case: &[u8]) -> bool {
     let head = case.trim_ascii_start();
     if [&b"default"[..], b"else", b"*)"].iter().any(|word| head.starts_with(word)) {
@@ -124,7 +125,6 @@ fn is_default(case: &[u8]) -> bool {
     })
 }
 
-/// Whether a jump goes to a label.
 fn has_label(node: Node<'_>) -> bool {
     if node.kind().starts_with("goto") {
         return true;

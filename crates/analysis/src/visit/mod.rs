@@ -1,9 +1,9 @@
-//! One visit of a syntax tree, from which everything comes that is known of a file.
+//! One visit of a syntax tree, which collects all facts of a file.
 //!
-//! The visit keeps its own stack of [`Frame`]s and never recurses, so that no nesting in the input can exhaust the
-//! thread's stack. Each concern looks at a node when it is entered and when it is left:
-//! `units` (what is a callable or a class), `flow` (complexity), `tokens` (names, statements, clone material),
-//! `branches` (conditionals whose branches do the same).
+//! The visit uses its own stack of [`Frame`]s and never recurses, so that no nesting in the input can
+//! overflow the thread's stack. Each concern handles a node when it is entered and when it is left: `units`
+//! (callables and classes), `flow` (complexity), `tokens` (names, statements, input for clones), `branches`
+//! (conditionals with equal branches).
 
 mod branches;
 mod content;
@@ -28,16 +28,16 @@ use units::{Namespace, Open};
 #[expect(clippy::struct_excessive_bools, reason = "what was seen so far, each read on its own")]
 struct Frame {
     roles: Roles,
-    /// How many children were entered.
+    /// Number of children entered so far.
     n_children: u32,
     /// The short-circuit operator of this node.
     operator: u8,
     after_else: bool,
     after_dot: bool,
     after_then: bool,
-    /// Whether the first child is the method's own object.
+    /// True if the first child is the method's own object.
     own: bool,
-    /// Whether a decorator was the last child, and whether it speaks of tests.
+    /// True if the last child was a decorator, and if it is about tests.
     decorated: bool,
     test: bool,
     nests: bool,
@@ -53,7 +53,6 @@ struct Frame {
     bound: u32,
 }
 
-/// The state of a visit.
 struct Visitor<'tree> {
     spec: &'static Spec,
     kinds: &'static Kinds,
@@ -67,9 +66,9 @@ struct Visitor<'tree> {
     symbols: Symbols,
     tokens: Prefixes,
     chains: Vec<Chain>,
-    /// The fields that classes declare: (unit, symbol).
+    /// Fields that classes declare: (unit, symbol).
     fields: Vec<(u32, u32)>,
-    /// How many type annotations are open.
+    /// Number of open type annotations.
     n_type_notes: u32,
     has_errors: bool,
 }
@@ -104,7 +103,6 @@ impl<'tree> Visitor<'tree> {
         visitor
     }
 
-    /// The unit that what is visited belongs to.
     fn innermost(&mut self) -> &mut Open {
         self.open.last_mut().expect("the file's unit is open during the whole visit")
     }
@@ -129,7 +127,7 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    /// Enters a node, and answers whether it is a single token that was taken whole.
+    /// Enters a node. Returns true if it is an atom, taken as a single token.
     fn enter(&mut self, cursor: &TreeCursor<'tree>) -> bool {
         let node = cursor.node();
         let kind = self.kinds.get(node.kind_id());
@@ -156,7 +154,7 @@ impl<'tree> Visitor<'tree> {
         is_atom
     }
 
-    /// What the roles of a node ask for. Most nodes have none.
+    /// Does what the roles of a node require. Most nodes have none.
     fn enter_roles(&mut self, cursor: &TreeCursor<'tree>, parent: &Frame, frame: &mut Frame) {
         let node = cursor.node();
         let roles = frame.roles;
@@ -178,7 +176,7 @@ impl<'tree> Visitor<'tree> {
         self.n_type_notes += u32::from(roles.has(Role::TypeNote));
     }
 
-    /// Counts a child of the innermost frame. A decorator is remembered until the next child that is none.
+    /// Counts a child of the innermost frame. A decorator is remembered until the next child that is not one.
     fn count_child(&mut self, roles: Roles) {
         const KEEP: Roles = Roles::of(&[Role::Decorator, Role::Modifiers]);
         if let Some(parent) = self.frames.last_mut() {
@@ -190,7 +188,7 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    /// Leaves a node without children: it is a token of its own.
+    /// Leaves a node without children, which is a token.
     fn leave_token(&mut self, cursor: &TreeCursor<'tree>) {
         let node = cursor.node();
         let frame = self.frames.pop().unwrap_or_default();

@@ -1,15 +1,15 @@
-//! The parameters of a callable, for counting them and for the public interface.
+//! The parameters of a callable, for their number and for the public interface.
 
 use super::Visitor;
 use crate::facts::Parameter;
 use crate::language::{Role, text};
 use tree_sitter::{Node, TreeCursor};
 
-/// A callable has no more parameters than this in any honest program.
+/// No ordinary program has more parameters in a callable.
 const MAX_PARAMETERS: usize = 1000;
 
 impl<'tree> Visitor<'tree> {
-    /// Reads the parameter list that the cursor stands on, if it is the innermost callable's.
+    /// Reads the parameter list at the cursor, if it belongs to the innermost callable.
     pub(super) fn parameters(&mut self, cursor: &TreeCursor<'tree>) {
         let is_of_signature = matches!(cursor.field_name(), None | Some("parameters" | "parameter"));
         let open = self.innermost();
@@ -37,7 +37,7 @@ impl<'tree> Visitor<'tree> {
             "receiver_parameter",
             "parameter_modifiers",
         ];
-        // Kotlin's grammar puts the default beside its parameter.
+        // Kotlin's grammar puts the default next to its parameter.
         if node.prev_sibling().is_some_and(|before| before.kind() == "=") {
             parameters.last_mut().into_iter().for_each(|parameter| parameter.optional = true);
             return;
@@ -67,7 +67,7 @@ fn name_of(node: Node<'_>) -> Option<Node<'_>> {
     inner.or_else(|| (node.named_child_count() > 0).then(|| node.named_child(0)).flatten())
 }
 
-/// Whether a caller may leave the parameter out: it has a default, or takes what is left.
+/// Returns true if callers may omit the parameter: it has a default, or is variadic.
 fn is_optional(node: Node<'_>) -> bool {
     const DEFAULTS: [&str; 3] = ["value", "default_value", "right"];
     DEFAULTS.iter().any(|field| node.child_by_field_name(field).is_some())

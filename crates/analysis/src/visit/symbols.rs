@@ -1,22 +1,21 @@
 //! The names of a file, each once.
 //!
-//! A small hash table of our own: it answers by equality alone, and its order is the order of appearance.
+//! A small hash table without iteration: indices follow the order of appearance.
 
 use crate::facts::count;
 use crate::hash;
 use crate::texts::Texts;
 
-/// The names seen so far.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     texts: Texts,
     hashes: Vec<u64>,
-    /// Indices plus one, at the place that the hash gives or after it; 0 is free.
+    /// Indices plus one, at the slot of their hash or after it; 0 is free.
     table: Vec<u32>,
 }
 
 impl Symbols {
-    /// The index of a name, and the fingerprint of its text.
+    /// Returns the index of a name, and the fingerprint of its text.
     pub(super) fn intern(&mut self, text: &[u8]) -> (u32, u64) {
         if (self.texts.len() + 1) * 2 > self.table.len() {
             self.grow();
@@ -38,7 +37,6 @@ impl Symbols {
         (index, fingerprint)
     }
 
-    /// The text of a name.
     pub(super) fn text(&self, index: u32) -> &str {
         self.texts.get(index)
     }

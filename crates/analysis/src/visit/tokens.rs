@@ -1,8 +1,8 @@
-//! Tokens: the names of a file, and the statements that clones are found by.
+//! Tokens: the names of a file, and the statements by which clones are found.
 //!
-//! A statement has the tokens that stand in it but in no statement inside it. Layout never shows: comments, quotes,
-//! commas, semicolons and braces are no tokens here. Type annotations are left out of statements, so that a copy
-//! with types is still a copy.
+//! A statement has its own tokens without those of nested statements. Layout has no effect: comments, quotes,
+//! commas, semicolons and braces are not tokens here. Type annotations are left out of statements, so that a
+//! copy with types is still a copy.
 
 use super::{Frame, Visitor};
 use crate::facts::{Name, Range, Statement, UnitKind, count};
@@ -10,7 +10,7 @@ use crate::hash;
 use crate::language::{Kind, Role, Roles, Word};
 use tree_sitter::TreeCursor;
 
-/// The shapes of tokens that are blanked. Kinds of nodes have numbers below 2^16.
+/// Shapes of blanked tokens. Node kinds have numbers below 2^16.
 const NAME: u64 = 1 << 20;
 const MEMBER: u64 = 2 << 20;
 const OWN: u64 = 3 << 20;
@@ -23,7 +23,7 @@ const NAMES: Roles = Roles::of(&[Role::Name, Role::MemberName]);
 const CALLABLES: Roles = Roles::of(&[Role::Function, Role::Lambda]);
 const NO_STATEMENTS: Roles = Roles::of(&[Role::Block, Role::Params, Role::Decorator, Role::Modifiers]);
 
-/// A statement that is not yet left.
+/// A statement that has not been left yet.
 #[derive(Debug)]
 pub(super) struct OpenStatement {
     index: u32,
@@ -32,7 +32,8 @@ pub(super) struct OpenStatement {
 }
 
 impl<'tree> Visitor<'tree> {
-    /// Opens a statement: a named child of a block, the code of a case, or a callable's body without a block.
+    /// Opens a statement: a named child of a block, the code of a case, or the body of a callable without a
+    /// block.
     pub(super) fn enter_statement(&mut self, cursor: &TreeCursor<'tree>, parent: &Frame, frame: &mut Frame) {
         const HOLDERS: Roles = Roles::of(&[Role::Block, Role::Arm, Role::Function, Role::Lambda]);
         if !parent.roles.any(HOLDERS) || frame.roles.any(NO_STATEMENTS) {
@@ -54,7 +55,7 @@ impl<'tree> Visitor<'tree> {
             first_name: count(self.facts.names.len()),
             idle: false,
         });
-        // Text that stands alone is documentation, unless it is the value of a branch or block.
+        // A lone string is documentation, unless it is the value of a branch or block.
         let has_code = node.kind() != "expression_statement";
         self.statements.push(OpenStatement { index, is_import: false, has_code });
         frame.opened_statement = true;
@@ -68,7 +69,6 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    /// Takes one token.
     pub(super) fn token(&mut self, cursor: &TreeCursor<'tree>, kind: Kind) {
         self.flow_words(kind);
         if kind.roles.has(Role::Silent) {
@@ -115,7 +115,7 @@ impl<'tree> Visitor<'tree> {
         statement.n_tokens += 1;
     }
 
-    /// What words and operators tell the node around them.
+    /// Tells the enclosing node about words and operators.
     fn flow_words(&mut self, kind: Kind) {
         if kind.operator != 0 || kind.word == Word::Else {
             self.flow_token(kind.operator, kind.word);
@@ -127,7 +127,8 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    /// The body of a case begins after its first `:`, `=>` or `->`, that of an `else` without a block after the word.
+    /// Starts the body of a case after its first `:`, `=>` or `->`, and that of an `else` without a block
+    /// after the word.
     fn start_case(&mut self, word: Word) {
         let n_tokens = count(self.tokens.len());
         let Some(parent) = self.frames.last_mut() else { return };
@@ -169,7 +170,7 @@ impl<'tree> Visitor<'tree> {
         (if is_member { MEMBER } else { NAME }, fingerprint)
     }
 
-    /// Remembers the name that a binding binds, and the fields that a class declares.
+    /// Records the name that a binding binds, and the fields that a class declares.
     fn bind(&mut self, cursor: &TreeCursor<'tree>, parent: &Frame, symbol: u32) {
         if !parent.roles.has(Role::Binding) || parent.bound != 0 || cursor.field_name() == Some("type") {
             return;
@@ -184,7 +185,7 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    /// A callable that calls itself costs one, once.
+    /// Counts direct recursion, once per callable.
     fn recurse(&mut self, is_callee: bool, is_own: bool, symbol: u32) {
         let is_own_call =
             is_own && self.frames.len() > 1 && self.frames[self.frames.len() - 2].roles.has(Role::Call);
@@ -195,7 +196,7 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    /// A name in a list of exports: `export { name }`.
+    /// Records a name in a list of exports: `export { name }`.
     fn export(&mut self, symbol: u32) {
         let n_frames = self.frames.len();
         if n_frames > 1 && self.frames[n_frames - 2].roles.has(Role::Export) {
@@ -203,7 +204,7 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    /// The member that a binding binds: `exports.name = …`.
+    /// Records the member that a binding binds: `exports.name = …`.
     pub(super) fn leave_member(&mut self, frame: &Frame) {
         if !frame.roles.has(Role::Member) {
             return;
@@ -218,12 +219,12 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    /// A string that could be a name keeps that name alive: it may be looked up.
+    /// Records a string that could be a name: it may be looked up, so the name counts as used.
     fn mention(&mut self, text: &[u8]) {
         let word = text.trim_ascii().trim_ascii_start();
         let word = word.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(word);
         let word = word.strip_prefix(b"'").and_then(|rest| rest.strip_suffix(b"'")).unwrap_or(word);
-        // What is filled in follows the beginning of a name: `"get_%s" % kind`.
+        // A placeholder follows the beginning of a name: `"get_%s" % kind`.
         let word = word.split(|byte| matches!(byte, b'%' | b'{')).next().unwrap_or(word);
         let last = word.rsplit(|byte| matches!(byte, b'.' | b':' | b'#' | b'@')).next().unwrap_or(word);
         if !last.is_empty() && last.len() <= 64 && word.len() <= 200 && last.iter().all(|&byte| is_word(byte))
@@ -234,7 +235,6 @@ impl<'tree> Visitor<'tree> {
     }
 }
 
-/// Whether a byte may stand in a name.
 const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }

@@ -1,11 +1,11 @@
-//! Opening and closing units: what they are called and what the words around them say.
+//! Opens and closes units, and reads their names and modifiers.
 
 use super::{Frame, Visitor};
 use crate::facts::{Access, FileFacts, Range, Span, Unit, UnitKind, count};
 use crate::language::{Role, Roles, Visibility, text};
 use tree_sitter::Node;
 
-/// A unit that is not yet left.
+/// A unit that has not been left yet.
 #[derive(Debug)]
 pub(super) struct Open {
     pub unit: u32,
@@ -13,25 +13,24 @@ pub(super) struct Open {
     pub cognitive: u32,
     pub nesting: u32,
     pub deepest: u32,
-    /// Where its name stands.
+    /// Position of its name.
     pub name_at: Option<usize>,
-    /// Its name without those around it.
+    /// Its unqualified name.
     pub symbol: Option<u32>,
     pub recurses: bool,
     pub has_parameters: bool,
-    /// Whether members need no word to be public.
+    /// True if members are public by default.
     opens_members: bool,
     first_token: usize,
 }
 
-/// An open namespace.
 #[derive(Debug)]
 pub(super) struct Namespace {
     name: String,
     test: bool,
 }
 
-/// What stands before and around a declaration.
+/// The words before and around a declaration.
 #[derive(Default)]
 struct Head {
     words: Vec<String>,
@@ -149,7 +148,7 @@ impl<'tree> Visitor<'tree> {
         unit.names.end = count(self.facts.names.len());
     }
 
-    /// The name that the unit itself has, and where it stands.
+    /// Returns the unit's own name, and its position.
     fn own_name(
         &self,
         node: Node<'tree>,
@@ -168,7 +167,7 @@ impl<'tree> Visitor<'tree> {
         };
         let own = text(name, self.source).replace("::", ".");
         if node.kind() == "impl_item" {
-            // It uses the name of the type, and does not define it.
+            // This uses the name of the type but does not define it.
             return (None, Some(own));
         }
         match receiver(node, self.source) {
@@ -192,7 +191,7 @@ impl<'tree> Visitor<'tree> {
         name + own_name
     }
 
-    /// The words before a declaration, and whether it inherits.
+    /// Returns the words before a declaration, and whether it inherits.
     fn head(&self, node: Node<'tree>) -> Head {
         const LONGEST: usize = 12;
         let mut head = Head { inherits: node.child_by_field_name("trait").is_some(), ..Head::default() };
@@ -240,7 +239,8 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    /// Whether an export stands around the declaration: at most `export const name = () => …` away.
+    /// Returns true if an export encloses the declaration, at most as far away as in `export const name = ()
+    /// => …`.
     fn is_exported(&self) -> bool {
         self.frames.iter().rev().take(3).any(|frame| frame.roles.has(Role::Export))
     }
@@ -262,7 +262,7 @@ impl<'tree> Visitor<'tree> {
                 || node.kind().contains("constructor"))
     }
 
-    /// A decorator belongs to the unit whose head it stands in, or to the next sibling.
+    /// Assigns a decorator to the unit whose head contains it, or to the next sibling.
     pub(super) fn decorate(&mut self, node: Node<'tree>) {
         let words = text(node, self.source);
         let is_test = words.contains("test") || words.contains("Test") || words.contains("fixture");
@@ -281,7 +281,7 @@ impl<'tree> Visitor<'tree> {
     }
 }
 
-/// The node that holds the name of a declaration.
+/// Returns the node with the name of a declaration.
 fn name_node(node: Node<'_>) -> Option<Node<'_>> {
     const DEEPEST: usize = 8;
     if let Some(name) = node.child_by_field_name("name") {
@@ -291,7 +291,7 @@ fn name_node(node: Node<'_>) -> Option<Node<'_>> {
         let implemented = node.child_by_field_name("type")?;
         return implemented.child_by_field_name("type").or(Some(implemented));
     }
-    // In C the name stands inside as many declarators as the type has parts.
+    // In C the name is nested in as many declarators as the type has parts.
     let mut name = node.child_by_field_name("declarator")?;
     for _ in 0..DEEPEST {
         name = match name.child_by_field_name("declarator") {
@@ -303,19 +303,18 @@ fn name_node(node: Node<'_>) -> Option<Node<'_>> {
     Some(name)
 }
 
-/// The last part of a qualified name.
 fn last_name(name: Node<'_>) -> Node<'_> {
     name.child_by_field_name("name").unwrap_or(name)
 }
 
-/// The type that a Go method belongs to.
+/// Returns the type that a Go method belongs to.
 fn receiver(node: Node<'_>, source: &[u8]) -> Option<String> {
     let receiver = node.child_by_field_name("receiver")?.named_child(0)?;
     let of = text(receiver.child_by_field_name("type")?, source);
     Some(of.trim_start_matches('*').split('[').next().unwrap_or_default().trim().to_owned())
 }
 
-/// Folds anonymous callables without a decision into the code around them, unless they are long.
+/// Folds anonymous callables without a decision into the enclosing code, unless they are long.
 pub(super) fn prune(facts: &mut FileFacts) {
     const LONG: u32 = 10;
     let mut places = Vec::with_capacity(facts.units.len());

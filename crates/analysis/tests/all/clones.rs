@@ -1,4 +1,4 @@
-//! Clones: each kind is found, what only looks alike is not, and copies are counted.
+//! Clones: each kind is found, code that only looks alike is not, and copies are counted.
 
 use crate::common::{findings, run};
 use probity_analysis::{CloneType, Family, Finding, Run};
@@ -27,7 +27,7 @@ fn clones(run: &Run) -> Vec<&Finding> {
     found
 }
 
-/// The clone between the original and a copy in another file.
+/// Returns the clone between the original and a copy in another file.
 fn clone_of(copy: &str) -> Option<(Family, Option<CloneType>)> {
     let run = run(&[("a.py", ORIGINAL), ("b.py", copy)]);
     let found = clones(&run);

@@ -1,4 +1,4 @@
-//! What the tests share: trees written as text, and questions to runs.
+//! Shared by the tests: trees written as text, and queries on runs.
 
 use probity_analysis::{Analysis, Family, Finding, Input, Run, Settings, Source, analyse};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ pub(crate) fn path(text: &str) -> probity_paths::RepoPath {
     probity_paths::RepoPath::parse(text.as_bytes()).expect("a path")
 }
 
-/// A tree of files: configuration files are governance, everything else is a source.
+/// Analyzes a tree: configuration files are governance, everything else is source.
 pub(crate) fn analysis(files: &[(&str, &str)]) -> Analysis {
     let is_governance = |name: &str| {
         ["go.mod", "Cargo.toml", "package.json", "tsconfig.json", "pyproject.toml"]
@@ -31,7 +31,7 @@ pub(crate) fn findings(run: &Run, family: Family) -> Vec<&Finding> {
     run.findings.iter().filter(|finding| finding.family == family).collect()
 }
 
-/// Which files need which, by path.
+/// Returns the dependencies between files, by path.
 pub(crate) fn needs(run: &Run) -> BTreeMap<String, BTreeSet<String>> {
     let name = |file: u32| run.files[file as usize].path.to_string();
     let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

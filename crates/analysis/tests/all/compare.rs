@@ -1,4 +1,4 @@
-//! Ids survive edits, and two runs are told apart by what matters.
+//! Ids survive edits, and a comparison of two runs shows what matters.
 
 use crate::common::{findings, path, run};
 use probity_analysis::{ApiChange, Family, Metric, Run, Verdict, compare};

@@ -1,5 +1,6 @@
-//! Recall of clones: every language's sample is copied, the copy is changed in every way that a person would, and the
-//! clone must be found. Lines marked `~` are statements that can be removed, repeated or followed by another.
+//! Recall of clones: each language's sample is copied, the copy is changed in every way a person would, and
+//! the clone must be found. Lines marked `~` are statements that can be removed, repeated or followed by
+//! another.
 
 use crate::common::{findings, run};
 use probity_analysis::{CloneType, Family};
@@ -54,7 +55,7 @@ fn rename_locals(text: &str) -> String {
     names.iter().fold(text.to_owned(), |text, (from, to)| rename(&text, from, to))
 }
 
-/// The text with the marked line `number` replaced by what `change` makes of it, and no marks.
+/// Replaces the marked line `number` with the result of `change`, and removes the marks.
 fn change_line(text: &str, number: usize, change: impl Fn(&str) -> String) -> String {
     let mut marked = 0;
     let lines = text.lines().map(|line| {
@@ -72,7 +73,7 @@ fn plain(text: &str) -> String {
     change_line(text, usize::MAX, str::to_owned)
 }
 
-/// The kind of the clone between a sample and a changed copy of it, if it is found.
+/// Returns the kind of clone between a sample and a changed copy of it, if it is found.
 fn found(name: &str, original: &str, copy: &str) -> Option<CloneType> {
     let other = format!("other/{name}");
     let run = run(&[(name, &plain(original)), (&other, copy)]);

@@ -1,13 +1,12 @@
-//! What an existing analyser got wrong, each as a fact that holds here.
+//! Defects of an existing analyzer, each as a fact that holds here.
 
 use crate::common::{analysis, findings, needs, run};
 use probity_analysis::{CloneType, Family, Severity, Verdict, blast_radius, compare};
 use std::collections::BTreeSet;
 
-/// The defects of the study's list that concern change control and not analysis: claims, hygiene, queue, receipts.
+/// Numbers of defects that concern change control and not analysis: claims, hygiene, queue, receipts.
 const ELSEWHERE: [u32; 11] = [5, 6, 7, 9, 10, 11, 12, 16, 17, 18, 23];
 
-/// Where the tests are.
 const TESTS: [&str; 4] = [
     include_str!("defects.rs"),
     include_str!("../../src/compare.rs"),
@@ -15,7 +14,7 @@ const TESTS: [&str; 4] = [
     include_str!("../../../control/src/runs.rs"),
 ];
 
-/// Which test shows which of the others.
+/// The tests that show each of the others.
 const SHOWN: [(u32, &str, &[&str]); 14] = [
     (1, "a hang at 32 files", &["many_files_never_hang"]),
     (
@@ -137,7 +136,7 @@ fn one_copy_costs_little_in_a_tiny_tree_and_something_in_a_large_one() {
     }
 }
 
-/// A function with as many branches as asked for.
+/// Returns a function with the given number of branches.
 fn branches(count: usize, indent: &str) -> String {
     let branch = |n| format!("{indent}if x == {n}:\n{indent}    y = f(y, {n})\n");
     (0..count).map(branch).collect::<Vec<_>>().concat()

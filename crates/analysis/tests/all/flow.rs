@@ -1,4 +1,4 @@
-//! Complexity against values that were counted by hand: each fixture says above a function what is expected.
+//! Complexity compared with values counted by hand: each fixture states the expectation above a function.
 
 use probity_analysis::{Language, Unit, read};
 
@@ -30,7 +30,7 @@ fn language(name: &str) -> Language {
     Language::of_file_name(name.as_bytes()).expect("a known language")
 }
 
-/// The expectations of a fixture: the line, and the words after `expect:`.
+/// Returns the expectations of a fixture: the line, and the words after `expect:`.
 fn expectations(text: &str) -> impl Iterator<Item = (u32, String)> + '_ {
     (1..).zip(text.lines()).filter_map(|(line, text)| {
         let (_, words) = text.split_once("expect: ")?;

@@ -1,4 +1,4 @@
-//! Imports mean real files, in the layouts that projects have.
+//! Imports resolve to real files, in the layouts that projects have.
 
 use crate::common::{findings, needs, run};
 use probity_analysis::Family;

@@ -1,4 +1,4 @@
-//! Reports of other tools: what is taken, what is left out and why, and which reports are refused.
+//! Reports of other tools: what is taken, what is omitted and why, and which reports are rejected.
 
 use crate::common::{findings, path, run};
 use probity_analysis::{
@@ -153,7 +153,7 @@ fn a_report_that_cannot_be_read_is_refused_with_its_place() {
     assert!(refused(&deep).ends_with("EOF while parsing a list"), "{}", refused(&deep));
 }
 
-/// A function with a dozen decisions from line 1 on.
+/// Returns a function with a dozen decisions, starting on line 1.
 fn hot() -> String {
     let branches =
         (0..12).map(|n| format!("    if a == {n}:\n        return {n}\n")).collect::<Vec<_>>().concat();

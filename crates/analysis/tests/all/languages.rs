@@ -1,9 +1,10 @@
-//! What is read from each language besides its control flow: names, access, cohesion, repeated branches, dead code.
+//! What is read from each language besides control flow: names, access, cohesion, repeated branches, dead
+//! code.
 
 use crate::common::{findings, run};
 use probity_analysis::{Access, Family, Run, UnitKind};
 
-/// The units of a single file: kind, name and access, the file itself apart.
+/// Returns the units of a single file except the file itself: kind, name and access.
 fn units(name: &str, text: &str) -> Vec<(UnitKind, String, Access)> {
     let run = run(&[(name, text)]);
     assert!(run.files[0].notes.is_empty(), "{name}: {:?}", run.files[0].notes);
@@ -111,7 +112,7 @@ fn units_have_full_names_and_the_access_of_their_language() {
     );
 }
 
-/// A class whose methods fall into two groups, apart from its constructor.
+/// A class whose methods form two groups, not counting its constructor.
 const SPLIT_CLASSES: [(&str, &str); 10] = [
     (
         "a.py",

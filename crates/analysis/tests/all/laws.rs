@@ -60,7 +60,7 @@ fn damaged_facts_are_told_and_never_used() {
     assert_eq!(run.file_counts(), (0, 0, 1));
 }
 
-/// Python functions that differ in what they say.
+/// Returns Python functions with different contents.
 fn function(seed: u8) -> String {
     let n = u32::from(seed);
     let steps = (0..4 + n % 7).map(|step| match (n + step) % 4 {
@@ -86,7 +86,7 @@ fn a_copy_does_not_end_the_likeness_of_whole_files() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// A copy of a function, exact or with other names for its variables, before or behind any code, never raises health.
+    /// A copy of a function, exact or renamed, before or after any code, never raises health.
     #[test]
     fn a_copy_never_raises_health(
         seeds in prop::collection::btree_set(0u8..40, 2..8),
@@ -114,7 +114,7 @@ proptest! {
         prop_assert!(after.score_milli <= before.score_milli, "{before:?} {after:?}");
     }
 
-    /// Whatever an editor leaves behind, reading it ends with facts that hold together.
+    /// Whatever an editor leaves behind, reading it gives consistent facts.
     #[test]
     fn random_edits_never_break_the_engine(
         which in 0usize..13,
@@ -141,7 +141,7 @@ proptest! {
         }
     }
 
-    /// Any bytes at all.
+    /// Arbitrary bytes.
     #[test]
     fn random_bytes_never_break_the_engine(which in 0usize..13, bytes: Vec<u8>) {
         let language = Language::of_file_name(FLOW[which].0.as_bytes()).expect("a language");

@@ -1,4 +1,4 @@
-//! The tests of the whole crate: one binary, because each one links every grammar.
+//! The tests of the whole crate, in one binary because each one links every grammar.
 
 mod bad_input;
 mod clones;

@@ -1,4 +1,4 @@
-//! The documents: SARIF keeps the shape of its specification, and no text from the tree ends up as markup.
+//! The documents: SARIF follows its specification, and no text from the tree becomes markup.
 
 use crate::common::run;
 use probity_analysis::report::{ReportSubject, html, markdown, sarif};
@@ -108,7 +108,7 @@ fn markdown_of_two_runs_begins_with_what_changed() {
     assert!(text.contains("### New") && text.contains("### Breaks of the public interface"), "{text}");
 }
 
-/// The page of the sample, with its code.
+/// Renders the page of the sample, with its code.
 fn page(run: &Run) -> String {
     html(run, None, &|path| Some(format!("<b>{path}</b>\n{BODY}").into_bytes()), &ReportSubject::default())
 }
