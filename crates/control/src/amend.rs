@@ -2,7 +2,7 @@
 
 use crate::attest::{self, Head, WrittenBundle};
 use crate::registry::Credentials;
-use crate::{Fault, Workspace, bundles, channel, claims, clock};
+use crate::{Fault, Workspace, bundles, channel, claims, clock, run_claims, signing};
 use probity_api::govern::amend::{AmendAnswer, AmendStatus, AmendedRunJudgement};
 use probity_core::Reason;
 use probity_evidence::{Amendment, Globs, Manifest};
@@ -78,7 +78,7 @@ pub fn amend(
     let added = Globs::new(add.iter().cloned()).to_scope()?;
     if let Some(open) = open_run(workspace, run)? {
         // A run that goes on must not grow over what others hold. Nobody may claim more until it has grown.
-        let _alone = claims::lock(&workspace.state)?;
+        let _alone = run_claims::lock(&workspace.state)?;
         claims::check_run(workspace, credentials, &added)?;
         let granted = channel::ask(&open.folder, add, by, why);
         return match granted {
@@ -113,7 +113,7 @@ fn is_inside_a_run(workspace: &Workspace) -> Result<bool, Fault> {
         let text = std::fs::read_to_string(&run.lock).ok()?;
         Pid::from_raw(text.rsplit(' ').next()?.trim().parse().ok()?)
     });
-    Ok(holders.into_iter().any(|supervisor| !channel::comes_from_outside(own, supervisor)))
+    Ok(holders.into_iter().any(|supervisor| !run_claims::comes_from_outside(own, supervisor)))
 }
 
 /// Judges the recorded facts of a finished run under its amended scope. The old bundle stays as it is.
@@ -143,7 +143,7 @@ fn judge_again(
     manifest.details.findings.retain(|finding| finding.code != Reason::ReconUntrackedDelta.as_str());
     let kept = files.into_iter().filter_map(|(name, bytes)| Some((String::from_utf8(name).ok()?, bytes)));
     let artifacts = kept.filter(|(name, _)| name != "manifest.json" && name != "summary.md").collect();
-    let key = attest::signing_key(workspace)?;
+    let key = signing::signing_key(workspace)?;
     let open = OpenJudgement::begin(workspace, &manifest.run_id)?;
     let attested = attest::publish(workspace, &manifest, artifacts, key.as_ref(), Head::OnDisk)?;
     open.end()?;

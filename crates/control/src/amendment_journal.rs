@@ -1,9 +1,13 @@
 //! What was asked of a run while it went on: the amendments that were granted, and those that were refused (law 3).
 
-use probity_core::{Reason, bytes};
+use probity_core::{Reason, bytes, json};
 use probity_evidence::Amendment;
+use probity_storage::durable;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
+/// The journal, in the folder of the run.
+pub(crate) const JOURNAL_FILE: &str = "amendments.json";
 /// At most this many refusals are kept word for word; further ones are only counted.
 const MAX_REFUSED: usize = 100;
 /// So much of a refused request is kept.
@@ -28,6 +32,13 @@ struct RefusedAmendment {
 }
 
 impl AmendmentJournal {
+    /// What was asked of the run whose folder is `dir`, as it was last written down; nothing if it cannot be read.
+    pub(crate) fn read(dir: &Path) -> Self {
+        let read = durable::read(&dir.join(JOURNAL_FILE)).ok().flatten();
+        let value = read.and_then(|bytes| json::parse(&bytes).ok());
+        value.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
+    }
+
     /// Notes that `request` was refused; says whether that is more than a number that grew.
     pub(crate) fn refuse(&mut self, request: &[u8], reason: Reason, why: &str) -> bool {
         if self.refused.len() >= MAX_REFUSED {

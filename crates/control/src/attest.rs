@@ -3,15 +3,15 @@
 //! The order makes a kill harmless: bundle on disk, then head of the chain, then the run's open directory is removed.
 //! A directory whose bundle exists therefore means that only the chain may be behind, and [`repair_chain`] catches it up.
 
-use crate::deed::Did;
+use crate::bundles::{DELTA_FILE, PRUNED_FILE};
 use crate::gates::GateResult;
 use crate::judge::Verdict;
-use crate::revert::path_key;
+use crate::run_claims::SEAL_FILE;
 use crate::{Fault, Workspace, bundles, clock};
 use probity_api::Answer as _;
-use probity_api::govern::delta::{DeltaFile, EntryKind, PrunedFile, RecordedChange, RecordedSide};
+use probity_api::govern::delta::{DeltaFile, EntryKind, PrunedFile, PrunedRun, RecordedChange, RecordedSide};
 use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
-use probity_core::{Digest, Reason, json};
+use probity_core::{Digest, json};
 use probity_evidence::{
     Amendment, Bundle, Command, Details, Manifest, RefChange, Seal, SecretKey, StoredManifest, Tool,
 };
@@ -24,13 +24,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The file of a bundle that tells about both sides of every change what the manifest has no room for.
-pub const DELTA_FILE: &str = "delta.json";
-/// The file of a bundle that holds the seal.
-pub const SEAL_FILE: &str = "seal.json";
-
-/// The file of a bundle that lists bundles which were removed.
-pub const PRUNED_FILE: &str = "pruned.json";
+/// What Probity itself did to a tree or to its evidence.
+#[derive(Debug, Clone, Copy)]
+pub enum Did<'a> {
+    /// The out-of-scope changes of the run with this hash were undone.
+    Revert(Digest),
+    /// These bundles were removed.
+    Prune(&'a [PrunedRun]),
+}
 
 /// Where the head of the chain is to be looked up.
 #[derive(Debug, Clone)]
@@ -201,17 +202,6 @@ fn is_gone(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
-/// The key that signs this repository's evidence, if it has one.
-pub fn signing_key(workspace: &Workspace) -> Result<Option<SecretKey>, Fault> {
-    let path = workspace.state.signing_key();
-    let Some(bytes) = durable::read(&path)? else {
-        return Ok(None);
-    };
-    SecretKey::parse(&bytes)
-        .map(Some)
-        .map_err(|error| Fault::refused(Reason::KeyInvalid, format!("{}: {error}", path.display())))
-}
-
 fn manifest(workspace: &Workspace, record: &Record<'_>) -> Manifest {
     let contents = record.seal.contents();
     let verdict = record.verdict;
@@ -338,7 +328,7 @@ fn directories_above(delta: &[Change], start: &Snapshot) -> BTreeMap<String, Str
     for change in delta {
         let mut above = change.path.parent();
         while let Some(path) = above {
-            let key = path_key(&path);
+            let key = path.to_string();
             if directories.contains_key(&key) {
                 break;
             }

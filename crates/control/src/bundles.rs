@@ -5,7 +5,9 @@ mod reverts;
 pub use reverts::Reverts;
 
 use crate::observe::content_options;
-use crate::{Fault, Workspace, attest};
+use crate::run_claims::SEAL_FILE;
+use crate::signing::signing_key;
+use crate::{Fault, Workspace};
 use probity_api::govern::evidence::{
     EvidenceAnswer, EvidenceList, EvidenceListEntry, EvidenceSummary, EvidenceVerification,
 };
@@ -17,6 +19,11 @@ use probity_evidence::{
 use probity_snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+
+/// The file of a bundle that tells about both sides of every change what the manifest has no room for.
+pub const DELTA_FILE: &str = "delta.json";
+/// The file of a bundle that lists bundles which were removed.
+pub const PRUNED_FILE: &str = "pruned.json";
 
 /// The files of a bundle by name.
 pub type Files = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -88,7 +95,7 @@ pub(crate) fn sound(workspace: &Workspace, run_id: &str) -> Result<SoundBundle, 
 
 /// The seal of a run, from the files of its bundle.
 pub(crate) fn seal(files: &Files, run_id: &str) -> Result<Seal, Fault> {
-    let seal = files.get(attest::SEAL_FILE.as_bytes()).and_then(|bytes| Seal::parse(bytes).ok());
+    let seal = files.get(SEAL_FILE.as_bytes()).and_then(|bytes| Seal::parse(bytes).ok());
     seal.ok_or_else(|| Fault::refused(Reason::SealDamaged, format!("run {run_id} has no sound seal")))
 }
 
@@ -121,7 +128,7 @@ pub(crate) fn next_trust(key: Option<&SecretKey>) -> Trust {
 
 /// What a repository demands of its own bundles: if one is signed, then with its own key.
 pub fn own_trust(workspace: &Workspace) -> Result<Trust, Fault> {
-    let key = attest::signing_key(workspace)?;
+    let key = signing_key(workspace)?;
     // Bundles from before there was a key have no signature.
     let signature = if key.is_some() { SignatureRule::IfPresent } else { SignatureRule::Ignore };
     Ok(Trust { signature, ..next_trust(key.as_ref()) })

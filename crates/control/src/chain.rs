@@ -1,8 +1,7 @@
 //! Checking the chain of a repository: from its head to its first bundle, or to where older ones were removed on the
 //! record.
 
-use crate::attest::PRUNED_FILE;
-use crate::bundles::{self, Files};
+use crate::bundles::{self, Files, PRUNED_FILE};
 use crate::{Fault, Workspace};
 use probity_api::govern::delta::{PrunedFile, PrunedRun};
 use probity_api::govern::evidence::{EvidenceChain, EvidenceChainLink};

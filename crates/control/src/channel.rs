@@ -4,8 +4,9 @@
 //! from the kernel which process asks, and refuses what comes from inside the run itself (law 2: the judged cannot
 //! widen their own scope). Granted or refused, it is written to disk before it is answered (laws 3 and 10).
 
-use crate::amendment_journal::AmendmentJournal;
+use crate::amendment_journal::{AmendmentJournal, JOURNAL_FILE};
 use crate::clock;
+use crate::run_claims::comes_from_outside;
 use probity_core::{Reason, json};
 use probity_evidence::{Amendment, Globs};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -22,7 +23,6 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 const SOCKET: &str = "amend.sock";
-const JOURNAL: &str = "amendments.json";
 /// A request is a few patterns and a sentence; more is no request.
 const MAX_REQUEST_BYTES: u64 = 64 * 1024;
 /// How long the supervisor waits for a request on an open connection: meanwhile it serves nobody else.
@@ -85,7 +85,7 @@ impl Channel {
         let listener = bind(dir)?;
         let asked = Arc::new(Mutex::new(AmendmentJournal::default()));
         let (closing, closed) = UnixStream::pair()?;
-        let service = Service { journal: dir.join(JOURNAL), allowed, asked: Arc::clone(&asked) };
+        let service = Service { journal: dir.join(JOURNAL_FILE), allowed, asked: Arc::clone(&asked) };
         let thread = std::thread::spawn(move || service.serve(&listener, &closed));
         Ok(Self { socket, asked, closing, thread })
     }
@@ -112,13 +112,6 @@ pub(crate) fn ask(dir: &Path, add: &[Vec<u8>], by: &str, why: &str) -> Result<Am
     let mut answer = Vec::new();
     stream.take(MAX_REQUEST_BYTES).read_to_end(&mut answer).map_err(unreachable)?;
     read_answer(&answer).unwrap_or_else(|| Err(unreachable(io::Error::other("its answer could not be read"))))
-}
-
-/// What was asked of a run whose supervisor is gone.
-pub(crate) fn journal(dir: &Path) -> AmendmentJournal {
-    let read = probity_storage::durable::read(&dir.join(JOURNAL)).ok().flatten();
-    let value = read.and_then(|bytes| json::parse(&bytes).ok());
-    value.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
 }
 
 struct Service {
@@ -247,56 +240,9 @@ fn peer(_stream: &UnixStream) -> Option<Pid> {
     None
 }
 
-#[cfg(target_os = "linux")]
-use probity_process::parent_of;
-
-/// Elsewhere nobody asks: without a peer there is no amendment.
-#[cfg(not(target_os = "linux"))]
-fn parent_of(_pid: Pid) -> Option<Pid> {
-    None
-}
-
-/// Whether the living ancestors of `pid` lead to the top without meeting `supervisor`. The supervisor is the subreaper
-/// of the run, so a process that detaches itself becomes its child and is still found. A process that is gone has no
-/// ancestors any more: it may have been the run's, and have left its end of the socket to another (law 13).
-pub(crate) fn comes_from_outside(pid: Pid, supervisor: Pid) -> bool {
-    let mut pid = pid;
-    // Longer chains of processes do not occur; a loop could only come from ids being reused while we look.
-    for _ in 0..4096 {
-        if pid == supervisor {
-            return false;
-        }
-        match parent_of(pid) {
-            Some(parent) => pid = parent,
-            // The top has no parent, as has a process whose parent lies outside of this container; but it lives.
-            None => return rustix::process::test_kill_process(pid) != Err(Errno::SRCH),
-        }
-    }
-    false
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::process::getpid;
-    use std::process::Command;
-
-    #[test]
-    fn who_descends_from_the_supervisor_is_inside() {
-        let mut child = Command::new("sleep").arg("3600").spawn().expect("starts");
-        let pid = Pid::from_child(&child);
-        assert!(!comes_from_outside(pid, getpid()));
-        assert!(comes_from_outside(getpid(), pid));
-        child.kill().expect("is killed");
-        child.wait().expect("ends");
-    }
-
-    #[test]
-    fn who_is_gone_is_not_outside() {
-        // No system gives a process this id; that of an ended one could have come to mean another.
-        let gone = Pid::from_raw(i32::MAX).expect("is an id");
-        assert!(!comes_from_outside(gone, getpid()));
-    }
 
     #[test]
     fn what_the_run_itself_asks_for_is_refused_and_the_refusal_written_down() {
@@ -307,7 +253,7 @@ mod tests {
             matches!(&refused, Err(ChannelError::Refused { reason: Reason::AmendFromInside, .. })),
             "{refused:?}"
         );
-        let written = journal(dir.path());
+        let written = AmendmentJournal::read(dir.path());
         assert_eq!(written, channel.close());
         assert_eq!(written.granted, []);
         let [(reason, detail)] = &written.refusals()[..] else { panic!("{written:?}") };

@@ -2,7 +2,7 @@
 //! the pen, and the command may cost money.
 
 use crate::Fault;
-use crate::planning::{Preview, Selection, names};
+use crate::selection::{Preview, Selection, names};
 use probity_core::{Reason, bytes};
 use probity_paths::{RepoPath, Scope, TreeNames, WorkingDirectory};
 use probity_snapshot::Snapshot;

@@ -2,26 +2,16 @@
 //! begins, observed, and chained like every run, so that nothing happens from one bundle to the next without a word
 //! (law 3). One that is killed is closed at the next start (law 10).
 
-use crate::attest::{self, Head, Record, SEAL_FILE, WrittenBundle};
+use crate::attest::{self, Did, Head, Record, WrittenBundle};
 use crate::judge::Verdict;
-use crate::{Fault, Workspace, clock};
-use probity_api::govern::delta::PrunedRun;
-use probity_core::Digest;
+use crate::run_claims::SEAL_FILE;
+use crate::{Fault, Workspace, clock, signing};
 use probity_evidence::{Globs, PackCap, Plan, Seal, SealContents, SecretKey};
 use probity_snapshot::Snapshot;
 use probity_storage::durable;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-
-/// What was done.
-#[derive(Debug, Clone, Copy)]
-pub enum Did<'a> {
-    /// The out-of-scope changes of the run with this hash were undone.
-    Revert(Digest),
-    /// These bundles were removed.
-    Prune(&'a [PrunedRun]),
-}
 
 /// A deed that is sealed and goes on.
 pub(crate) struct Deed {
@@ -44,7 +34,7 @@ impl Deed {
         let seal = Seal::new(contents(like, scope, now));
         let folder = workspace.state.open_run(&seal.contents().run_id, &workspace.root).folder;
         durable::write(&folder.join(SEAL_FILE), &seal.to_bytes())?;
-        Ok(Self { seal, key: attest::signing_key(workspace)?, folder, command })
+        Ok(Self { seal, key: signing::signing_key(workspace)?, folder, command })
     }
 
     /// Leaves the evidence of what became of it.

@@ -1,6 +1,6 @@
 //! A run as an attestation that other tools read: in-toto statement, alone or in a signed DSSE envelope.
 
-use crate::{Fault, Workspace, attest, bundles};
+use crate::{Fault, Workspace, bundles, signing};
 use probity_api::govern::evidence::EvidenceExport;
 use probity_core::{Reason, json};
 use serde_json::Value;
@@ -23,7 +23,7 @@ fn attestation(workspace: &Workspace, run_id: &str, signed: bool) -> Result<Valu
     if !signed {
         return probity_evidence::attest::statement(manifest).map_err(unfit);
     }
-    let key = attest::signing_key(workspace)?.ok_or_else(|| {
+    let key = signing::signing_key(workspace)?.ok_or_else(|| {
         Fault::refused(
             Reason::EvidenceSignatureRequired,
             "an envelope needs a key, and this repository has none",

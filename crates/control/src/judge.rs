@@ -6,6 +6,7 @@
 
 use crate::exempt::Exemptions;
 use crate::gates::GateResult;
+use crate::observe::ZoneChange;
 use crate::refs::describe_movement;
 use probity_api::govern::run::{FileRename, FindingSeverity, RefMovement, RunFinding};
 use probity_core::Reason;
@@ -63,15 +64,6 @@ pub struct GateWrites {
     pub outputs: Scope,
     /// The paths that changed while it ran.
     pub changed: BTreeSet<RepoPath>,
-}
-
-/// A path outside of the content that changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ZoneChange {
-    /// Its name, as in `.git/config`.
-    pub path: RepoPath,
-    /// What happened to it.
-    pub detail: String,
 }
 
 /// What follows from a [`Case`].

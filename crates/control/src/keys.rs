@@ -1,13 +1,13 @@
 //! The key that signs a repository's evidence.
 
-use crate::{Fault, Workspace, attest, recover, run};
+use crate::{Fault, Workspace, recover, run, signing};
 use probity_core::Reason;
 use probity_evidence::{PublicKey, SecretKey};
 use probity_storage::durable;
 
 /// Makes a key, unless there is one.
 pub fn generate(workspace: &Workspace) -> Result<PublicKey, Fault> {
-    if let Some(key) = attest::signing_key(workspace)? {
+    if let Some(key) = signing::signing_key(workspace)? {
         let detail = format!(
             "there is a key already: {} in {}",
             key.key_id(),
@@ -30,7 +30,7 @@ pub fn generate(workspace: &Workspace) -> Result<PublicKey, Fault> {
 
 /// The public half of the key.
 pub fn public(workspace: &Workspace) -> Result<PublicKey, Fault> {
-    match attest::signing_key(workspace)? {
+    match signing::signing_key(workspace)? {
         Some(key) => Ok(key.public()),
         None => Err(Fault::refused(Reason::KeyMissing, "this repository has no signing key yet")),
     }

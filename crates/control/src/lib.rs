@@ -56,9 +56,13 @@ pub mod registry;
 pub mod revert;
 mod root;
 pub mod run;
+pub mod run_claims;
 pub mod runs;
+pub mod selection;
+pub mod signing;
 mod state_guard;
 mod workspace;
+pub mod worktree;
 
 pub use fault::Fault;
 pub use git_failure::{GitFailure, GitFailureCause};

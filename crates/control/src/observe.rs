@@ -2,7 +2,6 @@
 
 use crate::Fault;
 use crate::Workspace;
-use crate::judge::ZoneChange;
 use crate::own_files::{OWN_STATE, OWN_STATE_IN_GIT};
 use crate::refs::{NestedRefs, RefFacts};
 use probity_api::govern::run::RefMovement;
@@ -23,6 +22,15 @@ pub(crate) fn content_options(workspace: &Workspace) -> Options {
         git_ids: workspace.git.as_ref().map(|git| git.object_format),
         ..Options::default()
     }
+}
+
+/// A path outside of the content that changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZoneChange {
+    /// Its name, as in `.git/config`.
+    pub path: RepoPath,
+    /// What happened to it.
+    pub detail: String,
 }
 
 /// One look at a tree.

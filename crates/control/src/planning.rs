@@ -2,13 +2,14 @@
 
 use crate::exempt::Exemptions;
 use crate::observe::Observer;
+use crate::selection::{Preview, Selection, names, plan_of};
 use crate::{Fault, Workspace, bundles, coverage, exempt, git};
 use probity_api::govern::plan::{PlanAnswer, PlanWarning, ScopeCoverage, ScopeSuggestion};
 use probity_core::{Reason, bytes};
-use probity_evidence::{Globs, Plan};
-use probity_paths::{RepoPath, Scope};
-use probity_policy::{Policy, Proposal, Request};
-use probity_snapshot::{Kind, Snapshot};
+use probity_evidence::Globs;
+use probity_paths::RepoPath;
+use probity_policy::{Policy, Proposal};
+use probity_snapshot::Snapshot;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
@@ -16,40 +17,6 @@ use std::os::unix::ffi::OsStrExt;
 const BROAD_PERCENT: usize = 50;
 /// In a tree with fewer files than this, covering half of them is nothing special.
 const BROAD_FROM_FILES: usize = 10;
-
-/// What the caller asks for.
-#[derive(Debug, Clone, Default)]
-pub struct Selection {
-    /// Patterns for R.
-    pub scope: Vec<Vec<u8>>,
-    /// Packs by name.
-    pub packs: Vec<String>,
-    /// Paths that will change; they choose packs.
-    pub changed: Vec<Vec<u8>>,
-    /// The least tier.
-    pub tier: Option<String>,
-    /// The profile; the policy's default one if absent.
-    pub profile: Option<String>,
-    /// Whether the scope may cover no file that exists, because the command will create them.
-    pub creates: bool,
-    /// Whether the scope is empty on purpose: the command must change nothing.
-    pub no_changes: bool,
-}
-
-/// What would be sealed.
-#[derive(Debug)]
-pub struct Preview {
-    /// The plan.
-    pub plan: Plan,
-    /// Its scope.
-    pub scope: Scope,
-    /// What is doubtful about the scope.
-    pub warnings: Vec<PlanWarning>,
-    /// How many existing files it covers.
-    pub coverage: ScopeCoverage,
-    /// Whether it covers build outputs.
-    pub covers_outputs: bool,
-}
 
 /// What would be sealed, and what the tree suggests to exempt.
 #[derive(Debug)]
@@ -76,18 +43,6 @@ impl ProposedPlan {
             proposed_build_outputs: self.proposals.iter().map(|proposal| proposal.pattern.clone()).collect(),
         }
     }
-}
-
-/// The plan that a policy makes of `selection`.
-pub(crate) fn plan_of(policy: &Policy, selection: &Selection) -> Result<Plan, Fault> {
-    let request = Request {
-        profile: profile(policy, selection)?,
-        changed_files: selection.changed.clone(),
-        tier: selection.tier.clone(),
-        packs: selection.packs.clone(),
-        scope: Globs::new(selection.scope.iter().cloned()),
-    };
-    Ok(probity_policy::compute(policy, &request)?)
 }
 
 /// Computes what would be sealed for `selection` on the tree of `snapshot`.
@@ -143,30 +98,8 @@ pub(crate) fn preview(
     Ok(Preview { plan, scope, warnings, coverage, covers_outputs })
 }
 
-/// The profile that is meant: the one asked for, or the policy's default one.
-fn profile(policy: &Policy, selection: &Selection) -> Result<String, Fault> {
-    let asked = selection.profile.as_deref().or_else(|| policy.default_profile());
-    asked.map(str::to_owned).ok_or_else(|| {
-        let known: Vec<&str> = policy.profiles.iter().map(|profile| profile.id.as_str()).collect();
-        let detail =
-            format!("the policy has several profiles: choose one with `--profile`: {}", known.join(", "));
-        Fault::refused(Reason::PlanUnknownProfile, detail)
-    })
-}
-
 fn is_broad(coverage: ScopeCoverage) -> bool {
     coverage.files >= BROAD_FROM_FILES && coverage.covered * 100 > coverage.files * BROAD_PERCENT
-}
-
-/// The files (everything that is no directory) and the directories of a snapshot.
-pub(crate) fn names(snapshot: &Snapshot) -> (Vec<RepoPath>, Vec<RepoPath>) {
-    let mut files = Vec::new();
-    let mut dirs = Vec::new();
-    for entry in snapshot.entries() {
-        let list = if entry.kind() == Kind::Directory { &mut dirs } else { &mut files };
-        list.push(entry.path().clone());
-    }
-    (files, dirs)
 }
 
 /// What would be sealed for `selection` on the tree as it is now.

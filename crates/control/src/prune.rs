@@ -6,13 +6,15 @@
 //! which the next time goes on with. Before-images are removed when no bundle that is left needs them to undo its run.
 //! No run goes on meanwhile, in any worktree.
 
+use crate::attest::Did;
 use crate::attest::WrittenBundle;
 use crate::chain::{self, ChainReport};
-use crate::deed::{Deed, Did};
+use crate::deed::Deed;
 use crate::exempt::Exemptions;
 use crate::judge::Verdict;
 use crate::observe::Observer;
-use crate::planning::{self, Selection};
+use crate::planning;
+use crate::selection::Selection;
 use crate::{Fault, Workspace, bundles, clock, recover, revert, run};
 use probity_api::govern::delta::PrunedRun;
 use probity_api::govern::evidence::EvidenceRemoval;

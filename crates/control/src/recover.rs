@@ -6,10 +6,11 @@
 //! start can tell a closer, which it waits for, from a run, which it does not. Closers exclude each other by a lock of
 //! their own, so that each run is closed once.
 
+use crate::amendment_journal::AmendmentJournal;
 use crate::attest::{self, Head, Record, WrittenBundle};
 use crate::judge::Verdict;
 use crate::workspace::Workspace;
-use crate::{Fault, channel, gates};
+use crate::{Fault, gates, signing};
 use probity_api::govern::run::{FindingSeverity, RunFinding};
 use probity_core::Reason;
 use probity_evidence::{Seal, SecretKey};
@@ -67,7 +68,7 @@ fn hold_interrupted(run: &OpenRun) -> Option<Lock> {
 fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, Fault> {
     // Whoever killed the supervisor could also have forged what the next run would take for known.
     durable::remove(&run.cache)?;
-    let key = attest::signing_key(workspace)?;
+    let key = signing::signing_key(workspace)?;
     let closed = if attest::finished(workspace, &run.run_id, key.as_ref()).is_some() {
         // Killed after the bundle was written: only the chain may still miss it.
         attest::repair_chain(workspace, key.as_ref())?;
@@ -107,7 +108,7 @@ pub(crate) fn unjudged(
     head: Head,
 ) -> Result<WrittenBundle, Fault> {
     let finding = |severity, reason, detail| RunFinding { reason, path: None, detail, severity };
-    let asked = channel::journal(folder);
+    let asked = AmendmentJournal::read(folder);
     let mut findings = vec![finding(FindingSeverity::Error, Reason::RunInterrupted, detail.into())];
     let refused = asked.refusals().into_iter();
     findings.extend(refused.map(|(reason, detail)| finding(FindingSeverity::Note, reason, detail)));

@@ -7,12 +7,14 @@
 mod ref_notes;
 mod staged;
 
-use crate::attest::DELTA_FILE;
-use crate::deed::{Deed, Did};
+use crate::attest::Did;
+use crate::bundles::DELTA_FILE;
+use crate::deed::Deed;
 use crate::judge::Verdict;
 use crate::observe::Observer;
 use crate::refs::{HEAD, RefFacts, shell_word, shown_value};
-use crate::{Fault, Workspace, bundles, claims, git, planning, recover, run};
+use crate::selection::names;
+use crate::{Fault, Workspace, bundles, claims, git, recover, run};
 use probity_api::govern::delta::{DeltaFile, EntryKind, RecordedChange, RecordedSide};
 use probity_api::govern::revert::{PathRevert, RevertAction, RevertAnswer};
 use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
@@ -55,7 +57,8 @@ pub fn revert(
         recorded.changes.iter().filter(|change| is_meant(&change.path)).collect();
     // Additions go first and deepest first, so that what stood in the way of a restored path is gone.
     meant.sort_by_key(|change| (change.before.is_some(), std::cmp::Reverse(change.path.clone())));
-    let dir_mode = |path: &RepoPath| u32::from_str_radix(recorded.directories.get(&path_key(path))?, 8).ok();
+    let dir_mode =
+        |path: &RepoPath| u32::from_str_radix(recorded.directories.get(&path.to_string())?, 8).ok();
     let observer = Observer::new(workspace);
     let now = observer.content(None)?;
     let paths: Vec<RepoPath> = meant.iter().map(|change| change.path.clone()).collect();
@@ -100,7 +103,7 @@ pub fn revert(
 
 /// The undoing of `paths` as a deed: sealed to them, under the policy of the run that is undone.
 fn seal_deed(workspace: &Workspace, of: &Seal, paths: &[RepoPath], now: &Snapshot) -> Result<Deed, Fault> {
-    let scope = Globs::new(probity_paths::suggest(paths, &planning::names(now).0));
+    let scope = Globs::new(probity_paths::suggest(paths, &names(now).0));
     let mut command: Vec<OsString> = vec!["probity".into(), "revert".into(), (&of.contents().run_id).into()];
     command.extend(paths.iter().map(|path| OsString::from_vec(path.as_bytes().to_vec())));
     Deed::seal(workspace, of.contents(), scope, now, command)
@@ -131,11 +134,6 @@ pub(crate) fn needed(files: &bundles::Files, run_id: &str) -> Result<Vec<Digest>
     }
     let changes = read_delta(files, run_id)?.changes;
     Ok(changes.into_iter().filter_map(|change| change.before?.digest).collect())
-}
-
-/// A path as a key of a JSON object: keys are text, so what is no text is escaped.
-pub(crate) fn path_key(path: &RepoPath) -> String {
-    path.to_string()
 }
 
 fn read_delta(files: &bundles::Files, run_id: &str) -> Result<DeltaFile, Fault> {

@@ -7,18 +7,19 @@
 use crate::amendment_journal::AmendmentJournal;
 use crate::attest::{self, Record, WrittenBundle};
 use crate::channel::Channel;
-use crate::claims;
 use crate::exempt::marks::Recognition;
 use crate::exempt::{Exemptions, inputs, plugins};
 use crate::gates::{self, GatePlace, GateResult};
 use crate::judge::{Case, GateWrites, Verdict, is_blind, judge, renames};
 use crate::observe::{Observation, Observer};
 use crate::own_files::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
-use crate::planning::{self, Preview, Selection};
+use crate::planning;
 use crate::recover::{self, ClosedRun};
 use crate::registry::Credentials;
+use crate::selection::{Preview, Selection};
 use crate::state_guard::Guard;
 use crate::{Fault, Workspace, before, clock, coverage, git};
+use crate::{claims, run_claims, signing};
 use probity_api::PathClaim;
 use probity_api::govern::plan::{PlanWarning, ScopeCoverage};
 use probity_api::govern::run::{NextCommand, RefMovement, RunAnswer};
@@ -251,7 +252,7 @@ fn begin(
     let recognition = recognition.map(RefCell::new);
     refuse_unsafe_scope(workspace, &preview.scope, &exemptions, &start)?;
     let not_kept = before::keep(workspace, committed.unwrap_or_default(), &start.content, &exemptions)?;
-    let key = attest::signing_key(workspace)?;
+    let key = signing::signing_key(workspace)?;
     if seal.contents().signature == SignatureRule::Required && key.is_none() {
         let detail = format!("profile `{}` requires signed evidence", seal.contents().plan.profile);
         return Err(Fault::refused(Reason::KeyMissing, detail));
@@ -260,12 +261,12 @@ fn begin(
     let head = chain.head()?;
     let open = workspace.state.open_run(run_id, &workspace.root);
     let own_claims = {
-        let _alone = claims::lock(&workspace.state)?;
+        let _alone = run_claims::lock(&workspace.state)?;
         let own_claims = claims::check_run(workspace, &request.credentials, &preview.scope)?;
-        claims::publish(workspace, &open, &seal.contents().plan.scope)?;
+        run_claims::publish(workspace, &open, &seal.contents().plan.scope)?;
         own_claims
     };
-    durable::write(&open.folder.join(attest::SEAL_FILE), &seal.to_bytes())?;
+    durable::write(&open.folder.join(run_claims::SEAL_FILE), &seal.to_bytes())?;
     let guard = Guard::set(&workspace.state, &open, &chain, head, key.as_ref());
     let folder = open.folder;
     Ok(Begun {

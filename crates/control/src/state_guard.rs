@@ -6,11 +6,12 @@
 //! write is finished a moment later, so whatever is not explained is looked at again. Everything else is a change of a
 //! protected path.
 
-use crate::attest::{Head, SEAL_FILE};
+use crate::attest::Head;
 use crate::contract::receipts::Receipts;
 use crate::registry::{audit, handles};
+use crate::run_claims::SEAL_FILE;
 use crate::runs::Runs;
-use crate::{bundles, claims};
+use crate::{bundles, run_claims};
 use probity_core::{Digest, json};
 use probity_evidence::{Seal, SecretKey, Trust};
 use probity_storage::{Chain, HANDLES, Link, OpenRun, Position, State};
@@ -125,7 +126,7 @@ impl Guard {
     /// What this very process writes while the command runs. Its own lock and stat cache it does not.
     fn is_ours(&self, name: &Path) -> bool {
         let path = self.state.dir().join(name);
-        path.starts_with(&self.run.folder) && !claims::is_fixed(&path)
+        path.starts_with(&self.run.folder) && !run_claims::is_fixed(&path)
     }
 
     fn explains_itself(&self, name: &Path, fate: Fate, new_links: Option<&BTreeSet<String>>) -> bool {
@@ -156,7 +157,7 @@ impl Guard {
             // A run elsewhere that began, goes on, or ended and took its folder away. No seal or claim is ever rewritten.
             "open" if path.starts_with(&self.run.folder) => false,
             "open" => {
-                let is_rewritten = fate == Fate::Changed && claims::is_fixed(&path);
+                let is_rewritten = fate == Fate::Changed && run_claims::is_fixed(&path);
                 fate == Fate::Gone || (!is_rewritten && self.has_sound_seal(id))
             }
             // Agents propose while they are governed: the log may grow, and nothing else.
@@ -471,7 +472,7 @@ mod tests {
     #[test]
     fn a_rewritten_seal_is_found_whosever_it_is() {
         assert!(notices(|state| own_run(state).folder.join(SEAL_FILE)));
-        assert!(notices(|state| own_run(state).folder.join(claims::CLAIM_FILE)));
+        assert!(notices(|state| own_run(state).folder.join(run_claims::CLAIM_FILE)));
         assert!(notices(|state| state.open_run("r2", Path::new("/other")).folder.join(SEAL_FILE)));
     }
 

@@ -91,8 +91,8 @@ pub(crate) fn path(workspace: &Workspace, typed: &OsStr) -> Result<Vec<u8>, Faul
 pub(crate) fn selection(
     workspace: &Workspace,
     typed: Selection,
-) -> Result<probity_control::planning::Selection, Fault> {
-    Ok(probity_control::planning::Selection {
+) -> Result<probity_control::selection::Selection, Fault> {
+    Ok(probity_control::selection::Selection {
         scope: patterns(workspace, &typed.scope)?,
         changed: paths(workspace, &typed.changed)?,
         packs: typed.pack,

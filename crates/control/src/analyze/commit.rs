@@ -5,9 +5,9 @@
 
 use super::files::{Files, Seen};
 use super::{AnalyzeOptions, Analyzed, Work, analyzed, content};
-use crate::change::Look;
 use crate::progress::Progress;
 use crate::runs::Runs;
+use crate::worktree::Look;
 use crate::{Fault, Workspace, git};
 use probity_analysis::Selection;
 use probity_core::Digest;

@@ -1,7 +1,7 @@
 //! What a report says about the tree beside its run: the name of the project and the commit.
 
 use crate::Workspace;
-use crate::change::Look;
+use crate::worktree::Look;
 use probity_analysis::report::ReportSubject;
 
 /// The subject of a report on the tree of a workspace. What cannot be told is left out: a report without a commit is

@@ -1,6 +1,7 @@
 //! What a start declares, checked before anything is written.
 
-use crate::{Fault, planning};
+use crate::Fault;
+use crate::selection::names;
 use probity_api::change::{ScopeWarning, StartRequest};
 use probity_core::Reason;
 use probity_intents::{Entry, IntentScope};
@@ -31,7 +32,7 @@ pub(crate) fn scope(
     request: &StartRequest,
     snapshot: &Snapshot,
 ) -> Result<(IntentScope, Vec<ScopeWarning>), Fault> {
-    let (files, dirs) = planning::names(snapshot);
+    let (files, dirs) = names(snapshot);
     let bytes = |list: &[Entry]| list.iter().map(|entry| entry.as_bytes().to_vec()).collect::<Vec<_>>();
     let (allowed, related) = (bytes(&request.allowed_files), bytes(&request.allowed_related));
     let forbidden = bytes(&request.forbidden);

@@ -1,8 +1,8 @@
 //! What a finisher shows as its work, and what the tree says to it.
 
-use super::dirt::{Look, Since};
 use super::frame::Frame;
 use super::request::Evidence;
+use crate::worktree::{Look, Since};
 use crate::{Fault, Workspace};
 use probity_core::Reason;
 use probity_intents::hygiene::{DirtyEntry, StartSnapshot};

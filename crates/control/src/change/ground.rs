@@ -1,12 +1,12 @@
 //! The ground of a change: the tree as it is, its run, and where a change that begins there starts from.
 
-use super::StartRecord;
-use super::dirt::Look;
 use super::frame::Frame;
 use crate::analyze::{self, AnalyzeOptions};
 use crate::contract::{self as judge, BaselineFile, Side};
 use crate::progress::Progress;
 use crate::runs::Runs;
+use crate::worktree::Look;
+use crate::worktree::StartRecord;
 use crate::{Fault, Workspace};
 use probity_core::Reason;
 use probity_intents::IntentScope;

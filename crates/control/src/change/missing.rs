@@ -1,6 +1,6 @@
 //! Declared paths that do not exist: usually files that will be created, sometimes slips of the pen.
 
-use super::dirt::Look;
+use crate::worktree::Look;
 use probity_api::change::MissingPath;
 use probity_intents::{Entry, IntentScope};
 use probity_paths::RepoPath;

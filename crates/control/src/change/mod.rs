@@ -4,22 +4,18 @@
 //! * [`amend`]: a wider scope, on the record.
 //! * [`finish`]: one pipeline that trusts the tree and not the agent.
 //! * [`status`]: who holds what, and whose the dirt is. [`doctor`]: whether everything is there that this needs.
-//! * [`Look`], [`StartRecord`]: the dirty state, from our own snapshots.
 //!
 //! Each is a function from a request to an answer of `probity_api::change`; every surface prints the same.
 
 mod amend;
 mod declare;
-mod dirt;
 mod doctor;
 mod evidence;
-pub(crate) mod filters;
 mod finish;
 mod frame;
 mod ground;
 mod missing;
 mod neighbours;
-mod record;
 mod request;
 mod start;
 mod status;
@@ -28,11 +24,9 @@ pub(crate) mod uncommitted;
 mod view;
 
 pub use amend::amend;
-pub use dirt::{Dirt, Look, Since};
 pub use doctor::doctor;
 pub use finish::finish;
 pub(crate) use frame::Frame;
-pub use record::StartRecord;
 pub use start::{promote, promote_when_free, start};
 pub use status::{Watch, status};
 

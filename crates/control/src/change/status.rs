@@ -1,14 +1,14 @@
 //! What goes on in a tree: who holds what, who waits, and whose the dirt is.
 
-use super::dirt::Look;
 use super::frame::Frame;
 use super::neighbours::Seen;
 use super::uncommitted::{self, FinishedWork};
 use super::view::LISTED;
-use crate::claims::{self, OpenRunClaim};
 use crate::registry::view::time;
 use crate::registry::{Caller, Handles, Shell};
+use crate::run_claims::{self, OpenRunClaim};
 use crate::runs::Runs;
+use crate::worktree::Look;
 use crate::{Fault, Workspace, analyze};
 use probity_api::SystemPath;
 use probity_api::change::{DirtyGroup, DirtySummary, FinishedGroup, IntentLine, RunLine, StatusAnswer};
@@ -109,7 +109,7 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
         since: run.since,
         pid: run.pid,
     };
-    let runs = claims::open_runs(&workspace.state)?.into_iter().map(run_line).collect();
+    let runs = run_claims::open_runs(&workspace.state)?.into_iter().map(run_line).collect();
     Ok(StatusAnswer {
         head: look.state.head.clone(),
         run_id: run_id.0.to_string(),

@@ -1,7 +1,7 @@
 //! The trail of a patch: what was declared, what the evidence says, and what really changed (law 1).
 
-use super::dirt::Since;
 use super::frame::Frame;
+use crate::worktree::Since;
 use probity_api::change::{DetailLevel, PatchTrail, PatchTrailCounts, PatchTrailDetail, TrailEntry};
 use probity_core::Digest;
 use probity_intents::{Entries, Entry, IntentScope, ScopeCheck, ScopeRelation};

@@ -1,7 +1,8 @@
 //! Finished work that is not committed yet: what a finish saw is kept, so that it is told apart from work of nobody.
 
-use super::record::StartRecord;
-use super::{Frame, Look};
+use super::Frame;
+use crate::worktree::Look;
+use crate::worktree::StartRecord;
 use crate::{Fault, Workspace};
 use probity_core::bytes::shell_word;
 use probity_intents::hygiene::{DirtyEntry, DirtyStatus};

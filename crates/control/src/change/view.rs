@@ -1,7 +1,7 @@
 //! Hygiene as an answer shows it: all fields of `FinishHygiene`, with every path for `full` and short lists otherwise.
 
-use super::dirt::Look;
 use super::frame::Frame;
+use crate::worktree::Look;
 use probity_api::change::{
     DetailLevel, FinishDirtyCounts, FinishHygieneAnswer, FinishHygieneDetail, StartDirtyCounts,
     StartHygieneAnswer, WorktreeSnapshotAnswer,

@@ -5,11 +5,11 @@
 //! tree then is stale.
 
 use crate::analyze;
-use crate::change::Look;
 use crate::gates::{self, GatePlace, GateResult};
 use crate::observe::Observer;
-use crate::planning::{Selection, plan_of};
 use crate::progress::Progress;
+use crate::selection::{Selection, plan_of};
+use crate::worktree::Look;
 use crate::{Fault, Workspace, clock};
 use probity_analysis::RunId;
 use probity_contract::claims::{GateFact, GateOutcome};

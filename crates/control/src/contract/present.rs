@@ -6,9 +6,9 @@
 use super::policy_gates::{self, GateAnswers, GateChoice};
 use super::{Answer, BaselineFile, Request, Side, verify};
 use crate::analyze::{self, AnalyzeOptions, BASELINE_FILE};
-use crate::change::Look;
 use crate::progress::Progress;
 use crate::runs::{Differing, Runs, Stored};
+use crate::worktree::Look;
 use crate::{Fault, Workspace, git, own_files, workspace};
 use probity_contract::claims::Claim;
 use probity_contract::receipt::DeltaEntry;

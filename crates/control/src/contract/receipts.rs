@@ -9,7 +9,8 @@
 //! A receipt counts once its file is there; a kill before that leaves nothing, a kill after it is made good by whoever
 //! writes the next one.
 
-use crate::{Fault, Workspace, attest};
+use crate::signing::signing_key;
+use crate::{Fault, Workspace};
 use probity_api::SystemPath;
 use probity_api::quality::{
     ReceiptCheckReport, ReceiptCheckStatus, ReceiptListAnswer, ReceiptOutcome, ReceiptReference,
@@ -152,7 +153,7 @@ impl Receipts {
         workspace: &Workspace,
         make: impl FnOnce(Option<Digest>) -> Value,
     ) -> Result<Kept, Fault> {
-        let key = attest::signing_key(workspace)?;
+        let key = signing_key(workspace)?;
         let mut chain = Chain::lock(self.dir.join("head.json"))?;
         let last = self.numbers()?.last().copied();
         let previous = last.map(|number| self.read(number)).transpose()?;

@@ -2,7 +2,7 @@
 
 use crate::exempt::{Exemptions, TrackedPaths};
 use crate::observe::Observer;
-use crate::planning::{Selection, plan_of};
+use crate::selection::{Selection, plan_of};
 use crate::{Fault, Workspace, clock, git, run};
 use probity_api::govern::path::{PathKind, PathStanding, ProtectionRule};
 use probity_core::bytes::escape;

@@ -20,7 +20,7 @@ pub use handles::{Handles, KeptHandle};
 pub use host::{Host, Machine};
 pub use identity::{Caller, Credentials, Handle, Label};
 
-use crate::claims::{self, OpenRunClaim};
+use crate::run_claims::{self, OpenRunClaim};
 use crate::{Fault, Workspace, clock};
 use cache::Cache;
 use probity_core::{Digest, json};
@@ -166,7 +166,7 @@ impl Shell {
     /// The governed runs of the repository that go on, but for one that this process is part of.
     pub(crate) fn open_runs(&self) -> Result<Vec<OpenRunClaim>, Fault> {
         let Some((state, _)) = &self.runs else { return Ok(Vec::new()) };
-        let mut runs = claims::open_runs(state)?;
+        let mut runs = run_claims::open_runs(state)?;
         runs.retain(|run| !run.is_around_us());
         Ok(runs)
     }
@@ -174,7 +174,7 @@ impl Shell {
     /// The governed runs that are in the way of `scope` (named as in the registry).
     pub(crate) fn run_peers(&self, scope: &IntentScope) -> Result<Vec<Peer>, Fault> {
         let Some((_, top)) = &self.runs else { return Ok(Vec::new()) };
-        let is_file = |entry: &Entry| claims::is_file(top, entry);
+        let is_file = |entry: &Entry| run_claims::is_file(top, entry);
         Ok(self.open_runs()?.iter().filter_map(|run| run.claim.peer(scope, &is_file)).collect())
     }
 
@@ -235,10 +235,10 @@ impl Shell {
         let mut turn = None;
         for n_tries in 0..MAX_TRIES {
             self.refresh()?;
-            // From the look at governed runs to the append no run may begin: see `claims`.
+            // From the look at governed runs to the append no run may begin: see `run_claims`.
             let (runs, _share) = match (self.claimed_by(&command.action), &self.runs) {
                 (Some(scope), Some((state, _))) => {
-                    let share = claims::share(state)?;
+                    let share = run_claims::share(state)?;
                     (self.run_peers(&scope)?, Some(share))
                 }
                 _ => (Vec::new(), None),

@@ -1,7 +1,8 @@
 //! What git's index still holds of paths that were undone. A revert puts back files and leaves the index alone, because
 //! what is staged belongs to a person; so it says what is left there and how to take it out.
 
-use crate::change::{filters, uncommitted};
+use crate::change::uncommitted;
+use crate::worktree::from_top;
 use crate::{Workspace, git};
 use probity_api::govern::delta::RecordedChange;
 use probity_api::govern::revert::{PathRevert, RevertAction, StagedChanges};
@@ -37,8 +38,7 @@ pub(super) fn find(
         .map(|change| (&change.path, change.before.as_ref().and_then(|side| side.git_id.as_deref())))
         .collect();
     let is_staged = |path: &RepoPath| {
-        let staged =
-            filters::from_top(workspace, path).and_then(|top| Some(index.get(top.as_bytes())?.id.clone()));
+        let staged = from_top(workspace, path).and_then(|top| Some(index.get(top.as_bytes())?.id.clone()));
         let in_commit = committed.get(path).map(|(_, id)| id.clone());
         let was = before.get(path).copied().flatten();
         staged != in_commit && staged.map(|id| id.to_string()).as_deref() != was

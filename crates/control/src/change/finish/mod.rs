@@ -11,15 +11,15 @@ mod settle;
 mod verify;
 mod words;
 
-use super::dirt::{Look, Since};
 use super::frame::Frame;
-use super::record::StartRecord;
 use super::request::Evidence;
 use super::view::View;
 use crate::contract::Side;
 use crate::progress::Progress;
 use crate::registry::{Caller, Shell};
 use crate::workspace::PolicySource;
+use crate::worktree::StartRecord;
+use crate::worktree::{Look, Since};
 use crate::{Fault, Workspace};
 use probity_api::change::{FinishAnswer, FinishRequest, HealthAdvisory};
 use probity_contract::finish::Pipeline;

@@ -3,12 +3,12 @@
 use super::{Finisher, Scene};
 use crate::Fault;
 use crate::analyze::{self, AnalyzeOptions};
-use crate::change::dirt::{Look, Since};
 use crate::change::evidence::{self, Witness};
 use crate::change::neighbours::Seen;
 use crate::contract::{self as judge, Side};
 use crate::progress::Progress;
 use crate::runs::{Differing, Runs, Stored};
+use crate::worktree::{Look, Since};
 use probity_analysis::RunId;
 use probity_contract::profile;
 use probity_core::Reason;

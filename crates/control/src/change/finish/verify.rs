@@ -2,12 +2,12 @@
 
 use super::{Finisher, Scene};
 use crate::analyze;
-use crate::change::StartRecord;
-use crate::change::dirt::{Look, Since};
 use crate::change::trail::Trail;
 use crate::contract::policy_gates::GateAnswers;
 use crate::contract::{self as judge, BaselineFile};
 use crate::progress::Progress;
+use crate::worktree::StartRecord;
+use crate::worktree::{Look, Since};
 use crate::{Fault, git};
 use probity_api::change::{
     ClaimsSummary, DetailLevel, FailedGate, FinishRequest, FinishReview, FinishSummary, PatchTrail,

@@ -5,7 +5,8 @@ use crate::change::missing::missing_paths;
 use crate::change::view::{LISTED, View};
 use crate::contract::Side;
 use crate::registry::view::time;
-use crate::{Fault, analyze, claims, ledger};
+use crate::run_claims::file_test;
+use crate::{Fault, analyze, ledger};
 use probity_api::SystemPath;
 use probity_api::change::{
     BlastLevel, BlastSummary, ConcurrentRun, ConstraintInScope, GateForecast, Neighbour, NeighbourAction,
@@ -153,7 +154,7 @@ impl Desk<'_> {
 
     /// The governed runs that may touch what is asked for.
     fn concurrent_runs(&self, ask: &Ask<'_>) -> Result<Vec<ConcurrentRun>, Fault> {
-        let is_file = claims::file_test(self.workspace);
+        let is_file = file_test(self.workspace);
         let runs = self.shell.open_runs()?.into_iter().filter_map(|run| {
             let contested = run.claim.contested(&ask.scope, &is_file);
             (!contested.is_empty()).then(|| ConcurrentRun {

@@ -8,8 +8,8 @@
 //! without git have no commit to differ from: they lie *aside*, and become dirty when they change after the start.
 //! Folders are never dirty, only what is in them. Build outputs of the policy are exempt unless git tracks them.
 
-use super::StartRecord;
 use super::filters::{self, FilteredFile};
+use super::record::StartRecord;
 use crate::exempt::Exemptions;
 use crate::observe::Observer;
 use crate::{Fault, Workspace, git};

@@ -121,7 +121,7 @@ fn unknown_here(attributes: &FileAttributes) -> Option<String> {
 }
 
 /// A path of the workspace, from the top of the working tree.
-pub(crate) fn from_top(workspace: &Workspace, path: &RepoPath) -> Option<RepoPath> {
+pub fn from_top(workspace: &Workspace, path: &RepoPath) -> Option<RepoPath> {
     let prefix = workspace.below_top();
     if prefix.is_empty() {
         return Some(path.clone());
