@@ -33,18 +33,18 @@ pub fn bench(which: &[&str]) -> Chore {
         }
     }
     if wants("commits") {
-        let bench = ["bench", "--quiet", "--package", "probity-storage", "--bench", "commits"];
+        let bench = ["bench", "--quiet", "--package", "probity-document-store", "--bench", "commits"];
         let large: &[&str] = if which.contains(&"large") { &["--", "large"] } else { &[] };
         cargo("commits", &[&bench, large].concat(), &[])?;
     }
     if wants("engines") {
-        for package in ["paths", "commit", "ledger", "contract", "analysis"] {
+        for package in ["paths", "documents", "ledger", "contract", "analysis"] {
             let package = format!("probity-{package}");
             cargo(&package, &["bench", "--quiet", "--package", &package], &[])?;
         }
     }
     if wants("ledger") {
-        cargo("ledger", &["bench", "--quiet", "--package", "probity-control", "--bench", "ledger"], &[])?;
+        cargo("ledger", &["bench", "--quiet", "--package", "probity-knowledge", "--bench", "ledger"], &[])?;
     }
     if which.contains(&"large") {
         cargo("growth", &["bench", "--quiet", "--package", "probity-snapshot", "--bench", "growth"], &[])?;

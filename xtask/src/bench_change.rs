@@ -328,5 +328,5 @@ fn sources(root: &Path) -> Result<Vec<String>, String> {
 
 /// Claims a second of processes that contend for one path.
 pub fn registry() -> Chore {
-    cargo("registry", &["bench", "--quiet", "--package", "probity-control", "--bench", "registry"], &[])
+    cargo("registry", &["bench", "--quiet", "--package", "probity-changes", "--bench", "registry"], &[])
 }

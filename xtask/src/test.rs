@@ -99,7 +99,7 @@ pub fn kill_registry() -> Chore {
 
 fn registry(name: &str, tests: &str, setting: (&str, &str)) -> Chore {
     let arguments =
-        ["test", "--release", "--package", "probity-control", "--lib", tests, "--", "--nocapture"];
+        ["test", "--release", "--package", "probity-changes", "--lib", tests, "--", "--nocapture"];
     cargo(name, &arguments, &[setting])
 }
 
@@ -107,16 +107,7 @@ fn registry(name: &str, tests: &str, setting: (&str, &str)) -> Chore {
 pub fn kill_ledger() -> Chore {
     cargo(
         "kills of proposals",
-        &[
-            "test",
-            "--package",
-            "probity",
-            "--test",
-            "end_to_end",
-            "ledger::a_kill",
-            "--",
-            "--nocapture",
-        ],
+        &["test", "--package", "probity", "--test", "end_to_end", "ledger::a_kill", "--", "--nocapture"],
         &[("PROBITY_KILLS", "200")],
     )
 }

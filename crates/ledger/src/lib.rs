@@ -52,8 +52,6 @@ mod query;
 mod read;
 mod reconcile;
 mod record;
-#[cfg(test)]
-mod requirements;
 mod scoreboard;
 mod sources;
 mod statements;

@@ -1,10 +1,10 @@
 //! One call of a tool: what it was given, and how it tells its caller how far it is.
 
 use probity_api::Answer as _;
-use probity_control::progress::Progress;
-use probity_control::registry::KeptHandle;
-use probity_control::{Fault, Workspace};
+use probity_changes::registry::KeptHandle;
 use probity_intents::IntentId;
+use probity_workspace::progress::Progress;
+use probity_workspace::{Fault, Workspace};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;

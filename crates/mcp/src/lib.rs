@@ -1,9 +1,9 @@
 //! The MCP server: what the command line can do, for agents. A surface: it holds no rule, keeps no state between two
-//! calls, and answers with the documents of `control`.
+//! calls, and answers with the documents of the services.
 //!
 //! Owns: the tools and resources that agents see, and the two transports.
 //! May use: api, contract, control, core, documents, intents, ledger, paths, policy.
-//! Must not know: any rule: an answer is a function of `control`.
+//! Must not know: any rule: an answer is a function of a service.
 //!
 //! * [`serve_stdio`]: one agent starts the server and speaks to it through its pipes.
 //! * [`serve_http`]: several agents share a server on this machine, each with the token.

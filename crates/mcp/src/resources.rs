@@ -1,10 +1,11 @@
 //! Resources: runs, receipts and evidence that an agent, or the person behind it, may want to read in full.
 
 use probity_api::Answer as _;
-use probity_control::analyze::{self, FindingLimits};
-use probity_control::contract::receipts::Receipts;
-use probity_control::runs::Runs;
-use probity_control::{Fault, Workspace, bundles};
+use probity_quality::analyze::{self, FindingLimits};
+use probity_quality::contract::receipts::Receipts;
+use probity_quality::runs::Runs;
+use probity_runner::bundles;
+use probity_workspace::{Fault, Workspace};
 use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use std::path::Path;
 

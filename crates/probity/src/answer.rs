@@ -1,7 +1,7 @@
 //! What a command ends with: one JSON document, and an exit code.
 
 use probity_api::ExitCode;
-use probity_control::Fault;
+use probity_workspace::Fault;
 use serde_json::Value;
 
 /// A command's answer for programs. What people are told has been written on the way.

@@ -1,4 +1,4 @@
-//! The binary: reads the command line, asks `control`, and says what it answered. No rule lives here.
+//! The binary: reads the command line, asks a service, and says what it answered. No rule lives here.
 
 mod answer;
 mod cli;
@@ -14,7 +14,7 @@ use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use cli::{Cli, Command};
 use probity_api::ExitCode;
-use probity_control::{Fault, Workspace};
+use probity_workspace::{Fault, Workspace};
 use std::path::{Path, PathBuf};
 
 #[global_allocator]

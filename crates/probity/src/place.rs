@@ -2,9 +2,9 @@
 
 use crate::cli::Selection;
 use crate::ui;
-use probity_control::{Fault, Workspace};
 use probity_core::bytes::shell_word;
 use probity_paths::{TypedPathError, WorkingDirectory};
+use probity_workspace::{Fault, Workspace};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -91,8 +91,8 @@ pub(crate) fn path(workspace: &Workspace, typed: &OsStr) -> Result<Vec<u8>, Faul
 pub(crate) fn selection(
     workspace: &Workspace,
     typed: Selection,
-) -> Result<probity_control::selection::Selection, Fault> {
-    Ok(probity_control::selection::Selection {
+) -> Result<probity_workspace::selection::Selection, Fault> {
+    Ok(probity_workspace::selection::Selection {
         scope: patterns(workspace, &typed.scope)?,
         changed: paths(workspace, &typed.changed)?,
         packs: typed.pack,

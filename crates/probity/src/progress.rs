@@ -2,9 +2,9 @@
 //! gate that starts or ends, and one now and then. Nothing is shown in the first second, and nothing while no phase goes on: the governed command has the terminal to
 //! itself.
 
-use probity_control::progress::PhaseProgress;
-use probity_control::progress::Progress;
-use probity_control::{Fault, ProgressMeter};
+use probity_workspace::progress::PhaseProgress;
+use probity_workspace::progress::Progress;
+use probity_workspace::{Fault, ProgressMeter};
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};

@@ -20,18 +20,18 @@ const BUSY: Duration = Duration::from_secs(10);
 const LEAST_BYTES: u64 = 512;
 
 /// What a kind of database is made of.
-pub(crate) struct Form {
+pub struct Form {
     /// Marks a database as one of this kind.
-    pub(crate) application: i64,
+    pub application: i64,
     /// What it is called.
-    pub(crate) what: &'static str,
+    pub what: &'static str,
     /// What brings a database from one version to the next. The version is the number of those that were carried out.
-    pub(crate) migrations: &'static [&'static str],
+    pub migrations: &'static [&'static str],
 }
 
 impl Form {
     /// Opens the database at `path`, and makes it if there is none.
-    pub(crate) fn open_or_create(&self, path: &Path) -> Result<Connection, StoreError> {
+    pub fn open_or_create(&self, path: &Path) -> Result<Connection, StoreError> {
         let folder = durable::folder(path);
         durable::create_dir(folder)?;
         local::check(folder)?;
@@ -42,7 +42,7 @@ impl Form {
     }
 
     /// Opens the database at `path`, which must be there.
-    pub(crate) fn open(&self, path: &Path) -> Result<Connection, StoreError> {
+    pub fn open(&self, path: &Path) -> Result<Connection, StoreError> {
         let mut connection = connect(path)?;
         if self.check(&connection, path)? < self.version() {
             let _turn = turn(path)?;
@@ -110,7 +110,7 @@ impl Form {
 }
 
 /// Reads the whole database and says if any of it is damaged. Takes time in proportion to its size.
-pub(crate) fn check_pages(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+pub fn check_pages(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let mut found = Vec::new();
     let read = connection
         .pragma_query(None, "integrity_check", |row| row.get(0).map(|line: String| found.push(line)));
@@ -122,7 +122,7 @@ pub(crate) fn check_pages(connection: &Connection, path: &Path) -> Result<(), St
 }
 
 /// Waits for this process's turn to write.
-pub(crate) fn turn(path: &Path) -> Result<Lock, StoreError> {
+pub fn turn(path: &Path) -> Result<Lock, StoreError> {
     let lock = path.with_extension("lock");
     Lock::take_within(&lock, TURN).map_err(|error| match error {
         LockError::Held { holder } => StoreError::Busy { path: path.to_owned(), holder },
@@ -130,7 +130,8 @@ pub(crate) fn turn(path: &Path) -> Result<Lock, StoreError> {
     })
 }
 
-pub(crate) fn is_there(path: &Path) -> Result<bool, StoreError> {
+/// Whether there is something at `path`.
+pub fn is_there(path: &Path) -> Result<bool, StoreError> {
     match std::fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
@@ -160,7 +161,7 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// Brings a database up to date, all of it or nothing. Another process may have done so meanwhile.
-pub(crate) fn migrate(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
+pub fn migrate(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
     for migration in migrations.iter().skip(usize::try_from(version).unwrap_or(0)) {

@@ -1,13 +1,11 @@
 //! Probity's own files on disk, its store, and what can be relied on about them.
 //!
-//! Owns: the state directory, locks, durable writes, the journal, objects, the database.
-//! May use: core, documents.
+//! Owns: locks, durable writes, the journal, objects, the database.
+//! May use: core.
 //! Must not know: what a run, a scope or a bundle proves.
 //!
 //! * [`ports`]: the four things that the rules ask of a database; [`memory`] and [`sqlite`] are its engines, and
 //!   [`conformance`] holds every engine to the same promises.
-//! * [`commits`]: the storage of typed documents and their history, in a file of its own.
-//! * [`State`]: where everything lies, for one repository and all of its worktrees.
 //! * [`Objects`]: content-addressed bytes (before-images, runs). What is read back is checked against its digest.
 //! * [`Lock`]: held by at most one living process; the system frees it when the process dies.
 //! * [`Chain`]: the head of the evidence chain, moved only by compare-and-set.
@@ -18,9 +16,8 @@
 
 pub mod boot;
 mod chain;
-pub mod commits;
 pub mod conformance;
-mod database;
+pub mod database;
 pub mod durable;
 pub mod journal;
 mod local;
@@ -29,13 +26,11 @@ pub mod memory;
 mod objects;
 pub mod ports;
 pub mod sqlite;
-mod state;
 
 pub use chain::{Chain, Link};
 pub use journal::{Journal, Position, Torn, Writer};
 pub use lock::{Lock, LockError};
 pub use objects::Objects;
-pub use state::{DATABASE, HANDLES, OpenRun, State, tree_key};
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -108,12 +103,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+    /// What the system said about `path`.
+    pub fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, source }
     }
 
-    fn engine(path: &Path) -> impl FnOnce(rusqlite::Error) -> Self {
+    /// What the engine said about the database at `path`.
+    pub fn engine(path: &Path) -> impl FnOnce(rusqlite::Error) -> Self {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         let path = path.to_owned();
         move |error| match error.sqlite_error_code() {

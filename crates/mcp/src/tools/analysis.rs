@@ -3,10 +3,10 @@
 use super::{Effect, Tool};
 use crate::call::Call;
 use probity_api::Answer;
-use probity_control::Fault;
-use probity_control::analyze::{
+use probity_quality::analyze::{
     self, AnalyzeOptions, AnalyzeRequest, FindingLimits, ReportFiles, analyze_tree,
 };
+use probity_workspace::Fault;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

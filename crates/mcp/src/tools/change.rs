@@ -5,16 +5,15 @@ use super::{Effect, Tool};
 use crate::call::Call;
 use probity_api::Answer;
 use probity_api::change::{DetailLevel, FinishRequest, PromoteRequest, StartRequest};
-use probity_contract::claims::Claim;
-use probity_control::change;
-use probity_control::registry::{
+use probity_changes::registry::{
     Caller, Credentials, Handle, Handles, KeptHandle, Label, RETENTION_SECONDS, Shell, TreeFacts, admin,
 };
-use probity_control::{Fault, Workspace};
+use probity_contract::claims::Claim;
 use probity_core::Reason;
 use probity_intents::IntentId;
 use probity_intents::registry::{Action, Change};
 use probity_intents::start::DirtyScopePolicy;
+use probity_workspace::{Fault, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -51,7 +50,7 @@ fn start(call: &Call, args: CallerArguments<StartRequest>) -> Result<Value, Faul
     let workspace = call.workspace(args.root.as_deref())?;
     let caller = credentials(call, args.owner.as_deref(), args.agent)?.caller();
     let progress = |step| call.analysis_step(step);
-    let mut answer = change::start(&workspace, &caller, &args.request, &progress)?;
+    let mut answer = probity_changes::start(&workspace, &caller, &args.request, &progress)?;
     if let Some(intent_id) = &answer.intent_id {
         remember(call, &caller, intent_id.clone());
     }
@@ -64,7 +63,7 @@ fn finish(call: &Call, args: CallerArguments<FinishRequest>) -> Result<Value, Fa
     let shell = Shell::open(&workspace)?;
     let caller = caller_for(call, &shell, &args.request.intent_id, args.owner.as_deref(), args.agent)?;
     let progress = |step| call.analysis_step(step);
-    Ok(change::finish(&workspace, &caller, &args.request, &progress)?.to_document())
+    Ok(probity_changes::finish(&workspace, &caller, &args.request, &progress)?.to_document())
 }
 
 probity_core::word_enum! {
@@ -131,14 +130,16 @@ fn manage(call: &Call, args: CallerArguments<IntentRequest>) -> Result<Value, Fa
     let action = match request.action {
         IntentAction::List => return Ok(shell.list(&workspace, &caller, false)?.to_document()),
         IntentAction::Get => return Ok(shell.show(&workspace, &caller, &named()?)?.to_document()),
-        IntentAction::Status => return Ok(change::status(&workspace, &caller)?.to_document()),
+        IntentAction::Status => return Ok(probity_changes::status(&workspace, &caller)?.to_document()),
         IntentAction::Promote => return promote(call, &workspace, &caller, named()?, &request),
         IntentAction::Amend => {
             let why = request.why.as_deref().ok_or_else(|| usage("amend needs why"))?;
             let bytes = |texts: &[String]| texts.iter().map(|text| text.clone().into_bytes()).collect();
             let (files, related): (Vec<_>, Vec<_>) =
                 (bytes(&request.allowed_files), bytes(&request.allowed_related));
-            return Ok(change::amend(&workspace, &caller, &named()?, &files, &related, why)?.to_document());
+            return Ok(
+                probity_changes::amend(&workspace, &caller, &named()?, &files, &related, why)?.to_document()
+            );
         }
         IntentAction::Renew => Action::Renew {
             intent_id: resolved()?,
@@ -181,10 +182,10 @@ fn promote(
     };
     let progress = |step| call.analysis_step(step);
     let mut answer = match asked.wait_seconds {
-        None => change::promote(workspace, caller, &request, &progress)?,
+        None => probity_changes::promote(workspace, caller, &request, &progress)?,
         Some(seconds) => {
             let patience = Duration::from_secs(seconds);
-            change::promote_when_free(workspace, caller, &request, patience, &progress)?
+            probity_changes::promote_when_free(workspace, caller, &request, patience, &progress)?
         }
     };
     answer.owner = Some(caller.handle.secret().to_owned());

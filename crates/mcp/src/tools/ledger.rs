@@ -3,9 +3,9 @@
 use super::change::usage;
 use super::{Effect, Tool, shortened};
 use crate::call::Call;
-use probity_control::Fault;
-use probity_control::ledger::{self, ExportRequest, Filter, ProposeRequest};
+use probity_knowledge::ledger::{self, ExportRequest, Filter, ProposeRequest};
 use probity_ledger::{ItemKind, Status};
+use probity_workspace::Fault;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

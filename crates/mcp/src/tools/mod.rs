@@ -8,8 +8,8 @@ mod ledger;
 mod merge;
 
 use crate::call::{Answered, Call, Cancelled};
-use probity_control::Fault;
 use probity_core::Reason;
+use probity_workspace::Fault;
 use rmcp::model::{JsonObject, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;

@@ -4,12 +4,12 @@ use crate::answer::Answer;
 use crate::commands::identity::Identity;
 use crate::commands::run::ways_forward;
 use crate::{place, ui};
-use probity_control::amend::{AmendmentEffect, amend as widen};
-use probity_control::{Fault, Workspace};
 use probity_core::bytes::escape;
 use probity_evidence::Globs;
 use probity_evidence::Manifest;
 use probity_paths::RepoPath;
+use probity_runner::amend::{AmendmentEffect, amend as widen};
+use probity_workspace::{Fault, Workspace};
 use std::ffi::OsString;
 
 /// Widens a scope on the record.
@@ -21,7 +21,7 @@ pub(crate) fn amend(
     why: &str,
     identity: &Identity,
 ) -> Result<Answer, Fault> {
-    let by = by.unwrap_or_else(probity_control::user);
+    let by = by.unwrap_or_else(probity_workspace::user);
     let patterns = place::patterns(workspace, add)?;
     let shown: Vec<String> = patterns.iter().map(|pattern| escape(pattern)).collect();
     let added = format!("{}{}", shown.join("  "), place::typed_remark(workspace, add));

@@ -5,8 +5,8 @@ use crate::ui;
 use probity_api::ExitCode;
 use probity_api::govern::tools::{ConformanceCase, ConformanceReport};
 use probity_conformance::Kind;
-use probity_control::Fault;
 use probity_core::Reason;
+use probity_workspace::Fault;
 use std::path::PathBuf;
 
 /// Every kind of vector that this program knows.

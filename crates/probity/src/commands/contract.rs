@@ -11,11 +11,11 @@ use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, Gate
 use probity_contract::outputs::{self, Review};
 use probity_contract::receipt::DeltaEntry;
 use probity_contract::{CheckOutcome, CheckResult, ContractReason, ContractStatus};
-use probity_control::contract::present::{self, Against, Options};
-use probity_control::contract::{self as patch, ContractVerification, GateChoice, Verified};
-use probity_control::{Fault, Workspace};
 use probity_paths::RepoPath;
 use probity_policy::{Severity, StrictnessProfile};
+use probity_quality::contract::present::{self, Against, Options};
+use probity_quality::contract::{self as patch, ContractVerification, GateChoice, Verified};
+use probity_workspace::{Fault, Workspace};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -6,11 +6,11 @@ use crate::progress::meter;
 use crate::ui;
 use probity_api::ExitCode;
 use probity_api::govern::evidence::{EvidenceChain, RunRevert};
-use probity_control::bundles::{self, ListedBundle};
-use probity_control::prune::{self, BundleRetention};
-use probity_control::{Fault, Workspace};
 use probity_core::Reason;
 use probity_evidence::{Check, CheckStatus, Details, Status, StoredManifest, Trust, Verdict};
+use probity_runner::bundles::{self, ListedBundle};
+use probity_runner::prune::{self, BundleRetention};
+use probity_workspace::{Fault, Workspace};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -186,7 +186,7 @@ fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<Answer, Fault> {
         Some(file) => bundles::trust(Some(file))?,
         None => bundles::own_trust(workspace)?,
     };
-    let answer = probity_control::chain::check(workspace, &trust)?.answer();
+    let answer = probity_runner::chain::check(workspace, &trust)?.answer();
     show_chain(&answer);
     Ok(Answer::of(answer.outcome.into(), &answer))
 }
@@ -212,7 +212,7 @@ fn show_chain(answer: &EvidenceChain) {
 }
 
 fn export(workspace: &Workspace, run: &str, format: ExportFormat) -> Result<Answer, Fault> {
-    let answer = probity_control::export::export(workspace, run, format == ExportFormat::Dsse)?;
+    let answer = probity_runner::export::export(workspace, run, format == ExportFormat::Dsse)?;
     ui::print(String::from_utf8_lossy(&probity_core::json::canonical(&answer.attestation)));
     Ok(Answer::of(ExitCode::Ok, &answer))
 }

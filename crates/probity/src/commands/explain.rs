@@ -6,7 +6,7 @@ use probity_api::ExitCode;
 use probity_api::govern::path::{
     JudgedBecause, OutputRule, PathExplanation, PathKind, PathStanding, ProtectionRule,
 };
-use probity_control::{Fault, Workspace};
+use probity_workspace::{Fault, Workspace};
 use std::ffi::OsStr;
 
 /// Explains a code or a path.
@@ -15,7 +15,7 @@ pub(crate) fn explain(
     what: &OsStr,
     run: &str,
 ) -> Result<Answer, Fault> {
-    let codes = what.to_str().map(probity_control::explain::codes).transpose()?.unwrap_or_default();
+    let codes = what.to_str().map(probity_runner::explain::codes).transpose()?.unwrap_or_default();
     if let Some(answer) = probity_api::explain::CodeExplanation::new(&codes) {
         for code in &codes {
             ui::print(format_args!(
@@ -29,7 +29,7 @@ pub(crate) fn explain(
         return Ok(Answer::of(ExitCode::Ok, &answer));
     }
     let workspace = workspace()?;
-    let story = probity_control::explain::path(&workspace, run, &place::path(&workspace, what)?)?;
+    let story = probity_runner::explain::path(&workspace, run, &place::path(&workspace, what)?)?;
     ui::print(ui::bold(&story.path));
     for sentence in sentences(&story.now) {
         ui::print(format_args!("  {sentence}"));

@@ -1,9 +1,9 @@
 //! Who asks: the handle that the first start answered, the name that people see, and the process that means life.
 
 use clap::Args;
-use probity_control::registry::{Caller, Credentials, Handle, Handles, Label, Shell};
-use probity_control::{Fault, Workspace};
+use probity_changes::registry::{Caller, Credentials, Handle, Handles, Label, Shell};
 use probity_intents::{IntentId, Owner};
+use probity_workspace::{Fault, Workspace};
 
 /// Who asks.
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ impl Identity {
     pub(crate) fn credentials(&self) -> Result<Credentials, Fault> {
         Ok(Credentials {
             handle: self.owner.as_deref().map(Handle::parse).transpose()?,
-            label: self.agent.clone().map_or_else(|| Label::Assumed(probity_control::user()), Label::Given),
+            label: self.agent.clone().map_or_else(|| Label::Assumed(probity_workspace::user()), Label::Given),
             pid: self.agent_pid,
         })
     }

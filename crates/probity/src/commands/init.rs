@@ -4,9 +4,9 @@ use crate::answer::Answer;
 use crate::ui;
 use probity_api::ExitCode;
 use probity_api::govern::setup::{AgentFileChange, AgentFileChangeKind, CodingAgent};
-use probity_control::agents::{RegistrationWish, register};
-use probity_control::init::{ProposedPolicy, propose, write};
-use probity_control::{Fault, Workspace};
+use probity_changes::agents::{RegistrationWish, register};
+use probity_runner::init::{ProposedPolicy, propose, write};
+use probity_workspace::{Fault, Workspace};
 
 /// Writes a policy that fits the tree.
 pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<Answer, Fault> {

@@ -7,14 +7,14 @@ use crate::ui;
 use clap::{Args, Subcommand};
 use probity_api::ExitCode;
 use probity_api::change::{IntentView, ResetAction};
-use probity_control::registry::view::time;
-use probity_control::registry::{
+use probity_changes::registry::view::time;
+use probity_changes::registry::{
     Caller, Done, Handles, KeptHandle, RETENTION_SECONDS, Shell, TreeFacts, admin, audit,
 };
-use probity_control::{Fault, Workspace};
 use probity_core::words::short_id;
 use probity_intents::registry::{Action, Change, Event};
 use probity_intents::{IntentId, Ownership, Status};
+use probity_workspace::{Fault, Workspace};
 
 /// The most events that one answer holds.
 const MAX_EVENTS: usize = 10_000;

@@ -10,8 +10,8 @@ mod table;
 pub(crate) use args::LedgerCommand;
 
 use crate::answer::Answer;
-use probity_control::ledger::MergeRequest;
-use probity_control::{Fault, Workspace};
+use probity_knowledge::ledger::MergeRequest;
+use probity_workspace::{Fault, Workspace};
 
 /// Answers a question to the ledger, or gives it something.
 pub(crate) fn ledger(workspace: &Workspace, command: LedgerCommand) -> Result<Answer, Fault> {
@@ -30,7 +30,7 @@ pub(crate) fn ledger(workspace: &Workspace, command: LedgerCommand) -> Result<An
         LedgerCommand::Export(arguments) => ask::export(workspace, arguments),
         LedgerCommand::Merge { stream: None, .. } => merge::list(workspace),
         LedgerCommand::Merge { stream: Some(stream), resolve, by, dry_run } => {
-            let by = by.unwrap_or_else(probity_control::user);
+            let by = by.unwrap_or_else(probity_workspace::user);
             let choices = resolve.into_iter().collect();
             merge::merge(workspace, &MergeRequest { stream, by, choices, dry_run })
         }

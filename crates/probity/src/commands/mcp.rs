@@ -4,8 +4,8 @@ use crate::answer::Answer;
 use crate::ui;
 use probity_api::ExitCode;
 use probity_api::govern::tools::{McpServerEnd, McpServerStatus, McpToolList};
-use probity_control::{Fault, Workspace};
 use probity_mcp::ServeError;
+use probity_workspace::{Fault, Workspace};
 use serde_json::Value;
 
 /// The variable that may hold the token, so that it stands in no list of processes.
@@ -49,7 +49,7 @@ fn serve_http(workspace: &Workspace, port: u16) -> Result<Result<(), ServeError>
     let is_new = given.is_none();
     let token = match given {
         Some(token) => token,
-        None => probity_control::keys::random_token()?,
+        None => probity_runner::keys::random_token()?,
     };
     Ok(probity_mcp::serve_http(&workspace.root, port, &token, |at| {
         ui::row("serving", format_args!("http://{}/mcp", at.address));

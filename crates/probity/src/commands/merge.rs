@@ -6,10 +6,10 @@ use crate::{review, ui};
 use clap::{Args, Subcommand, ValueEnum};
 use probity_api::ExitCode;
 use probity_api::merges::{DecisionEntry, MergeHeadsAnswer};
-use probity_control::commits::merge::{self, Analyzed, ReconcileRequest, Reconciled, Which};
-use probity_control::commits::{CommitStore, op_text, short};
-use probity_control::{Fault, Workspace};
+use probity_document_store::merge::{self, Analyzed, ReconcileRequest, Reconciled, Which};
+use probity_document_store::{CommitStore, op_text, short};
 use probity_documents::{Chosen, Decision};
+use probity_workspace::{Fault, Workspace};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 

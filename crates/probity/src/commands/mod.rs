@@ -1,4 +1,4 @@
-//! One module a command: what it asks `control`, and how the answer is shown.
+//! One module a command: what it asks a service, and how the answer is shown.
 
 pub(crate) mod amend;
 pub(crate) mod analysis;

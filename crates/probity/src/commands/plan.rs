@@ -4,9 +4,9 @@ use crate::answer::Answer;
 use crate::cli::Selection;
 use crate::{place, ui};
 use probity_api::ExitCode;
-use probity_control::planning::{self, ProposedPlan};
-use probity_control::{Fault, Workspace};
 use probity_core::bytes::escape;
+use probity_runner::planning::{self, ProposedPlan};
+use probity_workspace::{Fault, Workspace};
 use std::ffi::OsString;
 
 /// More exempt patterns than this are only counted: they stand in the policy.

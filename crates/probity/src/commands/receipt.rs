@@ -5,9 +5,9 @@ use crate::ui;
 use clap::Subcommand;
 use probity_api::ExitCode;
 use probity_api::quality::{ReceiptCheckStatus, ReceiptOutcome};
-use probity_control::bundles;
-use probity_control::contract::receipts::{self, Receipts};
-use probity_control::{Fault, Workspace};
+use probity_quality::contract::receipts::{self, Receipts};
+use probity_runner::bundles;
+use probity_workspace::{Fault, Workspace};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Subcommand)]

@@ -3,10 +3,10 @@
 use crate::answer::Answer;
 use crate::{place, ui};
 use probity_api::govern::revert::{RevertAction, StagedChanges};
-use probity_control::revert::revert as undo;
-use probity_control::{Fault, Workspace};
 use probity_core::Reason;
 use probity_paths::RepoPath;
+use probity_runner::revert::revert as undo;
+use probity_workspace::{Fault, Workspace};
 use std::ffi::OsString;
 
 /// So many paths are listed one by one.

@@ -1,15 +1,15 @@
 //! The review in a terminal: conflicts, four values side by side, choose, see what will be written, write.
 //!
 //! [`screen`] is the state and what keys do to it; [`draw`] shows it. This file joins them with a real terminal and
-//! with `control`, which decides and writes.
+//! with the document store, which decides and writes.
 
 mod draw;
 mod screen;
 
-use probity_control::Fault;
-use probity_control::commits::merge::{Analyzed, ReconcileRequest, Reconciled, reconcile};
-use probity_control::commits::{CommitStore, op_text};
+use probity_document_store::merge::{Analyzed, ReconcileRequest, Reconciled, reconcile};
+use probity_document_store::{CommitStore, op_text};
 use probity_documents::{Side, Verdict, path_text};
+use probity_workspace::Fault;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use screen::{Effect, Item, Key, Screen};
 use serde_json::json;
@@ -50,7 +50,7 @@ pub(crate) fn review(
 
 fn screen_of(found: &Analyzed) -> Screen {
     let analysis = &found.analysis;
-    let short = |id| probity_control::commits::short(&id);
+    let short = |id| probity_document_store::short(&id);
     let title = format!(
         "merge {} = {} + {}",
         short(analysis.merge()),

@@ -6,8 +6,8 @@ use crate::ui;
 use clap::Subcommand;
 use probity_api::ExitCode;
 use probity_api::quality::BaselineAnswer;
-use probity_control::analyze::{BASELINE_FILE, BaselineCapture};
-use probity_control::{Fault, Workspace};
+use probity_quality::analyze::{BASELINE_FILE, BaselineCapture};
+use probity_workspace::{Fault, Workspace};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BaselineCommand {
@@ -32,11 +32,11 @@ pub(crate) enum BaselineCommand {
 pub(crate) fn baseline(workspace: &Workspace, command: BaselineCommand) -> Result<Answer, Fault> {
     let capture = match command {
         BaselineCommand::Capture { why, by } => {
-            Some(BaselineCapture { by: by.unwrap_or_else(probity_control::user), why })
+            Some(BaselineCapture { by: by.unwrap_or_else(probity_workspace::user), why })
         }
         BaselineCommand::Show => None,
     };
-    let answer = watched(|watch| probity_control::analyze::baseline(workspace, capture.as_ref(), watch))?;
+    let answer = watched(|watch| probity_quality::analyze::baseline(workspace, capture.as_ref(), watch))?;
     show(&answer, capture.is_some());
     let exit_code = if answer.reason.is_some() { ExitCode::Failed } else { ExitCode::Ok };
     Ok(Answer::of(exit_code, &answer))

@@ -4,11 +4,11 @@ use super::watched;
 use crate::answer::Answer;
 use crate::ui;
 use probity_api::ExitCode;
-use probity_control::{Fault, Workspace};
+use probity_workspace::{Fault, Workspace};
 
 /// Shows who would notice a change of `files`.
 pub(crate) fn blast(workspace: &Workspace, files: &[Vec<u8>]) -> Result<Answer, Fault> {
-    let blast = watched(|watch| probity_control::analyze::blast_radius(workspace, files, watch))?;
+    let blast = watched(|watch| probity_quality::analyze::blast_radius(workspace, files, watch))?;
     let lists = [
         ("direct", &blast.direct_dependents),
         ("transitive", &blast.transitive_dependents),

@@ -14,10 +14,10 @@ use clap::{Args, Subcommand};
 use probity_analysis::ReportKind;
 use probity_api::ExitCode;
 use probity_api::quality::{BaselineStatus, BaselineSummary};
-use probity_control::analyze::{
+use probity_quality::analyze::{
     AnalyzeOptions, AnalyzeRequest, FindingLimits, OtherReport, ReportFiles, TreeAnalysis, analyze_tree,
 };
-use probity_control::{Fault, Workspace};
+use probity_workspace::{Fault, Workspace};
 use std::ffi::OsString;
 use std::path::PathBuf;
 

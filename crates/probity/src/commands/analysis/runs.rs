@@ -5,9 +5,9 @@ use crate::answer::Answer;
 use crate::ui;
 use clap::Subcommand;
 use probity_api::ExitCode;
-use probity_control::analyze::{self, FindingLimits};
-use probity_control::runs::KEPT;
-use probity_control::{Fault, Workspace};
+use probity_quality::analyze::{self, FindingLimits};
+use probity_quality::runs::KEPT;
+use probity_workspace::{Fault, Workspace};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {

@@ -4,7 +4,7 @@ use super::on_baseline;
 use crate::ui;
 use probity_analysis::{Finding, GateReport, Incomparable, Note, Run, Severity, Verdict};
 use probity_api::quality::{AnalyzeAnswer, FileSummary, HealthSummary, HotSpot, RunComparison, RunSummary};
-use probity_control::analyze::answers;
+use probity_quality::analyze::answers;
 
 /// How many findings and files a summary shows.
 const MAX_SHOWN: usize = 10;

@@ -13,12 +13,11 @@ use probity_api::change::{
 };
 use probity_contract::ContractStatus;
 use probity_contract::claims::Claim;
-use probity_control::change;
-use probity_control::{Fault, Workspace};
 use probity_intents::Entry;
 use probity_intents::hygiene::DirtyStatus;
 use probity_paths::RepoPath;
 use probity_policy::StrictnessProfile;
+use probity_workspace::{Fault, Workspace};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
@@ -124,7 +123,7 @@ pub(crate) fn finish(workspace: &Workspace, args: FinishArgs) -> Result<Answer, 
         detail_level: args.detail_level,
         ..FinishRequest::new(intent_id)
     };
-    let answer = watched(|watch| change::finish(workspace, &caller, &request, watch))?;
+    let answer = watched(|watch| probity_changes::finish(workspace, &caller, &request, watch))?;
     show_finish(&answer);
     Ok(Answer::of(answer.exit_code(), &answer))
 }

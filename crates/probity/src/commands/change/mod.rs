@@ -15,7 +15,7 @@ use super::identity::Identity;
 use crate::answer::Answer;
 use crate::{place, ui};
 use probity_api::ExitCode;
-use probity_control::{Fault, Workspace, change};
+use probity_workspace::{Fault, Workspace};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 pub(crate) use words::{ownership, seconds, show_notices};
@@ -31,7 +31,7 @@ pub(crate) fn amend(
 ) -> Result<Answer, Fault> {
     let caller = identity.caller_for_name(workspace, intent_id)?;
     let (add, related) = (place::paths(workspace, add)?, place::paths(workspace, related)?);
-    let answer = change::amend(workspace, &caller, intent_id, &add, &related, why)?;
+    let answer = probity_changes::amend(workspace, &caller, intent_id, &add, &related, why)?;
     ui::print(format_args!(
         "{} {}",
         ui::good("amended"),

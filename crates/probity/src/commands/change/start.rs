@@ -7,13 +7,12 @@ use crate::commands::identity::Identity;
 use crate::{place, ui};
 use clap::Args;
 use probity_api::change::{DetailLevel, PromoteRequest, StartAnswer, StartObstacle, StartRequest};
-use probity_control::change;
-use probity_control::registry::Caller;
-use probity_control::{Fault, Workspace};
+use probity_changes::registry::Caller;
 use probity_intents::Entry;
 use probity_intents::registry::RefusalCode;
 use probity_intents::start::{DirtyScopePolicy, OnConflict, StartReason, StartStatus};
 use probity_policy::StrictnessProfile;
+use probity_workspace::{Fault, Workspace};
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -135,10 +134,10 @@ pub(crate) fn promote(workspace: &Workspace, args: &PromoteArgs, caller: &Caller
         detail_level: args.detail_level,
     };
     let answer = watched(|watch| match args.wait {
-        None => change::promote(workspace, caller, &request, watch),
+        None => probity_changes::promote(workspace, caller, &request, watch),
         Some(seconds) => {
             let patience = Duration::from_secs(seconds);
-            change::promote_when_free(workspace, caller, &request, patience, watch)
+            probity_changes::promote_when_free(workspace, caller, &request, patience, watch)
         }
     })?;
     show_start(&answer);
@@ -173,7 +172,7 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<Answer, Fa
         analyze: !args.no_analyze,
         detail_level: args.detail_level,
     };
-    let mut answer = watched(|watch| change::start(workspace, &caller, &request, watch))?;
+    let mut answer = watched(|watch| probity_changes::start(workspace, &caller, &request, watch))?;
     let queued = answer.intent_id.clone().filter(|_| answer.status == StartStatus::Queued);
     if let (Some(seconds), Some(intent_id)) = (args.wait, queued) {
         show_start(&answer);
@@ -185,7 +184,9 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<Answer, Fa
             detail_level: request.detail_level,
         };
         let patience = Duration::from_secs(seconds);
-        answer = watched(|watch| change::promote_when_free(workspace, &caller, &promote, patience, watch))?;
+        answer = watched(|watch| {
+            probity_changes::promote_when_free(workspace, &caller, &promote, patience, watch)
+        })?;
     }
     show_start(&answer);
     answer.owner = answer.intent_id.as_ref().and_then(|_| new_handle(&caller));

@@ -9,10 +9,10 @@ use crate::ui;
 use clap::Args;
 use probity_api::ExitCode;
 use probity_api::change::{CheckupStatus, DirtyGroup, DirtySummary, IntentLine, StatusAnswer};
-use probity_control::change::{self, Watch};
-use probity_control::{Fault, Workspace};
+use probity_changes::Watch;
 use probity_evidence::Globs;
 use probity_intents::{Entries, IntentId, Ownership, Status};
+use probity_workspace::{Fault, Workspace};
 use std::time::{Duration, Instant};
 
 /// Show who holds what, who waits, and the uncommitted changes
@@ -39,13 +39,13 @@ pub(crate) fn status(workspace: &Workspace, args: &StatusArgs) -> Result<Answer,
     let caller = args.identity.caller()?;
     // Before the first line is shown: a key that is pressed at once counts, too.
     let keyboard = if args.watch { Keyboard::open() } else { None };
-    let mut answer = change::status(workspace, &caller)?;
+    let mut answer = probity_changes::status(workspace, &caller)?;
     let screen = keyboard.is_some().then(Screen::open).flatten();
     show_again(screen.as_ref(), workspace, &answer);
     if args.watch {
         let mut watch = Watch::open(workspace)?;
         while ui::output_arrived() && !wait_for_news(&mut watch, keyboard.as_ref())? {
-            let now = change::status(workspace, &caller)?;
+            let now = probity_changes::status(workspace, &caller)?;
             let is_news = what_matters(&now) != what_matters(&answer);
             if screen.is_none() && is_news {
                 ui::print(ui::dim(SEPARATOR));
@@ -89,7 +89,7 @@ fn wait_for_news(watch: &mut Watch, keyboard: Option<&Keyboard>) -> Result<bool,
 
 /// Looks whether everything is there.
 pub(crate) fn doctor(workspace: &Workspace) -> Answer {
-    let answer = change::doctor(workspace);
+    let answer = probity_changes::doctor(workspace);
     for check in &answer.checks {
         let mark = match check.status {
             CheckupStatus::Ok => ui::good("ok"),

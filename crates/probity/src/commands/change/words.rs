@@ -2,7 +2,7 @@
 
 use crate::ui;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use probity_control::registry::view::time;
+use probity_changes::registry::view::time;
 use probity_core::codes::UnknownWord;
 use probity_intents::Ownership;
 use probity_intents::registry::{Closing, Notice, NoticeKind};

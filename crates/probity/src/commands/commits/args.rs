@@ -39,7 +39,7 @@ pub(crate) struct Signed {
     pub(crate) label: Option<String>,
 }
 
-impl From<Signed> for probity_control::commits::By {
+impl From<Signed> for probity_document_store::By {
     fn from(signed: Signed) -> Self {
         Self { author: signed.author, label: signed.label }
     }

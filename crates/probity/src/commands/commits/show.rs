@@ -6,8 +6,8 @@ use probity_api::documents::{
     CommitSummary, DocumentStateAnswer, DocumentTraceAnswer, StoreCheckAnswer, StoreSyncAnswer,
     TransferCounts,
 };
-use probity_control::commits::merge::Analyzed;
-use probity_control::commits::{op_text, short};
+use probity_document_store::merge::Analyzed;
+use probity_document_store::{op_text, short};
 use probity_documents::{Chosen, MergeConflict, Reading, Verdict, path_text};
 
 /// How much of a value one line shows.
@@ -163,7 +163,7 @@ pub(super) fn survey(answer: &StoreCheckAnswer) {
 /// One merge: what it joins, and what it lost.
 pub(super) fn merged(found: &Analyzed) {
     let analysis = &found.analysis;
-    let id = |id: probity_documents::CommitId| ui::code(probity_control::commits::short(&id));
+    let id = |id: probity_documents::CommitId| ui::code(probity_document_store::short(&id));
     let would = if found.written { "merge" } else { "would merge" };
     ui::print(format_args!(
         "{would} {} = {} + {}",
@@ -246,7 +246,7 @@ fn summary(found: &Analyzed) {
     }
     ui::print(format_args!("  {}, {} open", ui::count(n_conflicts, "conflict"), n_open));
     if n_open > 0 && found.written {
-        let id = probity_control::commits::short(&found.analysis.merge());
+        let id = probity_document_store::short(&found.analysis.merge());
         ui::row(
             "next",
             format_args!("`probity merge reconcile {id}` decides them; without it the merge stands as it is"),

@@ -1,7 +1,7 @@
 //! What can be said to `probity ledger`, and the help that goes with it.
 
 use clap::{Args, Subcommand, ValueEnum};
-use probity_control::ledger::Filter;
+use probity_knowledge::ledger::Filter;
 use probity_ledger::{ItemKind, Projection, Status};
 use std::path::PathBuf;
 

@@ -5,8 +5,8 @@ use super::give::{answer, show_list};
 use super::table;
 use crate::answer::Answer;
 use crate::ui;
-use probity_control::ledger::{self, ExportRequest, Filter, ItemList};
-use probity_control::{Fault, Workspace};
+use probity_knowledge::ledger::{self, ExportRequest, Filter, ItemList};
+use probity_workspace::{Fault, Workspace};
 use serde_json::Value;
 
 pub(super) fn show(workspace: &Workspace, filter: &Filter) -> Result<Answer, Fault> {

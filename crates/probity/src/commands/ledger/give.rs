@@ -5,9 +5,9 @@ use super::table;
 use crate::answer::Answer;
 use crate::ui;
 use probity_api::ExitCode;
-use probity_control::ledger::{self, IngestRequest, ModelUse, OutcomeView, ProposeRequest, TurnInput};
-use probity_control::{Fault, Workspace};
 use probity_core::Reason;
+use probity_knowledge::ledger::{self, IngestRequest, ModelUse, OutcomeView, ProposeRequest, TurnInput};
+use probity_workspace::{Fault, Workspace};
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::Path;
@@ -18,7 +18,7 @@ const MAX_INPUT_BYTES: u64 = 1 << 30;
 pub(super) fn propose(workspace: &Workspace, arguments: ProposeArgs) -> Result<Answer, Fault> {
     let bytes = read(&arguments.file)?;
     let mut request = request_of(&bytes)?;
-    request.author = arguments.author.unwrap_or_else(probity_control::user);
+    request.author = arguments.author.unwrap_or_else(probity_workspace::user);
     request.stream = arguments.stream;
     request.atomic |= arguments.atomic;
     request.dry_run = arguments.dry_run;
@@ -80,7 +80,7 @@ fn show_outcome(outcome: &OutcomeView, delta: &Value) {
 pub(super) fn ingest(workspace: &Workspace, arguments: IngestArgs) -> Result<Answer, Fault> {
     let mut request = IngestRequest {
         author: arguments.author,
-        user: arguments.user.unwrap_or_else(probity_control::user),
+        user: arguments.user.unwrap_or_else(probity_workspace::user),
         stream: arguments.stream,
         pending: arguments.pending,
         model: arguments.model.request()?,
@@ -158,7 +158,7 @@ pub(super) fn guard(
         (true, true) => Some(None),
         (true, false) => None,
     };
-    let guarded = ledger::guard(workspace, change, &by.unwrap_or_else(probity_control::user))?;
+    let guarded = ledger::guard(workspace, change, &by.unwrap_or_else(probity_workspace::user))?;
     match &guarded.guardians {
         None => ui::print("everyone may change hard constraints"),
         Some(names) => ui::print(format_args!("only {} may change hard constraints", names.join(", "))),
@@ -172,7 +172,7 @@ pub(super) fn cite(
     items: &[String],
     author: Option<String>,
 ) -> Result<Answer, Fault> {
-    let citations = ledger::cite(workspace, change, items, &author.unwrap_or_else(probity_control::user))?;
+    let citations = ledger::cite(workspace, change, items, &author.unwrap_or_else(probity_workspace::user))?;
     for citation in &citations {
         ui::print(format_args!("{} implements {}", citation.change, ui::bold(&citation.item)));
     }

@@ -3,8 +3,8 @@
 use crate::answer::Answer;
 use crate::ui;
 use probity_api::ExitCode;
-use probity_control::ledger::{self, MergeRequest};
-use probity_control::{Fault, Workspace};
+use probity_knowledge::ledger::{self, MergeRequest};
+use probity_workspace::{Fault, Workspace};
 use serde_json::json;
 
 pub(super) fn list(workspace: &Workspace) -> Result<Answer, Fault> {

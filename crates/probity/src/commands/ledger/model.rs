@@ -1,9 +1,9 @@
 //! Which model reads turns, as arguments.
 
 use clap::{Args, ValueEnum};
-use probity_control::Fault;
-use probity_control::ledger::{ModelAt, ModelRequest};
 use probity_core::Reason;
+use probity_knowledge::ledger::{ModelAt, ModelRequest};
+use probity_workspace::Fault;
 use std::ffi::OsString;
 use std::time::Duration;
 

@@ -3,11 +3,11 @@
 use super::time::{declaration, owner, workspace};
 use super::{Agent, is, verdict};
 use crate::repo::Repo;
-use probity_control::registry::{Host, Machine, Shell};
-use probity_control::runs::Runs;
+use probity_changes::registry::{Host, Machine, Shell};
 use probity_core::Digest;
 use probity_intents::CommandId;
 use probity_intents::registry::{Change, Event};
+use probity_quality::runs::Runs;
 use probity_storage::ports::{Appended, Store};
 use serde_json::json;
 use std::collections::BTreeSet;

@@ -3,11 +3,11 @@
 
 use super::{Agent, is, verdict};
 use crate::repo::Repo;
-use probity_control::Workspace;
-use probity_control::registry::{Caller, Handle, Host, Machine, Shell, TreeFacts};
+use probity_changes::registry::{Caller, Handle, Host, Machine, Shell, TreeFacts};
 use probity_intents::registry::{Action, Base, Declaration};
 use probity_intents::start::{DirtyScopePolicy, OnConflict};
 use probity_intents::{Entry, IntentId, IntentScope, Owner, Probe, Timestamp};
+use probity_workspace::Workspace;
 use serde_json::json;
 use std::sync::Arc;
 

@@ -1,0 +1,190 @@
+//! Eight processes that contend for one path: how many claims a second, and is any of them granted twice?
+//!
+//! `cargo bench -p probity-control --bench registry [ROUNDS]`. Every claim and every release is one durable append. The
+//! parent starts itself again for each racer, waits for all, and then reads the log: grants and releases must alternate.
+//! Beside it, what the disk gives: as many processes that insert as many single rows into a plain table of `SQLite`, with
+//! the same durability.
+
+#![expect(clippy::print_stdout, reason = "a benchmark says what it measured")]
+
+use probity_changes::registry::{Shell, TreeFacts, audit};
+use probity_intents::registry::{Action, Base, Change, Declaration};
+use probity_intents::start::{DirtyScopePolicy, OnConflict};
+use probity_intents::{Entry, IntentId, IntentScope, Owner};
+use probity_workspace::{Fault, Workspace};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const RACERS: usize = 8;
+const ROUNDS: usize = 10_000;
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+fn main() -> Outcome {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["racer", folder, name, rounds] => race(Path::new(folder), name, rounds.parse()?),
+        ["writer", folder, name, rounds] => insert(Path::new(folder), name, rounds.parse()?),
+        [rounds] => measure(rounds.parse()?),
+        _ => measure(ROUNDS),
+    }
+}
+
+fn measure(rounds: usize) -> Outcome {
+    let dir = tempfile::tempdir()?;
+    let workspace = Workspace::find(Some(dir.path()), dir.path())?;
+    Shell::open(&workspace)?;
+    let took = together("racer", dir.path(), rounds / RACERS)?;
+    let n_claims = rounds / RACERS * RACERS;
+    let log = Log::read(&workspace, n_claims)?;
+    let doubled = log.n_doubled;
+    let a_second = |n: usize, took: Duration| n as u128 * 1000 / took.as_millis().max(1);
+    println!(
+        "{n_claims} claims of one path by {RACERS} processes: {} claims/s, {doubled} granted twice",
+        a_second(n_claims, took)
+    );
+    assert_eq!(doubled, 0, "a claim was granted while another held the path");
+    let (most, usual) = log.patience();
+    println!(
+        "when the quickest had its {} claims, the slowest had {}; between two claims of one there are {usual} of other racers \
+         at most in 95 %, {most} in all",
+        rounds / RACERS,
+        log.fewest(rounds / RACERS)
+    );
+    plain(&dir.path().join("plain.sqlite"))?.execute("CREATE TABLE row (name TEXT, value BLOB)", [])?;
+    let plainly = together("writer", dir.path(), 2 * rounds / RACERS)?;
+    println!(
+        "durable writes by {RACERS} processes: {}/s here, {}/s as plain inserts",
+        a_second(2 * n_claims, took),
+        a_second(2 * n_claims, plainly)
+    );
+    Ok(())
+}
+
+/// Starts as many processes as there are racers, and waits for all.
+fn together(part: &str, folder: &Path, rounds: usize) -> Result<Duration, Box<dyn std::error::Error>> {
+    let began = Instant::now();
+    let mut racers = Vec::new();
+    for racer in 0..RACERS {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg(part).arg(folder).arg(format!("{part}-{racer}"));
+        racers.push(command.arg(rounds.to_string()).stdin(Stdio::null()).spawn()?);
+    }
+    for mut racer in racers {
+        assert!(racer.wait()?.success(), "a {part} failed");
+    }
+    Ok(began.elapsed())
+}
+
+fn plain(path: &Path) -> rusqlite::Result<rusqlite::Connection> {
+    let connection = rusqlite::Connection::open(path)?;
+    connection.busy_timeout(Duration::from_mins(1))?;
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    Ok(connection)
+}
+
+/// Inserts the given number of rows of the size of an event, each in a transaction of its own.
+fn insert(folder: &Path, name: &str, rounds: usize) -> Outcome {
+    let connection = plain(&folder.join("plain.sqlite"))?;
+    let mut insert = connection.prepare("INSERT INTO row VALUES (?, ?)")?;
+    for _ in 0..rounds {
+        insert.execute((name, [7u8; 700].as_slice()))?;
+    }
+    Ok(())
+}
+
+/// What the log says of a race.
+#[derive(Default)]
+struct Log {
+    /// How often a path was granted while it was held.
+    n_doubled: usize,
+    /// Who was granted the path, one after the other.
+    winners: Vec<String>,
+}
+
+impl Log {
+    /// Reads it. Every claim and every release must be there.
+    fn read(workspace: &Workspace, n_claims: usize) -> Result<Self, Box<dyn std::error::Error>> {
+        let (mut log, mut holder, mut seen) = (Self::default(), None, 0);
+        loop {
+            let part = audit::read_log(workspace, seen, 10_000)?;
+            let Some(last) = part.events.last() else { break };
+            seen = last.event.seq.0;
+            for event in &part.events {
+                match &event.event.change {
+                    Change::Granted { declaration, .. } => {
+                        let other = holder.replace(declaration.intent_id.clone());
+                        log.n_doubled += usize::from(other.is_some());
+                        log.winners.push(event.event.by.label.clone());
+                    }
+                    _ => holder = None,
+                }
+            }
+        }
+        assert_eq!(seen, 2 * n_claims as u64, "an event is missing");
+        Ok(log)
+    }
+
+    /// How many claims the slowest racer had when the quickest had all of its own.
+    fn fewest(&self, rounds: usize) -> usize {
+        let mut wins: BTreeMap<&str, usize> = self.winners.iter().map(|name| (name.as_str(), 0)).collect();
+        for name in &self.winners {
+            let won = wins.entry(name).or_default();
+            *won += 1;
+            if *won == rounds {
+                break;
+            }
+        }
+        wins.into_values().min().unwrap_or(0)
+    }
+
+    /// The most claims of other racers between two of one, and how many they are for nineteen of twenty claims.
+    fn patience(&self) -> (usize, usize) {
+        let mut last: BTreeMap<&str, usize> = BTreeMap::new();
+        let between = |(at, name)| last.insert(name, at).map_or(at, |before| at - before - 1);
+        let mut waits: Vec<usize> =
+            self.winners.iter().map(String::as_str).enumerate().map(between).collect();
+        waits.sort_unstable();
+        (waits.last().copied().unwrap_or(0), waits.get(waits.len() * 19 / 20).copied().unwrap_or(0))
+    }
+}
+
+/// Claims and releases the path the given number of times.
+fn race(folder: &Path, name: &str, rounds: usize) -> Outcome {
+    let workspace = Workspace::find(Some(folder), folder)?;
+    let mut shell = Shell::open(&workspace)?;
+    let by = Owner { host: "bench".into(), token: Some(name.into()), label: name.into(), ..Owner::default() };
+    let tree = TreeFacts { run_available: true, ..TreeFacts::default() };
+    let mut won = 0;
+    while won < rounds {
+        let intent_id = IntentId::parse(format!("{name}-{won}"))?;
+        match shell.execute(&by, start(intent_id.clone()), &tree) {
+            Ok(_) => {
+                shell.execute(&by, Action::Clear { intent_id }, &tree)?;
+                won += 1;
+            }
+            Err(Fault::Intent(_)) => shell.wait(Duration::from_millis(50))?,
+            Err(fault) => return Err(fault.into()),
+        }
+    }
+    Ok(())
+}
+
+fn start(intent_id: IntentId) -> Action {
+    Action::Start {
+        declaration: Declaration {
+            intent_id,
+            description: "a race".into(),
+            expected_effects: Vec::new(),
+            scope: IntentScope { allowed_files: [Entry::new("contended")].into(), ..IntentScope::default() },
+            ttl_seconds: 3600,
+            lease_seconds: 600,
+            base: Base::default(),
+        },
+        dirty_scope_policy: DirtyScopePolicy::Block,
+        on_conflict: OnConflict::Block,
+    }
+}

@@ -1,0 +1,219 @@
+//! `probity init --agent`: telling an agent that Probity is there, in that agent's own configuration of the project.
+//!
+//! What stands in a file already stays as it is, byte for byte; only our own entry is added, renewed or taken away, so
+//! that doing it twice changes nothing. A file that cannot be read safely is left alone, and the answer says what to
+//! add by hand.
+
+mod block;
+mod servers;
+
+use probity_api::govern::setup::{AgentFileChange, AgentFileChangeKind, AgentRegistration, CodingAgent};
+use probity_core::Reason;
+use probity_workspace::{Fault, Workspace};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What to do with our entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RegistrationWish {
+    /// They are to be there.
+    Register,
+    /// They are to be gone.
+    Unregister,
+}
+
+/// The instructions that several agents read.
+const SHARED_INSTRUCTIONS: &str = "AGENTS.md";
+
+/// Every file that an agent takes its instructions from.
+const INSTRUCTIONS_FILES: [&str; 3] = [SHARED_INSTRUCTIONS, "CLAUDE.md", "GEMINI.md"];
+
+/// Where an agent keeps its configuration and takes its instructions from.
+trait AgentFiles: Sized {
+    /// Where it looks for the servers of a project.
+    fn config_file(self) -> &'static str;
+
+    /// The file that it reads by itself when it starts in a project.
+    fn own_instructions(self) -> &'static str;
+
+    /// Where its instructions belong in this tree: in the shared file if the agent is led there already, so that they
+    /// are not read twice.
+    fn instructions_file(self, root: &Path) -> &'static str;
+
+    /// Its configuration with our entry as wished, from what stands in it now.
+    fn configured(self, text: &str, wish: RegistrationWish) -> Result<String, String>;
+}
+
+impl AgentFiles for CodingAgent {
+    fn config_file(self) -> &'static str {
+        match self {
+            Self::Claude => ".mcp.json",
+            Self::Codex => ".codex/config.toml",
+            Self::Cursor => ".cursor/mcp.json",
+            Self::Gemini => ".gemini/settings.json",
+        }
+    }
+
+    fn own_instructions(self) -> &'static str {
+        match self {
+            Self::Claude => "CLAUDE.md",
+            Self::Gemini => "GEMINI.md",
+            Self::Codex | Self::Cursor => SHARED_INSTRUCTIONS,
+        }
+    }
+
+    fn instructions_file(self, root: &Path) -> &'static str {
+        let own = self.own_instructions();
+        let is_led = links_to_shared(root, own)
+            || text_of(root, own).ok().flatten().is_some_and(|text| imports_shared(&text))
+            || self == Self::Gemini && gemini_reads_shared(root);
+        if is_led { SHARED_INSTRUCTIONS } else { own }
+    }
+
+    fn configured(self, text: &str, wish: RegistrationWish) -> Result<String, String> {
+        match (self, wish) {
+            (Self::Codex, RegistrationWish::Register) => block::with_codex(text),
+            (Self::Codex, RegistrationWish::Unregister) => Ok(block::without(block::TOML, text)),
+            (_, RegistrationWish::Register) => servers::with_probity(text),
+            (_, RegistrationWish::Unregister) => servers::without_probity(text),
+        }
+    }
+}
+
+/// Registers Probity with an agent, or takes it out again. With `dry_run` nothing is written.
+pub fn register(
+    workspace: &Workspace,
+    agent: CodingAgent,
+    wish: RegistrationWish,
+    dry_run: bool,
+) -> Result<AgentRegistration, Fault> {
+    let root = &workspace.root;
+    let mut changes = vec![change(root, agent.config_file(), |text| agent.configured(text, wish))?];
+    // The instructions speak of Probity, not of one agent: a file keeps them while a registered agent reads it.
+    let is_meant = |other: &CodingAgent| {
+        if *other == agent { wish == RegistrationWish::Register } else { is_registered(workspace, *other) }
+    };
+    let needed: BTreeSet<&str> = CodingAgent::ALL
+        .iter()
+        .copied()
+        .filter(is_meant)
+        .map(|agent| agent.instructions_file(root))
+        .collect();
+    for file in INSTRUCTIONS_FILES {
+        let change = if needed.contains(file) {
+            change(root, file, |text| Ok(block::with_instructions(text)))?
+        } else if let Ok(Some(_)) = text_of(root, file) {
+            change(root, file, |text| Ok(block::without(block::MARKDOWN, text)))?
+        } else {
+            continue;
+        };
+        // The file of another agent is told of only if something happens to it.
+        let is_own = needed.contains(file) && file == agent.instructions_file(root);
+        changes
+            .extend(Some(change).filter(|change| is_own || change.change != AgentFileChangeKind::Unchanged));
+    }
+    if !dry_run {
+        changes.iter().try_for_each(|change| carry_out(root, change))?;
+    }
+    Ok(AgentRegistration { root: root.clone().into(), agent, files: changes, written: !dry_run })
+}
+
+/// Whether an agent's configuration of this project names Probity.
+pub fn is_registered(workspace: &Workspace, agent: CodingAgent) -> bool {
+    let Ok(Some(text)) = text_of(&workspace.root, agent.config_file()) else { return false };
+    // Registering changes nothing exactly where Probity is registered.
+    agent.configured(&text, RegistrationWish::Register).is_ok_and(|wished| wished == text)
+}
+
+/// Whether a file of instructions is a link to the shared one, as many projects have it.
+fn links_to_shared(root: &Path, file: &str) -> bool {
+    let target = fs::read_link(root.join(file)).ok();
+    target.is_some_and(|target| root.join(target) == root.join(SHARED_INSTRUCTIONS))
+}
+
+/// Whether instructions import the shared ones: `@AGENTS.md` as a word of its own.
+fn imports_shared(text: &str) -> bool {
+    let own = block::without(block::MARKDOWN, text);
+    own.split_whitespace().any(|word| {
+        word.strip_prefix('@').is_some_and(|it| it.trim_start_matches("./") == SHARED_INSTRUCTIONS)
+    })
+}
+
+/// Whether the settings of Gemini CLI name the shared file as one that it reads.
+fn gemini_reads_shared(root: &Path) -> bool {
+    let settings = text_of(root, CodingAgent::Gemini.config_file()).ok().flatten().unwrap_or_default();
+    let settings: serde_json::Value = serde_json::from_str(&settings).unwrap_or_default();
+    let names = [&settings["context"]["fileName"], &settings["contextFileName"]];
+    names.into_iter().any(|name| match name {
+        serde_json::Value::Array(names) => names.iter().any(|name| name == SHARED_INSTRUCTIONS),
+        name => name == SHARED_INSTRUCTIONS,
+    })
+}
+
+fn change(
+    root: &Path,
+    path: &str,
+    edit: impl FnOnce(&str) -> Result<String, String>,
+) -> Result<AgentFileChange, Fault> {
+    let now = text_of(root, path)?;
+    let text = edit(now.as_deref().unwrap_or_default())
+        .map_err(|why| Fault::refused(Reason::ConfigForeign, format!("{path}: {why}")))?;
+    let change = match &now {
+        None if text.is_empty() => AgentFileChangeKind::Unchanged,
+        None => AgentFileChangeKind::Created,
+        Some(now) if *now == text => AgentFileChangeKind::Unchanged,
+        Some(_) if text.trim().is_empty() => AgentFileChangeKind::Removed,
+        Some(_) => AgentFileChangeKind::Changed,
+    };
+    Ok(AgentFileChange { path: PathBuf::from(path).into(), change, text })
+}
+
+/// The text of a file of the tree, or `None` when there is none. A link is refused: it may lead to a file of somebody
+/// else.
+fn text_of(root: &Path, path: &str) -> Result<Option<String>, Fault> {
+    let foreign = |why: &str| Fault::refused(Reason::ConfigForeign, format!("{path}: {why}"));
+    let folder = Path::new(path).parent().unwrap_or(Path::new(""));
+    if root.join(folder).symlink_metadata().is_ok_and(|facts| !facts.is_dir()) {
+        return Err(foreign("its folder is a link or no folder"));
+    }
+    match root.join(path).symlink_metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Ok(facts) if !facts.is_file() => return Err(foreign("it is a link or no plain file")),
+        _ => {}
+    }
+    let bytes = fs::read(root.join(path)).map_err(Fault::system(format!("cannot read {path}")))?;
+    String::from_utf8(bytes).map(Some).map_err(|_| foreign("it is not text"))
+}
+
+/// The files are the user's: ordinary permissions, not ours.
+fn carry_out(root: &Path, change: &AgentFileChange) -> Result<(), Fault> {
+    let path = root.join(&change.path.0);
+    let fault = || Fault::system(format!("cannot write {}", change.path.0.display()));
+    match change.change {
+        AgentFileChangeKind::Unchanged => Ok(()),
+        AgentFileChangeKind::Removed => fs::remove_file(path).map_err(fault()),
+        AgentFileChangeKind::Created | AgentFileChangeKind::Changed => {
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder).map_err(fault())?;
+            }
+            replace(&path, &change.text).map_err(fault())
+        }
+    }
+}
+
+/// Puts the text in place whole, keeping the permissions of the file that was there.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let file = tempfile::NamedTempFile::new_in(folder)?;
+    fs::write(file.path(), text)?;
+    let permissions = match path.metadata() {
+        Ok(facts) => facts.permissions(),
+        Err(_) => std::os::unix::fs::PermissionsExt::from_mode(0o644),
+    };
+    fs::set_permissions(file.path(), permissions)?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+#[cfg(test)]
+mod tests;

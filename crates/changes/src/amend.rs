@@ -1,0 +1,63 @@
+//! Widening the scope of an intent, on the record: who, why, when (law 2).
+
+use super::frame::Frame;
+use crate::registry::{Caller, Shell, TreeFacts};
+use probity_api::change::AmendAnswer;
+use probity_core::Reason;
+use probity_intents::registry::{Action, Refusal};
+use probity_intents::{Entries, Entry};
+use probity_paths::{Field, IntentScope as Declared, TreeNames};
+use probity_workspace::{Fault, Workspace};
+
+/// Adds literal paths to the scope of an active intent of the caller.
+pub fn amend(
+    workspace: &Workspace,
+    caller: &Caller,
+    intent_id: &str,
+    allowed_files: &[Vec<u8>],
+    allowed_related: &[Vec<u8>],
+    why: &str,
+) -> Result<AmendAnswer, Fault> {
+    if why.trim().is_empty() {
+        return Err(Fault::refused(Reason::AmendIncomplete, "an amendment says why"));
+    }
+    if allowed_files.is_empty() && allowed_related.is_empty() {
+        return Err(Refusal::EmptyScope.into());
+    }
+    let declared = Declared { allowed_files, allowed_related, forbidden: &[] };
+    if let Some(error) = probity_paths::declare_intent(declared, &TreeNames::default()).errors.first() {
+        let list = if error.field == Field::AllowedRelated { allowed_related } else { allowed_files };
+        let entry = error.index.and_then(|index| list.get(index));
+        let shown =
+            entry.map_or_else(String::new, |entry| format!(" `{}`", probity_core::bytes::escape(entry)));
+        let detail = format!("{}{shown}: {}", error.field.name(), error.code.meaning());
+        return Err(Fault::refused(error.code, detail));
+    }
+    let frame = Frame::of(workspace);
+    let mut shell = Shell::open(workspace)?;
+    let owner = shell.owner_of(caller)?;
+    let intent = shell.resolve(intent_id)?;
+    let (id, status) = (intent.id.clone(), intent.status);
+    let token = intent.token.ok_or(Refusal::WrongStatus { intent_id: id.clone(), status })?;
+    let entries = |list: &[Vec<u8>]| -> Entries { list.iter().map(Entry::new).collect() };
+    let (files, related) = (entries(allowed_files), entries(allowed_related));
+    let action = Action::Amend {
+        intent_id: id.clone(),
+        token,
+        allowed_files: frame.entries_up(&files),
+        allowed_related: frame.entries_up(&related),
+        why: why.to_owned(),
+    };
+    let done = shell.execute(&owner, action, &TreeFacts::default())?;
+    let scope =
+        shell.registry().intent(&id).map(|intent| frame.scope_down(&intent.scope)).unwrap_or_default();
+    Ok(AmendAnswer {
+        intent_id: id,
+        allowed_files: files,
+        allowed_related: related,
+        why: why.to_owned(),
+        scope,
+        next_step: "edit inside the wider scope, then finish",
+        notices: done.notices,
+    })
+}

@@ -1,0 +1,75 @@
+//! What a start declares, checked before anything is written.
+
+use probity_api::change::{ScopeWarning, StartRequest};
+use probity_core::Reason;
+use probity_intents::{Entry, IntentScope};
+use probity_paths::{Declaration, Field, Remark, TreeNames};
+use probity_snapshot::Snapshot;
+use probity_workspace::Fault;
+use probity_workspace::selection::names;
+
+const MAX_TEXT_BYTES: usize = 10_000;
+const MAX_EFFECTS: usize = 100;
+
+/// Checks the words of a declaration.
+pub(crate) fn check_words(request: &StartRequest) -> Result<(), Fault> {
+    let refuse = |detail: &str| Err(Fault::refused(Reason::IntentInvalid, detail));
+    if request.description.trim().is_empty() {
+        return refuse("an intent says what the change is for");
+    }
+    if request.description.len() > MAX_TEXT_BYTES {
+        return refuse("what the change is for is longer than 10,000 bytes");
+    }
+    let effects = &request.expected_effects;
+    if effects.len() > MAX_EFFECTS || effects.iter().any(|effect| effect.len() > MAX_TEXT_BYTES) {
+        return refuse("there are more than 100 expected effects, or one is longer than 10,000 bytes");
+    }
+    Ok(())
+}
+
+/// The declared scope, and what is doubtful about it. What cannot be meant is refused with the entry and the rule.
+pub(crate) fn scope(
+    request: &StartRequest,
+    snapshot: &Snapshot,
+) -> Result<(IntentScope, Vec<ScopeWarning>), Fault> {
+    let (files, dirs) = names(snapshot);
+    let bytes = |list: &[Entry]| list.iter().map(|entry| entry.as_bytes().to_vec()).collect::<Vec<_>>();
+    let (allowed, related) = (bytes(&request.allowed_files), bytes(&request.allowed_related));
+    let forbidden = bytes(&request.forbidden);
+    let declared = probity_paths::IntentScope {
+        allowed_files: &allowed,
+        allowed_related: &related,
+        forbidden: &forbidden,
+    };
+    let Declaration { errors, warnings } =
+        probity_paths::declare_intent(declared, &TreeNames::new(files.iter(), dirs.iter()));
+    let entry = |remark: &Remark| {
+        let list = match remark.field {
+            Field::AllowedRelated => &request.allowed_related,
+            Field::Forbidden => &request.forbidden,
+            Field::AllowedFiles | Field::Scope => &request.allowed_files,
+        };
+        remark.index.and_then(|index| list.get(index))
+    };
+    if let Some(error) = errors.first() {
+        let shown = entry(error).map_or_else(String::new, |entry| format!(" `{entry}`"));
+        let detail = format!("{}{shown}: {}", error.field.name(), error.code.meaning());
+        return Err(Fault::refused(error.code, detail));
+    }
+    if request.allowed_files.is_empty() {
+        return Err(probity_intents::registry::Refusal::EmptyScope.into());
+    }
+    let warn = |warning: &Remark| ScopeWarning {
+        code: warning.code,
+        field: warning.field.name(),
+        entry: entry(warning).cloned(),
+        message: warning.code.meaning(),
+    };
+    let entries = |list: &[Entry]| list.iter().cloned().collect();
+    let scope = IntentScope {
+        allowed_files: entries(&request.allowed_files),
+        allowed_related: entries(&request.allowed_related),
+        forbidden: entries(&request.forbidden),
+    };
+    Ok((scope, warnings.iter().map(warn).collect()))
+}

@@ -1,0 +1,135 @@
+//! Is everything there that changes under control need? Each check says what to do if it is not.
+
+use crate::agents::is_registered;
+use crate::registry::{Shell, audit};
+use probity_api::change::{CheckupStatus, DoctorAnswer, DoctorCheckup};
+use probity_api::govern::setup::CodingAgent;
+use probity_core::words::count;
+use probity_workspace::{Fault, Workspace};
+
+/// A clock before this second (2024-01-01) was never set.
+const EARLIEST_SECONDS: u64 = 1_704_067_200;
+
+/// Looks at everything.
+pub fn doctor(workspace: &Workspace) -> DoctorAnswer {
+    DoctorAnswer::new(vec![
+        git(workspace),
+        state(workspace),
+        store(workspace),
+        clock(),
+        policy(workspace),
+        agents(workspace),
+    ])
+}
+
+fn good(name: &'static str, detail: impl Into<String>) -> DoctorCheckup {
+    DoctorCheckup { name, status: CheckupStatus::Ok, detail: detail.into(), next_step: None }
+}
+
+fn bad(
+    name: &'static str,
+    status: CheckupStatus,
+    detail: impl Into<String>,
+    next_step: impl Into<String>,
+) -> DoctorCheckup {
+    DoctorCheckup { name, status, detail: detail.into(), next_step: Some(next_step.into()) }
+}
+
+fn git(workspace: &Workspace) -> DoctorCheckup {
+    let Some(git) = &workspace.git else {
+        let detail = "this tree is no git repository: only what changes after a start is seen";
+        return bad(
+            "git",
+            CheckupStatus::Warning,
+            detail,
+            "`git init` and commit, if you want dirt to be told from work",
+        );
+    };
+    let listed = probity_workspace::git::head(workspace).and_then(|head| {
+        let Some(head) = head else { return Ok(None) };
+        Ok(Some((probity_workspace::git::tree_of(workspace, &head)?.len(), head)))
+    });
+    match listed {
+        Ok(Some((n_files, head))) => {
+            good("git", format!("{n_files} files in commit {head} ({})", git.common_dir.display()))
+        }
+        Ok(None) => {
+            bad("git", CheckupStatus::Warning, "the repository has no commit", "commit what is there")
+        }
+        Err(fault) => bad("git", CheckupStatus::Failed, fault.to_string(), fault.next_step()),
+    }
+}
+
+fn state(workspace: &Workspace) -> DoctorCheckup {
+    let dir = workspace.state.dir();
+    let probe = workspace.state.objects().put(b"probity doctor\n");
+    match probe {
+        Ok(_) => good("state", dir.display().to_string()),
+        Err(error) => {
+            bad("state", CheckupStatus::Failed, error.to_string(), "make that directory writable for you")
+        }
+    }
+}
+
+fn store(workspace: &Workspace) -> DoctorCheckup {
+    let whole = || {
+        let head = audit::check(workspace)?;
+        let shell = Shell::open(workspace)?;
+        Ok((head, shell.registry().open_intents().count()))
+    };
+    match whole() {
+        Ok((head, open)) => {
+            let words = "every page was read, and each event follows the one before";
+            good("store", format!("the log has {} events, open intents: {open}; {words}", head.seq))
+        }
+        Err::<_, Fault>(fault) => bad("store", CheckupStatus::Failed, fault.to_string(), fault.next_step()),
+    }
+}
+
+fn clock() -> DoctorCheckup {
+    let now = probity_workspace::clock::seconds();
+    if now < EARLIEST_SECONDS {
+        return bad(
+            "clock",
+            CheckupStatus::Failed,
+            "the clock of this machine is not set",
+            "set it: leases end by it",
+        );
+    }
+    good("clock", probity_workspace::clock::rfc3339(now))
+}
+
+fn policy(workspace: &Workspace) -> DoctorCheckup {
+    match (workspace.policy(), workspace.policy_source()) {
+        (Ok(_), Ok(None)) => bad(
+            "policy",
+            CheckupStatus::Warning,
+            "there is no probity.toml: build outputs count as changes",
+            "`probity init` proposes one",
+        ),
+        (Ok(policy), _) => good(
+            "policy",
+            format!("{}, {}", count(policy.gates.len(), "gate"), count(policy.packs.len(), "pack")),
+        ),
+        (Err(fault), _) => bad("policy", CheckupStatus::Failed, fault.to_string(), fault.next_step()),
+    }
+}
+
+fn agents(workspace: &Workspace) -> DoctorCheckup {
+    let known: Vec<&str> = CodingAgent::ALL
+        .iter()
+        .copied()
+        .filter(|agent| is_registered(workspace, *agent))
+        .map(CodingAgent::as_str)
+        .collect();
+    if known.is_empty() {
+        let next = "`probity init --agent claude` (or codex, cursor, gemini) tells an agent";
+        return bad(
+            "agents",
+            CheckupStatus::Warning,
+            "no agent's configuration of this project names Probity",
+            next,
+        );
+    }
+    good("agents", known.join(", "))
+}

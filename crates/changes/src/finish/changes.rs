@@ -1,0 +1,81 @@
+//! What a finish saw: the paths of the change, and the uncommitted changes outside its scope, with whose they are.
+
+use super::{Finisher, Scene};
+use crate::uncommitted::FinishedWork;
+use crate::view::LISTED;
+use probity_api::change::{ChangeAttribution, ChangedPath, DetailLevel, ExternalChange, ExternalChanges};
+use probity_intents::hygiene::{DirtyAttribution, DirtyClass};
+use probity_paths::RepoPath;
+use std::collections::BTreeMap;
+
+impl Finisher<'_> {
+    /// The paths of the change that differ from the commit or from the start. A path that is listed and differs from
+    /// neither is no change; the trail names it.
+    pub(super) fn changes(scene: &Scene) -> Vec<ChangedPath> {
+        let dirt = scene.since.dirt.values();
+        dirt.filter(|dirt| scene.evidence.contains(dirt.entry.path.as_bytes()))
+            .map(|dirt| ChangedPath {
+                path: dirt.entry.path.clone(),
+                change: dirt.entry.status,
+                since_start: !dirt.as_at_start,
+            })
+            .collect()
+    }
+
+    /// What was committed outside the scope since the start: no uncommitted change, and nobody's who is known.
+    pub(super) fn committed_outside(&self, scene: &Scene) -> Vec<RepoPath> {
+        let outside = scene.hygiene.outside_scope().into_iter().map(|path| self.frame.down(path));
+        let committed = outside.filter(|path| !is_uncommitted(scene, path));
+        committed.take(self.most_listed()).collect()
+    }
+
+    /// The uncommitted changes outside the scope as they are now.
+    pub(super) fn external(&self, scene: &Scene) -> Option<ExternalChanges> {
+        let registry = self.shell.registry();
+        let mut finished = FinishedWork::of(self.workspace, registry, &self.frame);
+        let mut one = |dirt: &DirtyAttribution| {
+            let entry = scene.since.dirt.get(&self.frame.down(&dirt.path))?.entry.clone();
+            let by = if dirt.class == DirtyClass::ForeignAttributedOutsideScope {
+                dirt.foreign_intents.first().and_then(|id| registry.intent(id))
+            } else {
+                finished.of_path(&entry)
+            };
+            let attribution = match (dirt.class, by) {
+                (DirtyClass::ForeignAttributedOutsideScope, _) => ChangeAttribution::HeldByIntent,
+                (_, Some(_)) => ChangeAttribution::FinishedByIntent,
+                (DirtyClass::PreexistingUnscopedDirty, None) => ChangeAttribution::BeforeStart,
+                _ => ChangeAttribution::Unattributed,
+            };
+            Some(ExternalChange {
+                path: entry.path,
+                change: entry.status,
+                attribution,
+                intent_id: by.map(|intent| intent.id.clone()),
+                agent: by.map(|intent| intent.owner.label.clone()),
+            })
+        };
+        let outside = scene.hygiene.dirty_attribution.iter().filter(|dirt| dirt.class.is_outside());
+        let mut changes: Vec<ExternalChange> =
+            outside.filter_map(&mut one).filter(|change| is_uncommitted(scene, &change.path)).collect();
+        let count = changes.len();
+        let paths = changes.iter().take(self.most_listed()).map(|change| change.path.clone()).collect();
+        let mut by_attribution = BTreeMap::new();
+        for change in &changes {
+            *by_attribution.entry(change.attribution).or_default() += 1;
+        }
+        // An agent reads all of a summary: there the counts say whose they are.
+        let is_summary = self.request.detail_level == DetailLevel::Summary;
+        let most = if is_summary { 0 } else { self.most_listed() };
+        let unlisted = changes.split_off(count.min(most));
+        (count > 0).then_some(ExternalChanges { count, paths, by_attribution, changes, unlisted })
+    }
+
+    fn most_listed(&self) -> usize {
+        if self.request.detail_level == DetailLevel::Full { usize::MAX } else { LISTED }
+    }
+}
+
+/// Whether a changed path is not what the commit holds now. What was committed since the start is.
+fn is_uncommitted(scene: &Scene, path: &RepoPath) -> bool {
+    scene.look.state.dirty.contains_key(path) || scene.since.dirt.get(path).is_some_and(|dirt| dirt.aside)
+}

@@ -1,0 +1,181 @@
+//! Finishing a change: one pipeline in a fixed order.
+//!
+//! resolve → evidence → hygiene → scope check → verify → trail → claims → receipt → release. The first step that stops
+//! decides, and the intent keeps its claim. The release is an append that succeeds only while the fencing token is held.
+//! The policy is the one of the start: whoever is judged may have changed the file since (law 8).
+
+mod changes;
+mod replay;
+mod scene;
+mod settle;
+mod verify;
+mod words;
+
+use super::frame::Frame;
+use super::request::Evidence;
+use super::view::View;
+use crate::registry::{Caller, Shell};
+use probity_api::change::{FinishAnswer, FinishRequest, HealthAdvisory};
+use probity_contract::finish::Pipeline;
+use probity_contract::finish_status;
+use probity_core::{Digest, Reason};
+use probity_intents::registry::{Intent, Refusal};
+use probity_intents::{Entries, FinishHygiene, Owner, Ownership, ScopeCheckStatus, Status, scope_check};
+use probity_policy::Policy;
+use probity_quality::contract::Side;
+use probity_workspace::progress::Progress;
+use probity_workspace::workspace::PolicySource;
+use probity_workspace::worktree::StartRecord;
+use probity_workspace::worktree::{Look, Since};
+use probity_workspace::{Fault, Workspace};
+use words::Parts;
+
+/// Finishes a change.
+pub fn finish(
+    workspace: &Workspace,
+    caller: &Caller,
+    request: &FinishRequest,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<FinishAnswer, Fault> {
+    let evidence = Evidence::of(request)?;
+    let shell = Shell::open(workspace)?;
+    let owner = shell.owner_of(caller)?;
+    let frame = Frame::of(workspace);
+    if let Some(answer) = replay::recall(workspace, &shell, &owner, request, &evidence)? {
+        return Ok(answer);
+    }
+    let intent = resolve(&shell, &owner, &request.intent_id, &frame)?;
+    shell.touch(&owner)?;
+    if intent.status == Status::Queued {
+        let status = finish_status(&Pipeline::Queued, request.auto_clear);
+        let notices = shell.registry().notices(&owner);
+        return Ok(Parts::default().answer(&intent, &evidence, status, notices));
+    }
+    let (record, policy) = start_of(workspace, &intent)?;
+    Finisher { workspace, shell, owner, request, evidence, frame, intent, record, policy }.run(progress)
+}
+
+/// The intent that is to be finished, if it is the caller's own and of this tree.
+fn resolve(shell: &Shell, owner: &Owner, id: &str, frame: &Frame) -> Result<Intent, Fault> {
+    let intent = shell.resolve(id)?;
+    let intent_id = intent.id.clone();
+    if intent.status.is_closed() {
+        return Err(Refusal::WrongStatus { intent_id, status: intent.status }.into());
+    }
+    match intent.ownership(owner, &shell.circumstances()?) {
+        Ownership::OwnActive | Ownership::OwnStale => {}
+        Ownership::Expired => return Err(Refusal::Expired { intent_id }.into()),
+        ownership => {
+            let agent = intent.owner.label.clone();
+            return Err(Refusal::HeldByOther { intent_id, agent, ownership }.into());
+        }
+    }
+    match &intent.base.tree {
+        Some(tree) if *tree != frame.name() => {
+            let detail = format!("intent {intent_id} was started in another worktree, or from another root");
+            Err(Fault::refused(Reason::IntentInvalid, detail))
+        }
+        _ => Ok(intent.clone()),
+    }
+}
+
+/// What was kept at the start, as far as it can be read, and the policy that was in force.
+fn start_of(workspace: &Workspace, intent: &Intent) -> Result<(Option<StartRecord>, Policy), Fault> {
+    let objects = workspace.state.objects();
+    let kept = |digest: &Digest| objects.get(digest).ok().flatten();
+    let record = intent.base.dirty_snapshot.as_ref().and_then(kept);
+    let record = record.and_then(|bytes| StartRecord::parse(&bytes));
+    let source = record.as_ref().and_then(|record| record.policy);
+    let source = source.and_then(|(is_json, digest)| Some(PolicySource { is_json, bytes: kept(&digest)? }));
+    let policy = match (source, &record) {
+        (Some(source), _) => source.parse(&workspace.root)?,
+        (None, Some(record)) if record.policy.is_none() => Policy::default(),
+        _ => workspace.policy()?,
+    };
+    Ok((record, policy))
+}
+
+/// One finish on its way.
+struct Finisher<'a> {
+    workspace: &'a Workspace,
+    shell: Shell,
+    owner: Owner,
+    request: &'a FinishRequest,
+    evidence: Evidence,
+    frame: Frame,
+    intent: Intent,
+    record: Option<StartRecord>,
+    policy: Policy,
+}
+
+/// The tree after the change, and what it says.
+struct Scene {
+    look: Look,
+    since: Since,
+    /// What counts as this change, as the caller names it.
+    evidence: Entries,
+    hygiene: FinishHygiene,
+    tree_run: probity_analysis::RunId,
+    before: Option<Side>,
+    after: Option<Side>,
+}
+
+impl Finisher<'_> {
+    fn run(mut self, progress: &(dyn Fn(Progress) + Sync)) -> Result<FinishAnswer, Fault> {
+        let scene = self.scene(progress)?;
+        let mut parts = Parts {
+            hygiene: Some(self.view(&scene).finish(&scene.hygiene)),
+            changes: Self::changes(&scene),
+            committed_outside: self.committed_outside(&scene),
+            ..Parts::default()
+        };
+        if let Some(why) = scene.hygiene.finish_block_reason {
+            return Ok(self.stop(parts, &Pipeline::HygieneBlocks(why)));
+        }
+        let own_scope = self.frame.scope_down(&self.intent.scope);
+        let mut check = scope_check(&own_scope, &scene.evidence);
+        let is_other = |side: &Side| Some(side.report_digest.to_string()) != self.intent.base.report_digest;
+        if scene.before.as_ref().is_some_and(is_other) {
+            check.status = ScopeCheckStatus::Expired;
+            parts.scope_check = Some(check);
+            return Ok(self.stop(parts, &Pipeline::ScopeCheckExpired));
+        }
+        parts.trail = Some(self.trail(&scene, &check));
+        parts.scope_check = Some(check.clone());
+        if check.status == ScopeCheckStatus::Violated {
+            return Ok(self.stop(parts, &Pipeline::ScopeCheckViolated));
+        }
+        let gates = self.gates(&scene, progress)?;
+        parts.failed_gates = verify::failed_gates(&gates);
+        let verified = self.verify(&scene, &check, gates)?;
+        parts.failed_gates.extend(verify::failed_structural_gates(&verified));
+        let advisory = verified.verdict.health_regression_advisory();
+        parts.advisory = advisory.map(|health_delta| HealthAdvisory { health_delta });
+        parts.claims = Some(verified.claims_json());
+        parts.summary = Some(verify::summary(&verified, &check, self.request));
+        let review = verified.review();
+        parts.verification = Some(self.short(verified.to_json()));
+        parts.review = self.review(&review);
+        let status = verified.outcome.status;
+        if !status.is_accepted() {
+            let reason = verified.outcome.reason;
+            return Ok(self.stop(parts, &Pipeline::NotAccepted { status, reason }));
+        }
+        self.accept(parts, &scene, &verified)
+    }
+
+    fn stop(&self, parts: Parts, pipeline: &Pipeline) -> FinishAnswer {
+        let status = finish_status(pipeline, self.request.auto_clear);
+        let notices = self.shell.registry().notices(&self.owner);
+        parts.answer(&self.intent, &self.evidence, status, notices)
+    }
+
+    fn view<'s>(&'s self, scene: &'s Scene) -> View<'s> {
+        View {
+            look: &scene.look,
+            frame: &self.frame,
+            git_available: self.workspace.git.is_some(),
+            detail: self.request.detail_level,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The same finish again: what an accepted one answered is kept, so that whoever lost the reply gets it once more.
+//!
+//! The answer is kept before the claim is given back. If the process dies in between, the intent is still open and the
+//! next finish is an ordinary one; nobody asks for the answer of a finish that did not happen.
+
+use crate::registry::Shell;
+use crate::request::Evidence;
+use probity_api::change::{DetailLevel, FinishAnswer, FinishRequest, FinishReview};
+use probity_contract::claims::Claim;
+use probity_core::Digest;
+use probity_intents::registry::Intent;
+use probity_intents::{Entry, Owner, Status};
+use probity_policy::StrictnessProfile;
+use probity_storage::ports::{Refs, Store, Swapped};
+use probity_workspace::{Fault, Workspace};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The space of pointers from an intent to what its finish answered.
+const SPACE: &str = "finish";
+
+/// Keeps what a finish is about to answer.
+pub(super) fn keep(
+    workspace: &Workspace,
+    intent: &Intent,
+    (request, evidence): (&FinishRequest, &Evidence),
+    answer: &FinishAnswer,
+) -> Result<(), Fault> {
+    let kept = KeptFinish { answer: Cow::Borrowed(answer), review: Cow::Borrowed(&answer.review) };
+    let bytes = serde_json::to_vec(&kept).expect("answers have text keys only");
+    let kept = workspace.state.objects().put_unsynced(&bytes)?;
+    let pointer = format!("{} {kept}", digest(request, evidence));
+    let refs = refs(workspace)?;
+    let mut found = refs.get(intent.id.as_str())?;
+    // Only the holder of the claim gets here, so this ends after a turn or two.
+    while let Swapped::Moved { found: other } =
+        refs.swap(intent.id.as_str(), found.as_deref(), Some(pointer.as_bytes()))?
+    {
+        found = other;
+    }
+    Ok(())
+}
+
+/// What this very finish of a finished intent answered, if it was this owner's.
+pub(super) fn recall(
+    workspace: &Workspace,
+    shell: &Shell,
+    owner: &Owner,
+    request: &FinishRequest,
+    evidence: &Evidence,
+) -> Result<Option<FinishAnswer>, Fault> {
+    let Ok(intent) = shell.resolve(&request.intent_id) else { return Ok(None) };
+    if intent.status != Status::Released || !intent.owner.is(owner) {
+        return Ok(None);
+    }
+    let pointer = refs(workspace)?.get(intent.id.as_str())?;
+    let pointer = pointer.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
+    let Some((asked, kept)) = pointer.split_once(' ') else { return Ok(None) };
+    if asked != digest(request, evidence).to_string() {
+        return Ok(None);
+    }
+    let kept = kept.parse().ok().and_then(|digest| workspace.state.objects().get(&digest).ok().flatten());
+    let kept = kept.and_then(|bytes| serde_json::from_slice::<KeptFinish<'_>>(&bytes).ok());
+    Ok(kept.map(|kept| FinishAnswer {
+        idempotent_replay: true,
+        review: kept.review.into_owned(),
+        ..kept.answer.into_owned()
+    }))
+}
+
+fn refs(workspace: &Workspace) -> Result<Box<dyn Refs>, Fault> {
+    Ok(workspace.state.store()?.refs(SPACE))
+}
+
+/// An answer as it is kept: with what a surface shows of it.
+#[derive(Serialize, Deserialize)]
+struct KeptFinish<'a> {
+    #[serde(flatten)]
+    answer: Cow<'a, FinishAnswer>,
+    #[serde(default)]
+    review: Cow<'a, FinishReview>,
+}
+
+/// What makes it the same finish: everything that was asked, but for what only says how it is carried out.
+#[derive(Serialize)]
+struct FinishIdentity<'a> {
+    command_id: &'a Option<String>,
+    evidence: EvidenceIdentity<'a>,
+    after_run_id: &'a Option<String>,
+    claims: &'a [Claim],
+    claims_text: &'a Option<String>,
+    review_text: &'a Option<String>,
+    strictness: Option<StrictnessProfile>,
+    strict: Option<bool>,
+    skip_gates: bool,
+    create_receipt: bool,
+    detail_level: DetailLevel,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum EvidenceIdentity<'a> {
+    ChangedFiles(&'a [Entry]),
+    DiffRef(&'a str),
+    Observed,
+}
+
+fn digest(request: &FinishRequest, evidence: &Evidence) -> Digest {
+    let identity = FinishIdentity {
+        command_id: &request.command_id,
+        evidence: match evidence {
+            Evidence::ChangedFiles(files) => EvidenceIdentity::ChangedFiles(files),
+            Evidence::DiffRef(revision) => EvidenceIdentity::DiffRef(revision),
+            Evidence::Observed => EvidenceIdentity::Observed,
+        },
+        after_run_id: &request.after_run_id,
+        claims: &request.claims,
+        claims_text: &request.claims_text,
+        review_text: &request.review_text,
+        strictness: request.strictness,
+        strict: request.strict,
+        skip_gates: request.skip_gates,
+        create_receipt: request.create_receipt,
+        detail_level: request.detail_level,
+    };
+    Digest::of_json(&serde_json::to_value(&identity).expect("a request has text keys only"))
+}

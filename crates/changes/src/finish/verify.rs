@@ -1,0 +1,262 @@
+//! The verdict on a change: its two runs, its scope and its claims, given to the patch contract.
+
+use super::{Finisher, Scene};
+use crate::trail::Trail;
+use probity_api::change::{
+    ClaimsSummary, DetailLevel, FailedGate, FinishRequest, FinishReview, FinishSummary, PatchTrail,
+    RefutedClaim, WorseFinding,
+};
+use probity_contract::claims::{ClaimVerdict, GateFact, GateOutcome};
+use probity_contract::outputs::{NewFinding, Review};
+use probity_contract::receipt::MAX_SHOWN_FINDINGS;
+use probity_contract::{DeltaVerdict, Evaluated, IntentState, PatchIntent};
+use probity_intents::{Entries, ScopeCheck};
+use probity_paths::RepoPath;
+use probity_quality::analyze;
+use probity_quality::contract::policy_gates::GateAnswers;
+use probity_quality::contract::{self as judge, BaselineFile};
+use probity_snapshot::git::GITLINK_MODE;
+use probity_workspace::progress::Progress;
+use probity_workspace::worktree::StartRecord;
+use probity_workspace::worktree::{Look, Since};
+use probity_workspace::{Fault, git};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+/// The most new findings that a summary shows: the first ones count against the change and are the most severe.
+const MAX_SUMMARY_FINDINGS: usize = 5;
+
+/// How often leases are looked at while gates run: several times in the shortest one.
+const RENEWAL: Duration = Duration::from_secs(10);
+
+impl Finisher<'_> {
+    /// Runs the gates of the policy for what was changed.
+    pub(super) fn gates(
+        &self,
+        scene: &Scene,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<GateAnswers, Fault> {
+        let choice = judge::GateChoice { skip: self.request.skip_gates, ..judge::GateChoice::default() };
+        let changed = changed(&scene.evidence);
+        let run = || {
+            let (policy, look) = (&self.policy, &scene.look);
+            judge::policy_gates::run(self.workspace, policy, &choice, &changed, look, progress)
+        };
+        // Gates may take longer than a lease. What cannot be renewed has lapsed, and the release will tell.
+        meanwhile(RENEWAL, || drop(self.shell.touch(&self.owner)), run)
+    }
+
+    /// The baseline at the start: as it is now, if it has not moved; else what the commit of the start has.
+    pub(super) fn baseline_then(&self, look: &Look, since: &Since) -> Result<Option<BaselineFile>, Fault> {
+        let path = baseline_path();
+        if since.dirt.get(&path).is_none_or(|dirt| dirt.as_at_start) {
+            return Ok(self.baseline_now(look));
+        }
+        let Some(record) = &self.record else { return Ok(None) };
+        if let Some(entry) = record.dirty.get(&path) {
+            return Ok(entry.digest.map(|digest| BaselineFile { digest, bytes: None }));
+        }
+        Ok(self.committed(record, &path)?.map(BaselineFile::new))
+    }
+
+    /// The baseline as the look at the tree saw it.
+    pub(super) fn baseline_now(&self, look: &Look) -> Option<BaselineFile> {
+        let digest = look.snapshot.get(&baseline_path()).and_then(|entry| entry.digest())?;
+        let found = BaselineFile::of_tree(self.workspace).ok().flatten();
+        Some(found.filter(|file| file.digest == digest).unwrap_or(BaselineFile { digest, bytes: None }))
+    }
+
+    /// What the commit of the start has at a path.
+    pub(super) fn committed(&self, record: &StartRecord, path: &RepoPath) -> Result<Option<Vec<u8>>, Fault> {
+        let Some((git, head)) = self.workspace.git.as_ref().zip(record.head.as_ref()) else {
+            return Ok(None);
+        };
+        let tree = git::tree_of(self.workspace, head)?;
+        let Some((_, id)) = tree.get(path).filter(|(mode, _)| *mode != GITLINK_MODE) else { return Ok(None) };
+        let id = id.to_string();
+        Ok(git::blobs(git, &[(path, id.clone())])?.remove(&id))
+    }
+
+    pub(super) fn verify(
+        &self,
+        scene: &Scene,
+        check: &ScopeCheck,
+        gates: GateAnswers,
+    ) -> Result<judge::Answer, Fault> {
+        Ok(judge::verify(&judge::Request {
+            intent: Some(PatchIntent {
+                intent_id: self.intent.id.clone(),
+                status: IntentState::Active,
+                report_digest: self.intent.base.report_digest.clone(),
+                scope: self.frame.scope_down(&self.intent.scope),
+            }),
+            changed: changed(&scene.evidence),
+            scope_check: Some(check.clone()),
+            before: scene.before.as_ref(),
+            after: scene.after.as_ref(),
+            tree_run: Some(gates.tree_run.unwrap_or(scene.tree_run)),
+            gates: gates.facts,
+            claims: self.request.claims.clone(),
+            text: self.request.claims_text.as_deref(),
+            rules: crate::stricter(self.policy.contract.clone(), self.request.strictness),
+            limits: analyze::gate_rules(&self.policy)?,
+        }))
+    }
+
+    pub(super) fn trail(&self, scene: &Scene, check: &ScopeCheck) -> PatchTrail {
+        let trail = Trail {
+            frame: &self.frame,
+            scope: &self.intent.scope,
+            evidence: &scene.evidence,
+            since: &scene.since,
+            scope_check: check,
+            heads: (self.intent.base.head.as_deref(), scene.look.state.head.as_deref()),
+        };
+        trail.answer(self.request.detail_level)
+    }
+
+    /// The verdict without what stands elsewhere in the answer, and in `summary` without long lists.
+    pub(super) fn short(&self, mut verification: Value) -> Value {
+        let Some(fields) = verification.as_object_mut() else { return verification };
+        for elsewhere in ["scope_check", "claims", "intent_id", "changed_files", "mode"] {
+            fields.remove(elsewhere);
+        }
+        if self.request.detail_level == DetailLevel::Summary {
+            if let Some(findings) = fields.get_mut("new_findings").and_then(Value::as_array_mut) {
+                findings.truncate(MAX_SUMMARY_FINDINGS);
+            }
+            for long in
+                ["checks", "api", "checks_performed", "gate_results", "let_through", "findings_let_through"]
+            {
+                fields.remove(long);
+            }
+        }
+        verification
+    }
+
+    /// What people are told of the verdict: as many findings as the document shows.
+    pub(super) fn review(&self, review: &Review) -> FinishReview {
+        let is_summary = self.request.detail_level == DetailLevel::Summary;
+        let shown = if is_summary { MAX_SUMMARY_FINDINGS } else { MAX_SHOWN_FINDINGS };
+        let worse = review.findings.iter().take(shown).filter(|finding| finding.is_ours);
+        FinishReview {
+            worse: worse.map(worse_finding).collect(),
+            refuted_claims: review
+                .refuted_claims
+                .iter()
+                .map(|claim| RefutedClaim {
+                    verdict: claim.verdict,
+                    claimed: claim.sentence.clone().unwrap_or_else(|| claim.claim.word().to_owned()),
+                    because: claim.because(),
+                })
+                .collect(),
+        }
+    }
+}
+
+fn worse_finding(finding: &NewFinding) -> WorseFinding {
+    WorseFinding { path: finding.path.clone(), line: finding.lines.0, message: finding.message.clone() }
+}
+
+/// The gates that failed, with the end of what they wrote.
+pub(super) fn failed_gates(gates: &GateAnswers) -> Vec<FailedGate> {
+    let tail = |gate: &GateFact| {
+        let words = gates.last_words.iter().find(|(id, _)| *id == gate.id);
+        words.map_or_else(String::new, |(_, words)| words.clone())
+    };
+    let failed = gates.facts.iter().filter(|gate| gate.result == GateOutcome::Failed);
+    failed
+        .map(|gate| FailedGate {
+            id: gate.id.clone(),
+            required: gate.required,
+            detail: gate.detail.clone(),
+            log_tail: tail(gate),
+        })
+        .collect()
+}
+
+/// The structural gates that the change made fail: they passed before it.
+pub(super) fn failed_structural_gates(verified: &judge::Answer) -> Vec<FailedGate> {
+    let is_caused = verified.verdict.evaluation().is_some_and(|it| it.intent_caused_gate_failure);
+    let (before, after) = &verified.structural_gates;
+    let failed_before = |gate: &str| before.iter().flat_map(|it| &it.reasons).any(|it| it.gate == gate);
+    let failures = after.iter().filter(|_| is_caused).flat_map(|report| &report.reasons);
+    failures
+        .filter(|failure| !failed_before(failure.gate))
+        .map(|failure| FailedGate {
+            id: failure.gate.to_owned(),
+            required: true,
+            detail: failure.message.clone(),
+            log_tail: String::new(),
+        })
+        .collect()
+}
+
+/// Does some work, and something else on a thread beside it again and again until the work is done.
+fn meanwhile<T>(every: Duration, again: impl Fn() + Send, work: impl FnOnce() -> T) -> T {
+    std::thread::scope(|scope| {
+        let (working, done) = mpsc::channel::<()>();
+        scope.spawn(move || {
+            while done.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+                again();
+            }
+        });
+        let _until_here = working;
+        work()
+    })
+}
+
+/// The paths of some evidence.
+fn changed(evidence: &Entries) -> BTreeSet<RepoPath> {
+    evidence.iter().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect()
+}
+
+fn baseline_path() -> RepoPath {
+    RepoPath::parse(analyze::BASELINE_FILE.as_bytes()).expect("a plain name is a path")
+}
+
+/// The verdict in a few words.
+pub(super) fn summary(
+    verified: &judge::Answer,
+    check: &ScopeCheck,
+    request: &FinishRequest,
+) -> FinishSummary {
+    let claims = match (&request.claims_text, request.claims.is_empty(), verified.claims_verdict()) {
+        (None, true, _) => ClaimsSummary::SkippedNoClaims,
+        (_, _, ClaimVerdict::True) => ClaimsSummary::Valid,
+        (_, _, ClaimVerdict::Unverified) => ClaimsSummary::Unverified,
+        (_, _, ClaimVerdict::False) => ClaimsSummary::Violated,
+    };
+    let delta = verified.verdict.evaluation().map(|evaluation| &evaluation.structural_delta);
+    FinishSummary {
+        scope_status: check.status,
+        verification_profile: verified.verdict.profile.profile,
+        structural_verdict: match &verified.verdict.evaluated {
+            Evaluated::Nothing => None,
+            Evaluated::NotApplicable => Some(DeltaVerdict::NotApplicable),
+            Evaluated::Fully(evaluation) => Some(evaluation.structural_delta.verdict),
+        },
+        health_delta: delta.and_then(|delta| delta.health_delta),
+        regressions: delta.map_or(0, |delta| delta.regressions.len()),
+        claims,
+        review_note_present: request.review_text.is_some(),
+        receipt: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_done_meanwhile_goes_on_until_the_work_is_done() {
+        let (called, calls) = mpsc::channel();
+        let again = move || called.send(()).unwrap_or_default();
+        let n_calls = meanwhile(Duration::from_millis(1), again, || calls.iter().take(3).count());
+        assert_eq!(n_calls, 3);
+        let quick = meanwhile(Duration::from_hours(1), || unreachable!("the work was done at once"), || 7);
+        assert_eq!(quick, 7);
+    }
+}

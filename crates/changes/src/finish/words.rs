@@ -1,0 +1,180 @@
+//! A finish as an answer says it.
+
+use crate::request::Evidence;
+use probity_api::change::{
+    ChangedPath, ExternalChanges, FailedGate, FinishAnswer, FinishHygieneAnswer, FinishReceipt, FinishReview,
+    FinishSummary, HealthAdvisory, PatchTrail,
+};
+use probity_contract::finish::FinishNextStep;
+use probity_contract::{ContractReason, FinishStatus};
+use probity_core::bytes::shell_word;
+use probity_intents::registry::{Intent, Notice};
+use probity_intents::{Entry, ScopeCheck};
+use probity_paths::RepoPath;
+use serde_json::Value;
+
+/// What the steps have made so far.
+#[derive(Default)]
+pub(super) struct Parts {
+    pub(super) hygiene: Option<FinishHygieneAnswer>,
+    pub(super) scope_check: Option<ScopeCheck>,
+    pub(super) verification: Option<Value>,
+    pub(super) trail: Option<PatchTrail>,
+    pub(super) claims: Option<Value>,
+    pub(super) receipt: Option<FinishReceipt>,
+    pub(super) receipt_error: Option<String>,
+    pub(super) advisory: Option<HealthAdvisory>,
+    pub(super) changes: Vec<ChangedPath>,
+    pub(super) external: Option<ExternalChanges>,
+    pub(super) committed_outside: Vec<RepoPath>,
+    pub(super) summary: Option<FinishSummary>,
+    pub(super) failed_gates: Vec<FailedGate>,
+    pub(super) review: FinishReview,
+}
+
+impl Parts {
+    pub(super) fn answer(
+        self,
+        intent: &Intent,
+        evidence: &Evidence,
+        status: FinishStatus,
+        notices: Vec<Notice>,
+    ) -> FinishAnswer {
+        FinishAnswer {
+            intent_id: intent.id.clone(),
+            status: status.status,
+            reason: status.reason,
+            next_step: status.next_step,
+            message: match &self.scope_check {
+                Some(check) if status.next_step == Some(FinishNextStep::RevertOrWidenScope) => {
+                    violation(intent, check, evidence)
+                }
+                _ if status.reason == Some(ContractReason::GateFailures) && !self.failed_gates.is_empty() => {
+                    gate_failure(&self.failed_gates)
+                }
+                _ => message(&status, self.external.is_some()),
+            },
+            commit_command: None,
+            user_action_required: !status.intent_cleared && status.next_step.is_some(),
+            intent_cleared: status.intent_cleared,
+            idempotent_replay: false,
+            not_reached: status.not_reached,
+            workspace_hygiene_after: self.hygiene,
+            scope_check: self.scope_check,
+            verification: self.verification,
+            failed_gates: self.failed_gates,
+            patch_trail: self.trail,
+            claims: self.claims,
+            receipt: self.receipt,
+            receipt_error: self.receipt_error,
+            changes: self.changes,
+            external_changes: self.external,
+            committed_outside_scope: self.committed_outside,
+            health_regression_advisory: self.advisory,
+            summary: self.summary,
+            notices,
+            review: self.review,
+        }
+    }
+}
+
+/// Which gates of the policy failed.
+fn gate_failure(failed: &[FailedGate]) -> String {
+    let required: Vec<String> =
+        failed.iter().filter(|gate| gate.required).map(|gate| format!("`{}`", gate.id)).collect();
+    let what = if required.len() == 1 { "gate" } else { "gates" };
+    format!("{what} {} failed: fix what makes it fail, then finish again", required.join(", "))
+}
+
+/// How many paths a sentence names.
+const MAX_NAMED_PATHS: usize = 5;
+
+/// What was changed that the intent does not allow, why it counts as this change, and what to do.
+fn violation(intent: &Intent, check: &ScopeCheck, evidence: &Evidence) -> String {
+    let name = |entries: &mut dyn Iterator<Item = &Entry>| {
+        let all: Vec<String> = entries.map(|entry| format!("`{entry}`")).collect();
+        let named = all.iter().take(MAX_NAMED_PATHS).cloned().collect::<Vec<_>>().join(", ");
+        match all.len().saturating_sub(MAX_NAMED_PATHS) {
+            0 => named,
+            more => format!("{named} and {more} more"),
+        }
+    };
+    let is_below = |entry: &&Entry| intent.scope.entries().any(|declared| declared.covers(entry.as_bytes()));
+    let mut words = Vec::new();
+    if !check.forbidden_touched.is_empty() {
+        words.push(format!("{}: the intent forbids it", name(&mut check.forbidden_touched.iter())));
+    }
+    let undeclared =
+        || check.unexpected_files.iter().filter(|entry| !check.forbidden_touched.contains(*entry));
+    if undeclared().any(|entry| is_below(&entry)) {
+        let below = name(&mut undeclared().filter(is_below));
+        words.push(format!("{below}: a directory was declared, which does not cover the files below it"));
+    }
+    if undeclared().any(|entry| !is_below(&entry)) {
+        let outside = name(&mut undeclared().filter(|entry| !is_below(entry)));
+        let why = match evidence {
+            Evidence::ChangedFiles(_) => "listed as changed by this finish".to_owned(),
+            Evidence::DiffRef(revision) => {
+                format!("different from `{revision}`, which this finish gave as its evidence")
+            }
+            Evidence::Observed => "changed since the start".to_owned(),
+        };
+        words.push(format!("{outside}: not declared, and {why}"));
+    }
+    let first = check.unexpected_files.iter().chain(&check.forbidden_touched).next();
+    let path = first.map_or_else(String::new, |entry| shell_word(entry.as_bytes()));
+    format!(
+        "{}. Revert it; or leave it out of the evidence if it is not yours; or widen the scope: `probity amend --intent {} \
+         --add {path} --why …`",
+        words.join("; "),
+        intent.id
+    )
+}
+
+fn message(status: &FinishStatus, has_external: bool) -> String {
+    let words = match status.next_step {
+        Some(FinishNextStep::PromoteThenFinish) => "the intent waits: promote it, edit, then finish",
+        Some(FinishNextStep::ListMissingEvidence) => {
+            "changed paths of the scope are not in the evidence: list every path that was created, modified or deleted"
+        }
+        Some(FinishNextStep::CoordinateWithOwner) => {
+            "another live intent holds changed paths of this scope: coordinate with its owner"
+        }
+        Some(FinishNextStep::ReconcileUnscopedDirty) => {
+            "paths outside the scope changed since the start and nobody claims them: revert them, or widen the scope"
+        }
+        Some(FinishNextStep::AnalyzeThenStart) => {
+            "the analysis that the change started from no longer applies: run `probity analyze`, then start again"
+        }
+        Some(FinishNextStep::RevertOrWidenScope) => {
+            "paths were changed that the intent does not allow: revert them, or widen the scope with `probity amend`"
+        }
+        Some(_) if status.reason == Some(ContractReason::NoBeforeRun) => {
+            "the stored run that the change started from is gone or damaged: clear the intent with `probity intent \
+             clear`, and start again"
+        }
+        Some(FinishNextStep::AnalyzeThenFinish | FinishNextStep::FixOrWidenScope)
+            if let Some(reason) = status.reason.filter(|reason| reason.is_from_strictness()) =>
+        {
+            reason.next_step()
+        }
+        Some(FinishNextStep::AnalyzeThenFinish) => {
+            "there is no verdict yet: run `probity analyze`, then finish again"
+        }
+        Some(FinishNextStep::FixOrWidenScope) => {
+            "the change makes the code in its scope worse: fix what is listed, then finish again"
+        }
+        Some(FinishNextStep::RetryReceipt) => "accepted, but without a receipt: finish again",
+        Some(FinishNextStep::ClearIntent) => {
+            "accepted; the claim is kept: clear the intent when you are done"
+        }
+        Some(FinishNextStep::ReportExternalChanges) if !has_external => {
+            "accepted; files outside the scope got worse since the start: name them in the report"
+        }
+        Some(FinishNextStep::ReportExternalChanges) => {
+            "accepted; there are uncommitted changes outside the scope that are no part of it: name them in the report"
+        }
+        None | Some(FinishNextStep::CommitChange) => "accepted; the claim is free again",
+    };
+    words.to_owned()
+}

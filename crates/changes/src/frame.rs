@@ -1,0 +1,139 @@
+//! Names of paths on both sides of the registry.
+//!
+//! All worktrees of a clone and all roots in it share one registry, so everything there is named from the top of the
+//! working tree. A caller names paths from its own root. Where the two are the same, nothing is translated.
+
+use probity_core::bytes::escape;
+use probity_intents::{Entries, Entry, IntentScope};
+use probity_paths::RepoPath;
+use probity_workspace::Workspace;
+use std::os::unix::ffi::OsStrExt;
+
+/// How one workspace names paths.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    prefix: Vec<u8>,
+    tree: String,
+}
+
+impl Frame {
+    pub(crate) fn of(workspace: &Workspace) -> Self {
+        let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
+        let tree = probity_core::Digest::of(top.as_os_str().as_bytes()).to_hex()[..16].to_owned();
+        Self { prefix: workspace.below_top(), tree }
+    }
+
+    /// The name of the root: which working tree, and where in it.
+    pub(crate) fn name(&self) -> String {
+        format!("{}:{}", self.tree, escape(&self.prefix))
+    }
+
+    /// Whether `name` is of the same working tree. Claims are shared by all worktrees of a clone; dirt is not.
+    pub(crate) fn shares_tree(&self, name: &str) -> bool {
+        name.split(':').next() == Some(&self.tree)
+    }
+
+    /// A path as the registry names it.
+    pub(crate) fn up(&self, path: &RepoPath) -> RepoPath {
+        let joined =
+            if self.prefix.is_empty() { None } else { RepoPath::parse(&self.join(path.as_bytes())).ok() };
+        joined.unwrap_or_else(|| path.clone())
+    }
+
+    /// A path of the registry as this workspace names it; one outside the root keeps its name.
+    pub(crate) fn down(&self, path: &RepoPath) -> RepoPath {
+        let below = strip(&self.prefix, path.as_bytes()).and_then(|name| RepoPath::parse(name).ok());
+        below.unwrap_or_else(|| path.clone())
+    }
+
+    /// Literal entries as the registry names them.
+    pub(crate) fn entries_up(&self, entries: &Entries) -> Entries {
+        if self.prefix.is_empty() {
+            return entries.clone();
+        }
+        entries.iter().map(|entry| Entry::new(self.join(entry.as_bytes()))).collect()
+    }
+
+    /// Entries of the registry as this workspace names them; those outside the root keep their names.
+    pub(crate) fn entries_down(&self, entries: &Entries) -> Entries {
+        let down =
+            |entry: &Entry| strip(&self.prefix, entry.as_bytes()).map_or_else(|| entry.clone(), Entry::new);
+        entries.iter().map(down).collect()
+    }
+
+    /// A scope as the registry names it.
+    pub(crate) fn scope_up(&self, scope: &IntentScope) -> IntentScope {
+        let pattern = |entry: &Entry| Entry::new([&plain(&self.prefix), entry.as_bytes()].join(&b'/'));
+        IntentScope {
+            allowed_files: self.entries_up(&scope.allowed_files),
+            allowed_related: self.entries_up(&scope.allowed_related),
+            forbidden: match &*self.prefix {
+                b"" => scope.forbidden.clone(),
+                _ => scope.forbidden.iter().map(pattern).collect(),
+            },
+        }
+    }
+
+    /// A scope of the registry as this workspace names it.
+    pub(crate) fn scope_down(&self, scope: &IntentScope) -> IntentScope {
+        let prefix = plain(&self.prefix);
+        let down = |entry: &Entry| strip(&prefix, entry.as_bytes()).map_or_else(|| entry.clone(), Entry::new);
+        IntentScope {
+            allowed_files: self.entries_down(&scope.allowed_files),
+            allowed_related: self.entries_down(&scope.allowed_related),
+            forbidden: scope.forbidden.iter().map(down).collect(),
+        }
+    }
+
+    fn join(&self, name: &[u8]) -> Vec<u8> {
+        [&self.prefix, name].join(&b'/')
+    }
+}
+
+fn strip<'a>(prefix: &[u8], name: &'a [u8]) -> Option<&'a [u8]> {
+    if prefix.is_empty() { None } else { name.strip_prefix(prefix)?.strip_prefix(b"/") }
+}
+
+/// A name as a pattern that matches only it.
+fn plain(name: &[u8]) -> Vec<u8> {
+    let mut pattern = Vec::with_capacity(name.len());
+    for &byte in name {
+        if b"*?[".contains(&byte) {
+            pattern.extend_from_slice(&[b'[', byte, b']']);
+        } else {
+            pattern.push(byte);
+        }
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scope(files: &[&str], forbidden: &[&str]) -> IntentScope {
+        IntentScope {
+            allowed_files: files.iter().map(Entry::new).collect(),
+            forbidden: forbidden.iter().map(Entry::new).collect(),
+            ..IntentScope::default()
+        }
+    }
+
+    #[test]
+    fn a_root_below_the_top_has_its_own_names_and_shares_the_registry() {
+        let frame = Frame { prefix: b"pkg[1]".to_vec(), tree: String::new() };
+        let own = scope(&["a.py", "src/b.py"], &["*.lock"]);
+        let shared = frame.scope_up(&own);
+        assert_eq!(shared, scope(&["pkg[1]/a.py", "pkg[1]/src/b.py"], &["pkg[[]1]/*.lock"]));
+        assert!(shared.forbids(b"pkg[1]/deep/x.lock") && !shared.forbids(b"x.lock"));
+        assert_eq!(frame.scope_down(&shared), own);
+        assert_eq!(frame.scope_down(&scope(&["other/x"], &[])), scope(&["other/x"], &[]));
+    }
+
+    #[test]
+    fn at_the_top_nothing_is_translated() {
+        let frame = Frame { prefix: Vec::new(), tree: String::new() };
+        let own = scope(&["a.py"], &["*.lock"]);
+        assert_eq!((frame.scope_up(&own), frame.scope_down(&own)), (own.clone(), own));
+    }
+}

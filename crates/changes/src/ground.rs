@@ -1,0 +1,87 @@
+//! The ground of a change: the tree as it is, its run, and where a change that begins there starts from.
+
+use super::frame::Frame;
+use probity_core::Reason;
+use probity_intents::IntentScope;
+use probity_intents::registry::Base;
+use probity_paths::RepoPath;
+use probity_quality::analyze::{self, AnalyzeOptions};
+use probity_quality::contract::{self as judge, BaselineFile, Side};
+use probity_quality::runs::Runs;
+use probity_workspace::progress::Progress;
+use probity_workspace::worktree::Look;
+use probity_workspace::worktree::StartRecord;
+use probity_workspace::{Fault, Workspace};
+use std::collections::BTreeSet;
+
+/// How often a tree that moves between look and analysis is looked at again.
+const ATTEMPTS: u32 = 3;
+
+/// A tree as it is, with its run if there is one.
+#[derive(Debug)]
+pub(crate) struct Ground {
+    pub(crate) frame: Frame,
+    pub(crate) look: Look,
+    pub(crate) run: Option<Side>,
+}
+
+impl Ground {
+    /// Looks at the tree and finds its run; with `analyze` it is made if there is none.
+    pub(crate) fn survey(
+        workspace: &Workspace,
+        analyze: bool,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Self, Fault> {
+        let frame = Frame::of(workspace);
+        let runs = Runs::open(workspace);
+        let policy = workspace.policy()?;
+        // Everything that a start says without gates is in the head.
+        let needs_all = judge::needs_whole_runs(&[], None, &analyze::gate_rules(&policy)?);
+        for _ in 0..ATTEMPTS {
+            let look = Look::take(workspace, &policy)?;
+            let id = analyze::run_id(workspace, &look.snapshot)?;
+            let run = if needs_all { runs.recall(id) } else { runs.recall_head(id) };
+            if run.is_some() || !analyze {
+                let baseline = BaselineFile::of_tree(workspace)?;
+                let run = run.map(|stored| Side::of(stored, baseline));
+                return Ok(Self { frame, look, run });
+            }
+            analyze::analyze(workspace, &AnalyzeOptions::default(), progress)?;
+        }
+        Err(Fault::refused(Reason::TreeUnstable, "the tree changes while it is analysed"))
+    }
+
+    /// The dirty paths as the registry names them.
+    pub(crate) fn dirty(&self) -> BTreeSet<RepoPath> {
+        self.look.state.dirty.keys().map(|path| self.frame.up(path)).collect()
+    }
+
+    /// Where a change of `scope` starts from, with what is kept for its finish.
+    pub(crate) fn base(&self, workspace: &Workspace, scope: &IntentScope) -> Result<Base, Fault> {
+        let objects = workspace.state.objects();
+        let content = |entry: &probity_intents::Entry| {
+            let path = RepoPath::parse(entry.as_bytes()).ok()?;
+            let digest = self.look.snapshot.get(&path)?.digest()?;
+            Some((path, digest))
+        };
+        let policy = match workspace.policy_source()? {
+            Some(source) => Some((source.is_json, objects.put(&source.bytes)?)),
+            None => None,
+        };
+        let record = StartRecord {
+            policy,
+            scope: self.frame.scope_down(scope).entries().filter_map(content).collect(),
+            ..self.look.state.clone()
+        };
+        let kept = objects.put(&record.to_bytes())?;
+        let run = self.run.as_ref();
+        Ok(Base {
+            run_id: run.map(|side| side.run.id.0.to_string()).unwrap_or_default(),
+            report_digest: run.map(|side| side.report_digest.to_string()),
+            head: record.head,
+            snapshot_root: Some(self.look.snapshot.root()),
+            dirty_snapshot: Some(kept),
+            tree: Some(self.frame.name()),
+        })
+    }
+}

@@ -1,0 +1,54 @@
+//! Changes in a tree that several agents share: start, finish, and what they rest on.
+//!
+//! Owns: start, finish, the registry of intents, whose uncommitted changes are whose, entries in agents' configuration.
+//! May use: analysis, api, contract, core, evidence, intents, knowledge, paths, policy, quality, snapshot, storage, workspace.
+//! Must not know: how a governed run is sealed, judged or attested; how an answer is shown.
+//!
+//! * [`registry`]: the loop that stores intents. [`claims`]: what intents hold against a run. [`agents`]: agents' set-up.
+//! * [`start`], [`promote`], [`promote_when_free`]: a claim, a place in the queue, or a refusal that leaves nothing behind.
+//! * [`amend`]: a wider scope, on the record.
+//! * [`finish`]: one pipeline that trusts the tree and not the agent.
+//! * [`status`]: who holds what, and whose the dirt is. [`doctor`]: whether everything is there that this needs.
+//!
+//! Each is a function from a request to an answer of `probity_api::change`; every surface prints the same.
+
+pub mod agents;
+mod amend;
+pub mod claims;
+mod declare;
+mod doctor;
+mod evidence;
+mod finish;
+mod frame;
+mod ground;
+mod missing;
+mod neighbours;
+pub mod registry;
+mod request;
+mod start;
+mod status;
+mod trail;
+pub mod uncommitted;
+mod view;
+
+pub use amend::amend;
+pub use doctor::doctor;
+pub use finish::finish;
+pub(crate) use frame::Frame;
+pub use start::{promote, promote_when_free, start};
+pub use status::{Watch, status};
+
+use probity_policy::{ContractRules, StrictnessProfile};
+
+/// The rules of a policy, taken as strictly as somebody asks. Nobody can ask for less than the policy does.
+fn stricter(rules: ContractRules, asked: Option<StrictnessProfile>) -> ContractRules {
+    let rank = |profile| match profile {
+        StrictnessProfile::Relaxed => 0,
+        StrictnessProfile::Ci => 1,
+        StrictnessProfile::Strict => 2,
+    };
+    match asked {
+        Some(asked) if rank(asked) > rank(rules.strictness) => ContractRules { strictness: asked, ..rules },
+        _ => rules,
+    }
+}

@@ -1,0 +1,265 @@
+//! Handles that Probity keeps for whoever works in a worktree, so that `--owner` is rarely typed.
+//!
+//! A start without a handle makes a new owner, always: two agents are never taken for one (law 5). Its handle is kept in
+//! the state directory under the worktree and the intent, readable for the user alone. A later command that names that
+//! intent in that worktree uses it. It proves no more than the right to read the user's own files does, and it is never
+//! used for an intent that was not named, for another worktree, or by an agent that calls itself something else.
+
+use super::Shell;
+use super::identity::{Caller, Credentials, Handle, Label};
+use probity_core::{Digest, Reason, json};
+use probity_intents::registry::{Change, Event, Registry};
+use probity_intents::{IntentId, Timestamp};
+use probity_storage::{StoreError, durable};
+use probity_workspace::{Fault, Workspace};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+const SCHEMA: &str = "probity/handle/v1";
+/// How long a handle stays whose intent the registry does not know: it may belong to a start that is still on its way.
+const UNKNOWN_INTENT_TTL: Duration = Duration::from_hours(24);
+
+/// A handle that was kept, and whose it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptHandle {
+    /// The intent that it belongs to.
+    pub intent_id: IntentId,
+    /// The handle.
+    pub handle: Handle,
+    /// What the agent was called when it started.
+    pub label: String,
+}
+
+impl KeptHandle {
+    fn to_bytes(&self) -> Vec<u8> {
+        json::canonical(&json!({
+            "schema": SCHEMA,
+            "intent_id": self.intent_id,
+            "owner": self.handle.secret(),
+            "agent": self.label,
+        }))
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let value = json::parse(bytes).ok()?;
+        let text = |name: &str| value.get(name).and_then(Value::as_str);
+        if text("schema") != Some(SCHEMA) {
+            return None;
+        }
+        Some(Self {
+            intent_id: IntentId::parse(text("intent_id")?).ok()?,
+            handle: Handle::parse(text("owner")?).ok()?,
+            label: text("agent")?.to_owned(),
+        })
+    }
+
+    /// Whether this is the handle of the intent's present owner.
+    pub fn opens(&self, registry: &Registry) -> bool {
+        let owner = registry.intent(&self.intent_id).map(|intent| &intent.owner);
+        owner.is_some_and(|owner| owner.token == Some(self.handle.digest()))
+    }
+}
+
+/// The kept handles of one working tree.
+#[derive(Debug, Clone)]
+pub struct Handles {
+    dir: PathBuf,
+}
+
+impl Handles {
+    /// The handles that are kept for the working tree of a workspace.
+    pub fn of(workspace: &Workspace) -> Self {
+        let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
+        Self { dir: workspace.state.handles(top) }
+    }
+
+    /// Keeps the handle of an intent.
+    pub fn keep(&self, kept: &KeptHandle) -> Result<(), Fault> {
+        Ok(durable::write(&self.path(&kept.intent_id), &kept.to_bytes())?)
+    }
+
+    /// The handle that was kept for an intent.
+    pub fn get(&self, intent_id: &IntentId) -> Result<Option<KeptHandle>, Fault> {
+        let path = self.path(intent_id);
+        let Some(bytes) = durable::read(&path)? else { return Ok(None) };
+        if let Some(kept) = KeptHandle::parse(&bytes).filter(|kept| kept.intent_id == *intent_id) {
+            return Ok(Some(kept));
+        }
+        let why = "it is not the handle of that intent; remove it, and give the handle with `--owner`";
+        Err(StoreError::Damaged { path, why: why.into() }.into())
+    }
+
+    /// The kept handles that open an intent of the registry, by intent.
+    pub fn usable(&self, registry: &Registry) -> Vec<KeptHandle> {
+        let is_usable = |kept: &KeptHandle| kept.opens(registry);
+        let mut usable: Vec<_> = self.files().into_iter().filter_map(|path| read(&path)).collect();
+        usable.retain(is_usable);
+        usable.sort_by(|a, b| a.intent_id.cmp(&b.intent_id));
+        usable
+    }
+
+    /// The intents that are a caller's own by a kept handle: of one that gave no handle, under its name if it gave one.
+    pub fn own_intents(&self, registry: &Registry, caller: &Caller) -> BTreeSet<IntentId> {
+        if !caller.is_new {
+            return BTreeSet::new();
+        }
+        let agent = match &caller.label {
+            Label::Given(label) => Some(label.as_str()),
+            Label::Assumed(_) => None,
+        };
+        let is_own = |kept: &KeptHandle| handle_for_intent(None, agent, Some(kept)).is_some();
+        self.usable(registry).into_iter().filter(is_own).map(|kept| kept.intent_id).collect()
+    }
+
+    /// The one open intent that a caller who names none can mean: of the owner whose handle was given, else one whose
+    /// handle is kept here. If there is none or more than one, nothing is guessed.
+    pub fn only_intent(&self, shell: &Shell, credentials: &Credentials) -> Result<IntentId, Fault> {
+        let now = shell.host().now();
+        let kept: BTreeMap<IntentId, KeptHandle> =
+            self.usable(shell.registry()).into_iter().map(|kept| (kept.intent_id.clone(), kept)).collect();
+        let mut found = Vec::new();
+        for intent in shell.registry().open_intents().filter(|intent| intent.expires_at > now) {
+            let caller = credentials.caller_for_intent(kept.get(&intent.id));
+            if !caller.is_new && intent.owner.is(&shell.owner_of(&caller)?) {
+                found.push(intent);
+            }
+        }
+        if let [only] = found.as_slice() {
+            return Ok(only.id.clone());
+        }
+        let listed: Vec<String> =
+            found.iter().map(|intent| format!("{} ({})", intent.id, intent.description)).collect();
+        let detail = if listed.is_empty() {
+            "no handle of an open intent is kept in this worktree: name the intent, and give its handle with \
+             `--owner`; `probity intent list` shows the intents"
+                .to_owned()
+        } else {
+            format!("several intents could be meant: name one of {}", listed.join(", "))
+        };
+        Err(Fault::refused(Reason::UsageInvalid, detail))
+    }
+
+    /// Removes the handle of an intent, if one was kept.
+    pub fn forget(&self, intent_id: &IntentId) -> Result<(), Fault> {
+        Ok(durable::remove(&self.path(intent_id))?)
+    }
+
+    /// Removes the handle of an intent that an event has closed.
+    pub fn follow(&self, event: &Event) -> Result<(), Fault> {
+        match &event.change {
+            Change::Released { intent_id, .. } | Change::Cleared { intent_id } => self.forget(intent_id),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the handles of intents that are over.
+    pub fn prune(&self, registry: &Registry, now: Timestamp) -> Result<(), Fault> {
+        for path in self.files() {
+            let Some(kept) = read(&path) else { continue };
+            let is_over = match registry.intent(&kept.intent_id) {
+                Some(intent) => intent.status.is_closed() || intent.expires_at <= now,
+                None => age(&path).is_some_and(|age| age > UNKNOWN_INTENT_TTL),
+            };
+            if is_over {
+                durable::remove(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ids may hold any character, so a file is named by the digest of its intent's.
+    fn path(&self, intent_id: &IntentId) -> PathBuf {
+        self.dir.join(file_name(intent_id))
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).filter(|path| path.extension().is_none()).collect()
+    }
+}
+
+fn file_name(intent_id: &IntentId) -> String {
+    Digest::of(intent_id.as_str().as_bytes()).to_hex()[..32].to_owned()
+}
+
+/// A kept handle; `None` for what is none, which is left where it is.
+fn read(path: &Path) -> Option<KeptHandle> {
+    KeptHandle::parse(&durable::read(path).ok()??)
+}
+
+fn age(path: &Path) -> Option<Duration> {
+    SystemTime::now().duration_since(path.symlink_metadata().ok()?.modified().ok()?).ok()
+}
+
+/// Whether the file at `path` is a kept handle that Probity can have written: it lies under the name of its intent, and
+/// if the registry knows that intent, it is the handle of its owner.
+pub fn is_sound(path: &Path, registry: &Registry) -> bool {
+    read(path).is_some_and(|kept| {
+        path.file_name().is_some_and(|name| *name == *file_name(&kept.intent_id))
+            && (registry.intent(&kept.intent_id).is_none() || kept.opens(registry))
+    })
+}
+
+/// The handle that a command about one intent is given with: the caller's own if it gave one, else the kept one, unless
+/// the caller calls itself something else than the agent it was kept for.
+pub fn handle_for_intent(
+    given: Option<&Handle>,
+    agent: Option<&str>,
+    kept: Option<&KeptHandle>,
+) -> Option<Handle> {
+    let is_same_agent = |kept: &&KeptHandle| agent.is_none_or(|agent| agent == kept.label);
+    given.or_else(|| kept.filter(is_same_agent).map(|kept| &kept.handle)).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn kept(id: &str) -> KeptHandle {
+        KeptHandle {
+            intent_id: IntentId::parse(id).expect("an id"),
+            handle: Handle::parse("handle-of-ann-0123456789").expect("a handle"),
+            label: "ann".into(),
+        }
+    }
+
+    #[test]
+    fn a_handle_is_kept_for_its_user_alone_and_removed_with_its_intent() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let handles = Handles { dir: dir.path().join("handles/tree") };
+        let ann = kept("odd/../id");
+        handles.keep(&ann).expect("keeps");
+        assert_eq!(handles.get(&ann.intent_id).expect("reads"), Some(ann.clone()));
+        let mode = |path: &Path| path.metadata().expect("is there").permissions().mode() & 0o777;
+        assert_eq!(mode(&handles.path(&ann.intent_id)), 0o600);
+        assert_eq!((mode(&handles.dir), mode(&dir.path().join("handles"))), (0o700, 0o700));
+        handles.forget(&ann.intent_id).expect("forgets");
+        assert_eq!(handles.get(&ann.intent_id).expect("reads"), None);
+    }
+
+    #[test]
+    fn a_handle_under_another_name_is_not_used() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let handles = Handles { dir: dir.path().to_owned() };
+        let (ann, other) = (kept("i-1"), kept("i-2"));
+        std::fs::write(handles.path(&other.intent_id), ann.to_bytes()).expect("writes");
+        assert!(handles.get(&other.intent_id).is_err());
+        assert!(!is_sound(&handles.path(&other.intent_id), &Registry::default()));
+        handles.keep(&other).expect("keeps");
+        assert!(is_sound(&handles.path(&other.intent_id), &Registry::default()));
+    }
+
+    #[test]
+    fn a_given_handle_wins_and_another_agent_gets_no_kept_one() {
+        let ann = kept("i-1");
+        let own = Handle::parse("handle-of-bo-01234567890").expect("a handle");
+        assert_eq!(handle_for_intent(Some(&own), None, Some(&ann)), Some(own));
+        assert_eq!(handle_for_intent(None, None, Some(&ann)), Some(ann.handle.clone()));
+        assert_eq!(handle_for_intent(None, Some("ann"), Some(&ann)), Some(ann.handle.clone()));
+        assert_eq!(handle_for_intent(None, Some("bo"), Some(&ann)), None);
+        assert_eq!(handle_for_intent(None, None, None), None);
+    }
+}

@@ -1,0 +1,245 @@
+//! What the rules are told about the machine: the time, and whether a process is still the one that it was.
+//!
+//! A process is told by its number, its start time and the boot it belongs to, so a number that was given out again is
+//! noticed. Processes of other hosts, and of other containers on this one, are never asked about: their numbers mean
+//! nothing here.
+//!
+//! The system tells start times in the time namespace of the reader. They are told here as the first namespace of the
+//! machine tells them, so that one process has one start time wherever it is asked about; where that cannot be computed,
+//! none is told, and the process counts as alive (law 15).
+
+use probity_intents::{Owner, Probe, Timestamp};
+use probity_workspace::clock;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// The number of the first process namespace of every Linux.
+const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+
+/// A machine as the registry sees it. Simulations have their own.
+pub trait Host: Send + Sync {
+    /// The time.
+    fn now(&self) -> Timestamp;
+
+    /// The name under which owners of this machine are recorded.
+    fn name(&self) -> &str;
+
+    /// Which start of the machine this is, where known.
+    fn boot_id(&self) -> Option<&str>;
+
+    /// What the machine says about one of its processes.
+    fn probe(&self, pid: u32) -> Probe;
+}
+
+/// Whether an owner can be asked about here: it named a process, and the process is one of this host.
+pub(super) fn can_probe(host: &dyn Host, owner: &Owner) -> bool {
+    owner.pid != 0 && owner.host == host.name() && owner.boot_id.as_deref() == host.boot_id()
+}
+
+/// This machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Machine;
+
+impl Host for Machine {
+    fn now(&self) -> Timestamp {
+        Timestamp(clock::seconds())
+    }
+
+    fn name(&self) -> &str {
+        static NAME: OnceLock<String> = OnceLock::new();
+        NAME.get_or_init(name)
+    }
+
+    fn boot_id(&self) -> Option<&str> {
+        Some(probity_storage::boot::id()).filter(|id| !id.is_empty())
+    }
+
+    fn probe(&self, pid: u32) -> Probe {
+        probe(pid)
+    }
+}
+
+/// The name of the host; in a container with processes of its own also the name of that container's processes.
+fn name() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    match namespace.to_str() {
+        Some(own) if !own.is_empty() && own != FIRST_NAMESPACE => format!("{name}/{own}"),
+        _ => name,
+    }
+}
+
+fn probe(pid: u32) -> Probe {
+    let stat = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"));
+    match stat.ok().as_deref().and_then(parse_stat) {
+        Some(Stat { state: 'Z' | 'X', .. }) => Probe { exists: false, pid_start: None },
+        Some(stat) => Probe { exists: true, pid_start: in_first_time_namespace(stat.start) },
+        // Its entry may be hidden from us. Only if the system knows no such process is it gone.
+        None => Probe { exists: can_be_signalled(pid), pid_start: None },
+    }
+}
+
+/// The nanoseconds of a clock tick, in which start times are told. Linux tells a hundred in a second to every program.
+const TICK_NANOSECONDS: i128 = 10_000_000;
+
+/// No machine runs for this many ticks (300 years): a larger start is one below zero in its namespace.
+const MAX_START_TICKS: u64 = 1_000_000_000_000;
+
+/// A start time of this process's time namespace as one of the first.
+fn in_first_time_namespace(start: u64) -> Option<u64> {
+    let own = std::fs::read_link("/proc/self/ns/time");
+    let of_children = std::fs::read_link("/proc/self/ns/time_for_children");
+    match (own, of_children) {
+        (Ok(own), Ok(of_children)) if own == of_children => {
+            // It tells the offsets of the namespace of children, which is this one.
+            let offsets = std::fs::read_to_string("/proc/self/timens_offsets").ok()?;
+            without_offset(start, boot_time_offset(&offsets)?)
+        }
+        (Err(error), _) if error.kind() == std::io::ErrorKind::NotFound => Some(start),
+        _ => None,
+    }
+}
+
+/// The nanoseconds by which a time namespace moves the time since the boot.
+fn boot_time_offset(offsets: &str) -> Option<i128> {
+    let mut lines = offsets.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    // Once the clocks were told by number: 7 is the time since the boot.
+    let line = lines.find(|words| matches!(words.first(), Some(&("boottime" | "7"))))?;
+    let [_, seconds, nanoseconds] = line[..] else { return None };
+    Some(seconds.parse::<i64>().map(i128::from).ok()? * 1_000_000_000 + nanoseconds.parse::<i128>().ok()?)
+}
+
+/// A start time in ticks without an offset; `None` where the ticks do not tell it exactly.
+fn without_offset(start: u64, offset: i128) -> Option<u64> {
+    if offset == 0 {
+        return Some(start);
+    }
+    let is_exact = offset % TICK_NANOSECONDS == 0 && start < MAX_START_TICKS;
+    is_exact.then(|| u64::try_from(i128::from(start) - offset / TICK_NANOSECONDS).ok()).flatten()
+}
+
+fn can_be_signalled(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
+}
+
+/// What counts of a process's entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stat {
+    state: char,
+    parent: u32,
+    start: u64,
+}
+
+/// Reads `/proc/<pid>/stat`. The name of the program may hold anything, so fields are counted behind its last bracket.
+fn parse_stat(text: &str) -> Option<Stat> {
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    Some(Stat {
+        state: fields.first()?.chars().next()?,
+        parent: fields.get(1)?.parse().ok()?,
+        start: fields.get(19)?.parse().ok()?,
+    })
+}
+
+/// Whether `pid` is this process or one that started it, directly or not.
+pub(super) fn is_self_or_ancestor(pid: u32) -> bool {
+    let parent = |pid: u32| {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        parse_stat(&text).map(|stat| stat.parent).filter(|&parent| parent != 0)
+    };
+    std::iter::successors(Some(std::process::id()), |&pid| parent(pid)).any(|ancestor| ancestor == pid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_may_be_called_anything() {
+        let rest = "S 7 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0";
+        let stat = parse_stat(&format!("12 (a) Z 9 (b) {rest}")).expect("is read");
+        assert_eq!(stat, Stat { state: 'S', parent: 7, start: 4711 });
+        assert_eq!(parse_stat("12 (a"), None);
+    }
+
+    #[test]
+    fn a_start_time_is_told_without_the_offset_of_its_namespace() {
+        let offsets = "monotonic           0         0\nboottime        86400         0\n";
+        assert_eq!(boot_time_offset(offsets), Some(86_400_000_000_000));
+        assert_eq!(boot_time_offset("1 0 0\n7 -5 20\n"), Some(-4_999_999_980));
+        assert_eq!((boot_time_offset(""), boot_time_offset("boottime x 0\n")), (None, None));
+        assert_eq!(without_offset(8_640_700, 86_400_000_000_000), Some(700));
+        assert_eq!(without_offset(200, -5_000_000_000), Some(700));
+        assert_eq!(without_offset(700, 1), None, "an offset of a part of a tick");
+        assert_eq!(without_offset(u64::MAX / 10_000_000, -5_000_000_000), None, "a start below zero");
+        assert_eq!(without_offset(u64::MAX / 10_000_000, 0), Some(u64::MAX / 10_000_000));
+        assert_eq!(without_offset(1, 86_400_000_000_000), None, "earlier than the boot");
+    }
+
+    /// Asks for the start of the process that the environment names, for [`a_process_has_one_start_in_every_time_namespace`].
+    const ASKED_PID: &str = "PROBITY_TEST_ASKED_PID";
+
+    #[test]
+    fn a_process_has_one_start_in_every_time_namespace() {
+        if let Some(pid) = std::env::var(ASKED_PID).ok().and_then(|pid| pid.parse().ok()) {
+            return println!("<{:?}>", Machine.probe(pid));
+        }
+        let own = Machine.probe(std::process::id());
+        for offset in ["86400", "-1"] {
+            let test = "registry::host::tests::a_process_has_one_start_in_every_time_namespace";
+            let mut command = std::process::Command::new("unshare");
+            command.args(["--time", "--fork", "--boottime", offset, "--"]);
+            command.arg(std::env::current_exe().expect("this program"));
+            command.args(["--exact", test, "--nocapture"]).env(ASKED_PID, std::process::id().to_string());
+            let answer = match command.output() {
+                Ok(output) if output.status.success() => output,
+                _ => return probity_testkit::skip!("no time namespace can be made here"),
+            };
+            let words = String::from_utf8_lossy(&answer.stdout).into_owned();
+            assert!(words.contains(&format!("<{own:?}>")), "{offset}: {own:?} is told as {words}");
+        }
+    }
+
+    #[test]
+    fn this_process_exists_and_one_that_is_gone_does_not() {
+        let own = Machine.probe(std::process::id());
+        assert!(own.exists && own.pid_start.is_some());
+        // No system gives a process this id; that of an ended one could have come to mean another.
+        assert!(!Machine.probe(i32::MAX.cast_unsigned()).exists);
+    }
+
+    #[test]
+    fn one_that_has_ended_and_was_not_asked_for_is_gone() {
+        let mut child = std::process::Command::new("true").spawn().expect("starts");
+        probity_testkit::wait_until("it has ended", || !Machine.probe(child.id()).exists);
+        child.wait().expect("ends");
+    }
+
+    #[test]
+    fn processes_of_another_host_or_another_boot_are_not_asked_about() {
+        let here = Owner {
+            host: Machine.name().into(),
+            boot_id: Machine.boot_id().map(Into::into),
+            pid: 1,
+            ..Owner::default()
+        };
+        assert!(can_probe(&Machine, &here));
+        for other in [
+            Owner { host: "elsewhere".into(), ..here.clone() },
+            Owner { boot_id: Some("earlier".into()), ..here.clone() },
+            Owner { pid: 0, ..here },
+        ] {
+            assert!(!can_probe(&Machine, &other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn knows_its_ancestors() {
+        assert!(is_self_or_ancestor(std::process::id()));
+        assert!(is_self_or_ancestor(std::os::unix::process::parent_id()));
+        let mut child = std::process::Command::new("sleep").arg("3600").spawn().expect("starts");
+        assert!(!is_self_or_ancestor(child.id()));
+        child.kill().expect("ends");
+        child.wait().expect("ends");
+    }
+}

@@ -1,0 +1,443 @@
+//! The registry of intents on a store: the one loop that turns commands into events.
+//!
+//! Read what is new, apply it, decide, append. If somebody else appended first, again; if the reply was lost, again too:
+//! the command has an id, so what was written after all is recognised by the rules. Nothing here judges: the rules are
+//! in `intent`, and the facts they ask for are gathered in [`host`].
+//!
+//! * [`Shell`]: opens the registry and carries out commands.
+//! * [`Caller`], [`Handle`]: who asks. [`handles`]: handles kept for a worktree.
+//! * [`view`]: the registry as one reader sees it. [`admin`]: setting it in order. [`audit`]: the log itself.
+
+pub mod admin;
+pub mod audit;
+mod cache;
+pub mod handles;
+pub mod host;
+mod identity;
+pub mod view;
+
+pub use handles::{Handles, KeptHandle};
+pub use host::{Host, Machine};
+pub use identity::{Caller, Credentials, Handle, Label};
+
+use cache::Cache;
+use probity_core::{Digest, json};
+use probity_intents::registry::{
+    Action, Circumstances, Command, Decision, Event, Intent, Notice, Refusal, Registry, Seq,
+};
+use probity_intents::{CommandId, Entry, IntentId, IntentScope, Owner, Peer, Probe};
+use probity_paths::RepoPath;
+use probity_storage::ports::{Appended, Leases, Log, Record, Store};
+use probity_storage::{Lock, StoreError};
+use probity_workspace::State;
+use probity_workspace::run_claims::{self, OpenRunClaim};
+use probity_workspace::{Fault, Workspace, clock};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The name of the log and of the leases.
+const NAME: &str = "intents";
+/// How many events are read at once.
+const PAGE: usize = 1_000;
+/// How often a command is decided anew before it gives up.
+const MAX_TRIES: usize = 10_000;
+/// How long a command waits for its turn. The turn only keeps those who contend from deciding in vain, so a process that
+/// was stopped in the middle of its own holds nobody up for longer.
+const TURN: Duration = Duration::from_secs(2);
+/// How often it looks whether it is its turn, at first and at last.
+const FIRST_PAUSE: Duration = Duration::from_micros(50);
+const LAST_PAUSE: Duration = Duration::from_millis(1);
+/// So many times a command lets others go first that were faster.
+const PATIENCE: usize = 3;
+/// How long closed intents are kept.
+pub const RETENTION_SECONDS: u64 = 14 * 24 * 3600;
+/// How many intents must be over or long closed before a start tidies up.
+const UNTIDY: usize = 100;
+
+/// What a start or a promotion must know about the tree.
+#[derive(Debug, Clone, Default)]
+pub struct TreeFacts {
+    /// Whether there is a stored run for the tree as it is.
+    pub run_available: bool,
+    /// The dirty paths.
+    pub dirty: BTreeSet<RepoPath>,
+}
+
+/// A command that was carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// The event that did it; `None` if there was nothing to do.
+    pub event: Option<Event>,
+    /// What the caller is told, once.
+    pub notices: Vec<Notice>,
+    /// Whether it had been carried out before, and this is the answer again.
+    pub repeated: bool,
+}
+
+/// The registry of one repository, as far as its log has been read.
+pub struct Shell {
+    log: Box<dyn Log>,
+    leases: Box<dyn Leases>,
+    host: Arc<dyn Host>,
+    registry: Registry,
+    database: PathBuf,
+    cache: Option<Cache>,
+    turn: Option<PathBuf>,
+    /// Where governed runs are looked for, and the top of the working tree that is worked in.
+    runs: Option<(State, PathBuf)>,
+    /// Where the log ended when this process last looked for what is over.
+    tidied_at: Option<u64>,
+}
+
+impl Shell {
+    /// Opens the registry of a workspace and reads it.
+    pub fn open(workspace: &Workspace) -> Result<Self, Fault> {
+        let store = workspace.state.store()?;
+        let mut shell = Self::over(&store, Arc::new(Machine));
+        shell.database = workspace.state.database();
+        shell.cache = Some(Cache::new(workspace.state.registry_cache()));
+        shell.turn = Some(workspace.state.registry_turn());
+        let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root).clone();
+        shell.runs = Some((workspace.state.clone(), top));
+        shell.catch_up_from_cache()?;
+        Ok(shell)
+    }
+
+    /// The registry on a store, with nothing read yet. Simulations use it; [`Self::refresh`] reads.
+    pub fn over(store: &dyn Store, host: Arc<dyn Host>) -> Self {
+        Self {
+            log: store.log(NAME),
+            leases: store.leases(NAME),
+            host,
+            registry: Registry::default(),
+            database: PathBuf::from(NAME),
+            cache: None,
+            turn: None,
+            runs: None,
+            tidied_at: None,
+        }
+    }
+
+    /// The registry as it was last read.
+    pub const fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// The machine that the registry is looked at from.
+    pub fn host(&self) -> &dyn Host {
+        &*self.host
+    }
+
+    /// The owner that a caller is recorded as. A handle that the registry knows keeps the name that its owner started
+    /// with, unless the caller gives another: the log names who it was, not who typed the command.
+    pub fn owner_of(&self, caller: &Caller) -> Result<Owner, Fault> {
+        let mut owner = caller.owner(self.host())?;
+        if let (Label::Assumed(_), Some(label)) = (&caller.label, self.registry.label_of(&owner)) {
+            label.clone_into(&mut owner.label);
+        }
+        Ok(owner)
+    }
+
+    /// Reads what was appended since.
+    pub fn refresh(&mut self) -> Result<(), Fault> {
+        loop {
+            let records = self.log.read_after(self.registry.head().seq.0, PAGE)?;
+            for record in &records {
+                self.take(record)?;
+            }
+            if records.len() < PAGE {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits until somebody appends something, at most for `wait`, and reads it.
+    pub fn wait(&mut self, wait: Duration) -> Result<(), Fault> {
+        self.log.watch(self.registry.head().seq.0, wait)?;
+        self.refresh()
+    }
+
+    /// What this host sees now, without looking at the tree.
+    pub fn circumstances(&self) -> Result<Circumstances, Fault> {
+        self.circumstances_in(&TreeFacts::default(), Vec::new())
+    }
+
+    /// The governed runs of the repository that go on, but for one that this process is part of.
+    pub(crate) fn open_runs(&self) -> Result<Vec<OpenRunClaim>, Fault> {
+        let Some((state, _)) = &self.runs else { return Ok(Vec::new()) };
+        let mut runs = run_claims::open_runs(state)?;
+        runs.retain(|run| !run.is_around_us());
+        Ok(runs)
+    }
+
+    /// The governed runs that are in the way of `scope` (named as in the registry).
+    pub(crate) fn run_peers(&self, scope: &IntentScope) -> Result<Vec<Peer>, Fault> {
+        let Some((_, top)) = &self.runs else { return Ok(Vec::new()) };
+        let is_file = |entry: &Entry| run_claims::is_file(top, entry);
+        Ok(self.open_runs()?.iter().filter_map(|run| run.claim.peer(scope, &is_file)).collect())
+    }
+
+    /// The paths that an action would claim.
+    fn claimed_by(&self, action: &Action) -> Option<IntentScope> {
+        match action {
+            Action::Start { declaration, .. } => Some(declaration.scope.clone()),
+            Action::Promote { intent_id, .. } => {
+                self.registry.intent(intent_id).map(|intent| intent.scope.clone())
+            }
+            Action::Amend { allowed_files, allowed_related, .. } => Some(IntentScope {
+                allowed_files: allowed_files.clone(),
+                allowed_related: allowed_related.clone(),
+                ..IntentScope::default()
+            }),
+            _ => None,
+        }
+    }
+
+    /// Carries out an action of `by`. A refusal is [`Fault::Intent`], and leaves nothing behind.
+    pub fn execute(&mut self, by: &Owner, action: Action, tree: &TreeFacts) -> Result<Done, Fault> {
+        let id = CommandId::parse(clock::run_id()).map_err(|error| self.damaged(error.to_string()))?;
+        self.execute_command(&Command { id, by: by.clone(), action }, tree)
+    }
+
+    /// Carries out a command whose id the caller made: given twice, it is carried out once and answered alike.
+    pub fn execute_command(&mut self, command: &Command, tree: &TreeFacts) -> Result<Done, Fault> {
+        let done = self.attempt(command, tree)?;
+        if matches!(command.action, Action::Start { .. }) && !done.repeated {
+            self.tidy(&command.by)?;
+        }
+        if let Some(cache) = &mut self.cache {
+            cache.keep(&self.registry);
+        }
+        Ok(done)
+    }
+
+    /// Renews the leases of an owner's open intents by use, where a third of them is over.
+    pub fn touch(&self, by: &Owner) -> Result<(), Fault> {
+        let seen = self.circumstances()?;
+        for intent in self.registry.open_intents().filter(|intent| intent.ownership(by, &seen).is_own()) {
+            let left = intent.lease(&seen).ends_at().0.saturating_sub(seen.now.0);
+            if left.saturating_mul(3) < intent.lease.seconds.saturating_mul(2) {
+                self.leases.renew(intent.id.as_str(), Duration::from_secs(intent.lease.seconds))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One event of the log, by its number.
+    pub fn event(&self, seq: Seq) -> Result<Option<Event>, Fault> {
+        let before = seq.0.saturating_sub(1);
+        let record = self.log.read_after(before, 1)?.into_iter().find(|record| record.seq == seq.0);
+        record.map(|record| self.parse(&record)).transpose()
+    }
+
+    fn attempt(&mut self, command: &Command, tree: &TreeFacts) -> Result<Done, Fault> {
+        let mut turn = None;
+        for n_tries in 0..MAX_TRIES {
+            self.refresh()?;
+            // From the look at governed runs to the append no run may begin: see `run_claims`.
+            let (runs, _share) = match (self.claimed_by(&command.action), &self.runs) {
+                (Some(scope), Some((state, _))) => {
+                    let share = run_claims::share(state)?;
+                    (self.run_peers(&scope)?, Some(share))
+                }
+                _ => (Vec::new(), None),
+            };
+            let seen = self.circumstances_in(tree, runs)?;
+            let event = match self.registry.decide(&seen, command)? {
+                Decision::Append(event) => event,
+                Decision::Known(event) => return Ok(Done::again(*event)),
+                Decision::Nothing => {
+                    let notices = self.registry.notices(&command.by);
+                    return Ok(Done { event: None, notices, repeated: false });
+                }
+            };
+            // Only who has something to append waits for its turn: a refusal is as true without it.
+            if turn.is_none()
+                && let Some(path) = &self.turn
+            {
+                turn = self.take_turn(path, n_tries >= PATIENCE)?;
+                if self.log.head()? != self.registry.head().seq.0 {
+                    continue;
+                }
+            }
+            let before = self.registry.head().seq.0;
+            let bytes = encode(&event);
+            match self.log.append(before, command.id.as_str(), &bytes)? {
+                Appended::At(_) => {
+                    self.registry.apply_stored(&event, Digest::of(&bytes));
+                    self.cache.iter().for_each(|cache| cache.note(event.seq.0));
+                    drop(turn);
+                    let notices = event.notices.clone();
+                    return Ok(Done { event: Some(*event), notices, repeated: false });
+                }
+                Appended::Known { at } => return self.known_to_the_store(Seq(at), &event),
+                // Somebody was faster, or nobody knows: what is there now decides.
+                Appended::Moved { .. } | Appended::Unknown => {}
+            }
+        }
+        let why = format!("the log of intents moved on {MAX_TRIES} times before this command got its turn");
+        Err(StoreError::Engine { path: self.database.clone(), why }.into())
+    }
+
+    /// Waits for the turn to append. Who sees the log move on goes and decides again, for it may have nothing to append any
+    /// more, and whoever must release what all want would stand behind them; who is `patient` stays. `None` also if
+    /// somebody keeps the turn for too long: it only keeps those who contend from deciding in vain.
+    fn take_turn(&self, path: &Path, patient: bool) -> Result<Option<Lock>, Fault> {
+        let end = Instant::now() + TURN;
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match Lock::poll(path) {
+                Ok(Some(lock)) => return Ok(Some(lock)),
+                Ok(None) => {}
+                // Without a lock it goes as well, only less smoothly.
+                Err(_) => return Ok(None),
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(LAST_PAUSE);
+            let has_moved = !patient && self.log.head()? != self.registry.head().seq.0;
+            if has_moved || Instant::now() > end {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// A command that the rules have forgotten and the store has not.
+    fn known_to_the_store(&self, at: Seq, decided: &Event) -> Result<Done, Fault> {
+        let stored = self.event(at)?.ok_or_else(|| self.damaged(format!("event {at} is gone")))?;
+        if stored.request == decided.request {
+            Ok(Done::again(stored))
+        } else {
+            Err(Refusal::CommandIdReused.into())
+        }
+    }
+
+    /// Closes what is over and forgets what was closed long ago, if there is much of it. A loser of a race leaves it to
+    /// the winner.
+    fn tidy(&mut self, by: &Owner) -> Result<(), Fault> {
+        let head = self.registry.head().seq.0;
+        if self.tidied_at.is_some_and(|at| head < at.saturating_add(UNTIDY as u64)) {
+            return Ok(());
+        }
+        self.tidied_at = Some(head);
+        let now = self.host.now();
+        let is_litter = |intent: &&Intent| match intent.closed_at {
+            Some(at) => at.plus(RETENTION_SECONDS) <= now,
+            None => intent.expires_at <= now,
+        };
+        if self.registry.intents().filter(is_litter).count() < UNTIDY {
+            return Ok(());
+        }
+        let action = Action::Collect { retention_seconds: RETENTION_SECONDS };
+        let id = CommandId::parse(clock::run_id()).map_err(|error| self.damaged(error.to_string()))?;
+        self.attempt(&Command { id, by: by.clone(), action }, &TreeFacts::default()).map(drop)
+    }
+
+    fn circumstances_in(&self, tree: &TreeFacts, runs: Vec<Peer>) -> Result<Circumstances, Fault> {
+        let running: BTreeMap<String, Duration> = self.leases.running()?.into_iter().collect();
+        let open = || self.registry.open_intents();
+        let lease =
+            |intent: &Intent| running.get(intent.id.as_str()).map(|left| (intent.id.clone(), left.as_secs()));
+        Ok(Circumstances {
+            now: self.host.now(),
+            probes: self.probes(open()),
+            leases: open().filter_map(lease).collect(),
+            run_available: tree.run_available,
+            dirty: tree.dirty.clone(),
+            runs,
+        })
+    }
+
+    /// What this host says about the processes behind these intents; each process is asked about once.
+    fn probes<'i>(&self, intents: impl Iterator<Item = &'i Intent>) -> BTreeMap<IntentId, Probe> {
+        let mut known: BTreeMap<u32, Probe> = BTreeMap::new();
+        intents
+            .filter(|intent| host::can_probe(self.host(), &intent.owner))
+            .map(|intent| {
+                let pid = intent.owner.pid;
+                (intent.id.clone(), *known.entry(pid).or_insert_with(|| self.host.probe(pid)))
+            })
+            .collect()
+    }
+
+    fn take(&mut self, record: &Record) -> Result<(), Fault> {
+        let event = self.parse(record)?;
+        self.registry.check_next(&event).map_err(|error| self.damaged(error.to_string()))?;
+        self.registry.apply_stored(&event, Digest::of(&record.event));
+        Ok(())
+    }
+
+    fn parse(&self, record: &Record) -> Result<Event, Fault> {
+        parse(record).map_err(|why| self.damaged(format!("event {}: {why}", record.seq)))
+    }
+
+    /// Begins with the cache if it is of this log, else with the first event.
+    fn catch_up_from_cache(&mut self) -> Result<(), Fault> {
+        let noted = self.cache.as_ref().map_or(0, Cache::noted);
+        let head = self.log.head()?;
+        if noted > head {
+            return Err(cache::lost_events(&self.database, noted, head));
+        }
+        if let Some(snapshot) = self.cache.as_ref().and_then(Cache::load) {
+            let known = snapshot.head();
+            if known.seq.0 > head {
+                return Err(cache::lost_events(&self.database, known.seq.0, head));
+            }
+            let is_of_this_log = match self.event(known.seq)? {
+                Some(event) => event.digest() == known.digest,
+                None => known == Registry::default().head(),
+            };
+            if is_of_this_log {
+                self.registry = snapshot.into();
+                self.cache.iter_mut().for_each(|cache| cache.used(known));
+            }
+        }
+        self.refresh()?;
+        if let Some(cache) = &mut self.cache {
+            cache.keep(&self.registry);
+        }
+        Ok(())
+    }
+
+    fn damaged(&self, why: String) -> Fault {
+        damaged(&self.database, why)
+    }
+}
+
+impl Done {
+    fn again(event: Event) -> Self {
+        Self { notices: event.notices.clone(), event: Some(event), repeated: true }
+    }
+}
+
+fn damaged(database: &Path, why: String) -> Fault {
+    StoreError::Damaged { path: database.to_owned(), why }.into()
+}
+
+fn encode(event: &Event) -> Vec<u8> {
+    let value = serde_json::to_value(event).expect("an event has text keys and no other maps");
+    json::canonical(&value)
+}
+
+fn parse(record: &Record) -> Result<Event, String> {
+    let value = json::parse(&record.event).map_err(|error| error.to_string())?;
+    let event: Event = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    if event.seq.0 != record.seq || event.command.as_str() != record.command {
+        return Err("it stands in the wrong place".into());
+    }
+    Ok(event)
+}
+
+impl std::fmt::Debug for Shell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shell").field("head", &self.registry.head()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod processes;
+#[cfg(test)]
+mod simulation;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! The registry as one reader sees it: what every surface shows of an intent.
+
+use super::{Caller, Done, Handles, Shell};
+use probity_api::change::{
+    AmendmentView, IntentAnswer, IntentChangeAnswer, IntentChangeStatus, IntentListAnswer, IntentView,
+    LoggedEvent,
+};
+use probity_intents::registry::{Amendment, Circumstances, Event, Intent, Refusal};
+use probity_intents::{IntentId, Owner, Timestamp};
+use probity_workspace::{Fault, Workspace, clock};
+use std::collections::BTreeSet;
+
+/// Who looks at the registry, and when.
+struct Reader {
+    owner: Owner,
+    /// The intents that are the reader's own by a handle kept in this worktree.
+    kept: BTreeSet<IntentId>,
+    seen: Circumstances,
+}
+
+fn amendment_view(amendment: &Amendment) -> AmendmentView {
+    AmendmentView {
+        seq: amendment.seq,
+        at: time(amendment.at),
+        by: amendment.by.label.clone(),
+        why: amendment.why.clone(),
+        allowed_files: amendment.allowed_files.clone(),
+        allowed_related: amendment.allowed_related.clone(),
+    }
+}
+
+impl Shell {
+    /// Every intent as `caller` sees it, by id; closed ones only if asked for.
+    pub fn list(
+        &self,
+        workspace: &Workspace,
+        caller: &Caller,
+        closed_too: bool,
+    ) -> Result<IntentListAnswer, Fault> {
+        let reader = self.reader(workspace, caller)?;
+        let view = |intent| self.view(intent, &reader);
+        let intents = if closed_too {
+            self.registry.intents().map(view).collect()
+        } else {
+            self.registry.open_intents().map(view).collect()
+        };
+        Ok(IntentListAnswer { intents, notices: self.registry.notices(&reader.owner) })
+    }
+
+    /// One intent as `caller` sees it. Any beginning of its id will do that no other has.
+    pub fn show(&self, workspace: &Workspace, caller: &Caller, id: &str) -> Result<IntentAnswer, Fault> {
+        let intent = self.resolve(id)?;
+        Ok(IntentAnswer { intent: self.view(intent, &self.reader(workspace, caller)?) })
+    }
+
+    /// What was done for `caller`.
+    pub fn change_answer(
+        &self,
+        workspace: &Workspace,
+        caller: &Caller,
+        done: &Done,
+    ) -> Result<IntentChangeAnswer, Fault> {
+        let event = done.event.as_ref();
+        let id = event.and_then(|event| event.change.intent_id());
+        let is_done = event.is_some();
+        Ok(IntentChangeAnswer {
+            status: if is_done { IntentChangeStatus::Done } else { IntentChangeStatus::NothingToDo },
+            intent: match id {
+                Some(id) => Some(self.show(workspace, caller, id.as_str())?.intent),
+                None => None,
+            },
+            event: event.cloned().map(logged_event),
+            notices: done.notices.clone(),
+            owner: None,
+        })
+    }
+
+    fn reader(&self, workspace: &Workspace, caller: &Caller) -> Result<Reader, Fault> {
+        Ok(Reader {
+            owner: self.owner_of(caller)?,
+            kept: Handles::of(workspace).own_intents(&self.registry, caller),
+            seen: self.circumstances()?,
+        })
+    }
+
+    /// The intent whose id is `id` or begins with it.
+    pub fn resolve(&self, id: &str) -> Result<&Intent, Fault> {
+        let mut found = self.registry.intents().filter(|intent| intent.id.as_str().starts_with(id));
+        match (found.next(), found.next()) {
+            (Some(one), _) if one.id.as_str() == id => Ok(one),
+            (Some(one), None) if !id.is_empty() => Ok(one),
+            (Some(_), Some(_)) if !id.is_empty() => {
+                Err(Fault::Missing(format!("more than one intent begins with `{id}`")))
+            }
+            _ => match IntentId::parse(id) {
+                Ok(intent_id) => Err(Refusal::UnknownIntent { intent_id }.into()),
+                Err(error) => Err(Fault::Missing(error.to_string())),
+            },
+        }
+    }
+
+    fn view(&self, intent: &Intent, reader: &Reader) -> IntentView {
+        let Reader { owner, kept, seen } = reader;
+        let ownership = intent.ownership(owner, seen);
+        let lease = intent.lease(seen);
+        IntentView {
+            intent_id: intent.id.clone(),
+            status: intent.status,
+            ownership,
+            is_own: intent.owner.is(owner),
+            handle_kept: kept.contains(&intent.id),
+            description: intent.description.clone(),
+            expected_effects: intent.expected_effects.clone(),
+            scope: intent.scope.clone(),
+            owner: (&intent.owner).into(),
+            agent: intent.owner.label.clone(),
+            lease_seconds: lease.seconds,
+            lease_expires_in_seconds: lease.ends_at().0.saturating_sub(seen.now.0),
+            declared_at: time(intent.declared_at),
+            expires_at: time(intent.expires_at),
+            closed_at: intent.closed_at.map(time),
+            base: intent.base.clone(),
+            fencing_token: intent.token,
+            queue_position: self.registry.queue_position(&intent.id, owner, seen),
+            amendments: intent.amendments.iter().map(amendment_view).collect(),
+            history: intent.history.clone(),
+        }
+    }
+}
+
+/// A time as people and programs read it.
+pub fn time(at: Timestamp) -> String {
+    clock::rfc3339(at.0)
+}
+
+/// An event with its digest, and its time in words.
+pub fn logged_event(event: Event) -> LoggedEvent {
+    LoggedEvent { digest: event.digest(), at_utc: time(event.at), event }
+}

@@ -1,0 +1,294 @@
+//! Starting a change: validate everything, then one compare-and-append grants the claim, gives a place in the queue, or
+//! refuses. A refused start leaves nothing behind (law 4).
+
+mod promote;
+mod words;
+
+pub use promote::{promote, promote_when_free};
+
+use super::declare;
+use super::frame::Frame;
+use super::ground::Ground;
+use super::neighbours::Seen;
+use crate::registry::{Caller, Done, Handles, KeptHandle, Shell, TreeFacts, admin};
+use probity_api::change::{DetailLevel, ScopeWarning, StartAnswer, StartObstacle, StartRequest};
+use probity_intents::registry::{Action, Change, Circumstances, Command, Declaration, Intent, Refusal};
+use probity_intents::start::{ClaimState, DirtyScopePolicy, OnConflict, StartNextStep, StartStatus};
+use probity_intents::{
+    CommandId, IntentId, IntentScope, Owner, Peer, StartDecision, StartState, Status, start_decision,
+};
+use probity_knowledge::ledger;
+use probity_policy::StrictnessProfile;
+use probity_quality::runs::Runs;
+use probity_workspace::progress::Progress;
+use probity_workspace::{Fault, Workspace, clock};
+use std::collections::BTreeSet;
+
+/// Starts a change.
+pub fn start(
+    workspace: &Workspace,
+    caller: &Caller,
+    request: &StartRequest,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<StartAnswer, Fault> {
+    declare::check_words(request)?;
+    // What is cited must be there before anything is claimed (law 4).
+    ledger::check_items(workspace, &request.implements)?;
+    let mut desk = Desk::open(workspace, caller)?;
+    let command = command_id(request)?;
+    let intent_id = IntentId::parse(command.as_str()).map_err(|error| Fault::Missing(error.to_string()))?;
+    let ground = Ground::survey(workspace, request.analyze, progress)?;
+    let (scope, warnings) = declare::scope(request, &ground.look.snapshot)?;
+    let ask = Ask {
+        ground: &ground,
+        scope: ground.frame.scope_up(&scope),
+        warnings,
+        policy: request.dirty_scope_policy,
+        on_conflict: request.on_conflict,
+        strictness: request.strictness,
+        detail: request.detail_level,
+        place: None,
+    };
+    if let Some(known) = desk.known(&intent_id, request, &ask.scope)? {
+        return desk.replay(&ask, &known);
+    }
+    let decision = desk.decision(&ask)?;
+    if decision.claim == ClaimState::None {
+        return desk.refused(&ask, &decision);
+    }
+    let declaration = Declaration {
+        intent_id: intent_id.clone(),
+        description: request.description.clone(),
+        expected_effects: request.expected_effects.clone(),
+        scope: ask.scope.clone(),
+        ttl_seconds: request.ttl_seconds.unwrap_or(admin::TTL_SECONDS),
+        lease_seconds: request.lease_seconds.unwrap_or(admin::LEASE_SECONDS),
+        base: ground.base(workspace, &ask.scope)?,
+    };
+    let action = Action::Start {
+        declaration,
+        dirty_scope_policy: request.dirty_scope_policy,
+        on_conflict: request.on_conflict,
+    };
+    let command = Command { id: command, by: desk.owner.clone(), action };
+    // Before the claim, so that no kill in between leaves a claim that nobody can give back.
+    let handles = request.keep_handle.then(|| Handles::of(workspace));
+    if let Some(handles) = &handles {
+        let (handle, label) = (caller.handle.clone(), desk.owner.label.clone());
+        handles.keep(&KeptHandle { intent_id: intent_id.clone(), handle, label })?;
+    }
+    let mut answer = desk.claim(&ask, &intent_id, &command)?;
+    if let Some(handles) = &handles {
+        if answer.claim == ClaimState::None {
+            handles.forget(&intent_id)?;
+        }
+        handles.prune(desk.shell.registry(), desk.shell.host().now())?;
+    }
+    if answer.claim != ClaimState::None && !request.implements.is_empty() {
+        let cited = ledger::cite(workspace, intent_id.as_str(), &request.implements, &desk.owner.label)?;
+        answer.implements = cited.into_iter().map(|citation| citation.item).collect();
+    }
+    Ok(answer)
+}
+
+/// What is asked for, with the ground that it is asked on.
+struct Ask<'a> {
+    ground: &'a Ground,
+    /// As the registry names it.
+    scope: IntentScope,
+    warnings: Vec<ScopeWarning>,
+    policy: DirtyScopePolicy,
+    on_conflict: OnConflict,
+    strictness: Option<StrictnessProfile>,
+    detail: DetailLevel,
+    /// The waiting intent that asks, if it is one.
+    place: Option<IntentId>,
+}
+
+/// One owner at the registry.
+struct Desk<'a> {
+    workspace: &'a Workspace,
+    shell: Shell,
+    owner: Owner,
+    /// The intents that are the caller's own by a handle kept in this worktree.
+    kept: BTreeSet<IntentId>,
+}
+
+impl<'a> Desk<'a> {
+    fn open(workspace: &'a Workspace, caller: &Caller) -> Result<Self, Fault> {
+        let shell = Shell::open(workspace)?;
+        let owner = shell.owner_of(caller)?;
+        let kept = Handles::of(workspace).own_intents(shell.registry(), caller);
+        Ok(Self { workspace, shell, owner, kept })
+    }
+
+    /// The intent that this very start led to before, if it did.
+    fn known(
+        &self,
+        id: &IntentId,
+        request: &StartRequest,
+        scope: &IntentScope,
+    ) -> Result<Option<Intent>, Fault> {
+        let is_same = |intent: &&Intent| {
+            intent.owner.is(&self.owner)
+                && with_amendments(scope, intent) == intent.scope
+                && intent.description == request.description
+        };
+        match (self.shell.registry().intent(id), &request.command_id) {
+            (Some(intent), _) if is_same(&intent) => Ok(Some(intent.clone())),
+            (Some(_), _) => Err(Refusal::CommandIdReused.into()),
+            (None, Some(_)) => Ok(None),
+            (None, None) => {
+                let seen = self.shell.circumstances()?;
+                let is_own = |intent: &&Intent| intent.ownership(&self.owner, &seen).is_own();
+                Ok(self.shell.registry().open_intents().filter(is_own).find(is_same).cloned())
+            }
+        }
+    }
+
+    /// What the start rules say now.
+    fn decision(&self, ask: &Ask<'_>) -> Result<StartDecision, Fault> {
+        let circumstances = self.shell.circumstances()?;
+        let seen = self.seen(&circumstances, &ask.ground.frame);
+        Ok(start_decision(&StartState {
+            run_available: ask.ground.run.is_some(),
+            scope: ask.scope.clone(),
+            concurrent_intents: self.peers(&seen, &ask.scope, ask.place.as_ref())?,
+            dirty: ask.ground.dirty(),
+            dirty_scope_policy: ask.policy,
+            on_conflict: ask.on_conflict,
+        }))
+    }
+
+    /// Gives the command to the registry; its run is pinned before anybody can hold it.
+    fn claim(&mut self, ask: &Ask<'_>, id: &IntentId, command: &Command) -> Result<StartAnswer, Fault> {
+        let runs = Runs::open(self.workspace);
+        if let Some(side) = &ask.ground.run {
+            runs.pin(side.run.id, id.as_str())?;
+        }
+        let tree = TreeFacts { run_available: ask.ground.run.is_some(), dirty: ask.ground.dirty() };
+        match self.shell.execute_command(command, &tree) {
+            Ok(done) => self.granted(ask, id, done),
+            Err(Fault::Intent(refusal)) => {
+                if ask.place.is_none() {
+                    runs.unpin(id.as_str())?;
+                }
+                self.refusal(ask, *refusal)
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
+    fn granted(&self, ask: &Ask<'_>, id: &IntentId, done: Done) -> Result<StartAnswer, Fault> {
+        let mut decision = self.decision_as(ask, id)?;
+        let queued = matches!(done.event.map(|event| event.change), Some(Change::Queued { .. }));
+        if queued {
+            // Its before-run is the one of the tree at its promotion.
+            Runs::open(self.workspace).unpin(id.as_str())?;
+        }
+        decision.status = if queued { StartStatus::Queued } else { StartStatus::Active };
+        decision.edit_allowed = !queued;
+        let mut answer = self.compose(ask, &decision, Some(id), done.notices)?;
+        answer.idempotent_replay = done.repeated;
+        Ok(answer)
+    }
+
+    /// The decision as it looks to the intent itself, once it is there.
+    fn decision_as(&self, ask: &Ask<'_>, id: &IntentId) -> Result<StartDecision, Fault> {
+        let circumstances = self.shell.circumstances()?;
+        let seen = self.seen(&circumstances, &ask.ground.frame);
+        let mut decision = start_decision(&StartState {
+            run_available: true,
+            scope: ask.scope.clone(),
+            concurrent_intents: self.peers(&seen, &ask.scope, Some(id))?,
+            dirty: ask.ground.dirty(),
+            dirty_scope_policy: ask.policy,
+            on_conflict: ask.on_conflict,
+        });
+        let position = self.shell.registry().queue_position(id, &self.owner, &circumstances);
+        decision.queue_position = position;
+        let status = self.shell.registry().intent(id).map(|intent| intent.status);
+        (decision.next_step, decision.claim) = match status {
+            Some(Status::Queued) => (StartNextStep::WaitThenPromote, ClaimState::Queued),
+            _ => (StartNextStep::EditInScope, ClaimState::Granted),
+        };
+        if status == Some(Status::Active) {
+            decision.reasons.clear();
+        }
+        Ok(decision)
+    }
+
+    fn refused(&self, ask: &Ask<'_>, decision: &StartDecision) -> Result<StartAnswer, Fault> {
+        let notices = self.shell.registry().notices(&self.owner);
+        self.compose(ask, decision, ask.place.as_ref(), notices)
+    }
+
+    /// A refusal that is an answer to a start; any other is a fault of the caller.
+    fn refusal(&self, ask: &Ask<'_>, refusal: Refusal) -> Result<StartAnswer, Fault> {
+        let (code, advice) = (refusal.code(), refusal.next_step());
+        let (blocked_by, step) = match refusal {
+            Refusal::Blocked { decision } => return self.refused(ask, &decision),
+            Refusal::QueueAhead { waiters } => (waiters, StartNextStep::QueueOrNarrowScope),
+            Refusal::OverlapsOwn { holder } => ([holder].into(), StartNextStep::FinishOwnIntent),
+            other => return Err(other.into()),
+        };
+        let mut decision = self.decision(ask)?;
+        decision.status = StartStatus::Blocked;
+        decision.edit_allowed = false;
+        decision.claim = ClaimState::None;
+        decision.blocked_by = blocked_by;
+        decision.reasons.clear();
+        let mut answer = self.refused(ask, &decision)?;
+        answer.reasons = vec![StartObstacle::Registry(code)];
+        answer.reason = answer.reasons.first().copied();
+        answer.next_step = step;
+        answer.message = format!("{}: {advice}", code.meaning());
+        Ok(answer)
+    }
+
+    fn replay(&mut self, ask: &Ask<'_>, known: &Intent) -> Result<StartAnswer, Fault> {
+        self.shell.touch(&self.owner)?;
+        let mut decision = self.decision_as(ask, &known.id)?;
+        decision.status = match known.status {
+            Status::Active => StartStatus::Active,
+            Status::Queued => StartStatus::Queued,
+            status => return Err(Refusal::WrongStatus { intent_id: known.id.clone(), status }.into()),
+        };
+        decision.edit_allowed = known.status == Status::Active;
+        let notices = self.shell.registry().notices(&self.owner);
+        let mut answer = self.compose(ask, &decision, Some(&known.id), notices)?;
+        answer.idempotent_replay = true;
+        answer.run_id = Some(known.base.run_id.clone());
+        Ok(answer)
+    }
+
+    /// The others that a start meets: intents, and governed runs.
+    fn peers(
+        &self,
+        seen: &Seen<'_>,
+        scope: &IntentScope,
+        except: Option<&IntentId>,
+    ) -> Result<Vec<Peer>, Fault> {
+        Ok(seen.peers(except).into_iter().chain(self.shell.run_peers(scope)?).collect())
+    }
+
+    fn seen<'s>(&'s self, circumstances: &'s Circumstances, frame: &'s Frame) -> Seen<'s> {
+        Seen { registry: self.shell.registry(), owner: &self.owner, circumstances, frame, kept: &self.kept }
+    }
+}
+
+/// A declared scope with what amendments added to an intent since.
+fn with_amendments(declared: &IntentScope, intent: &Intent) -> IntentScope {
+    let mut scope = declared.clone();
+    for amendment in &intent.amendments {
+        scope.allowed_files.extend(amendment.allowed_files.iter().cloned());
+        scope.allowed_related.extend(amendment.allowed_related.iter().cloned());
+    }
+    scope
+}
+
+fn command_id(request: &StartRequest) -> Result<CommandId, Fault> {
+    let text = request.command_id.clone().unwrap_or_else(clock::run_id);
+    CommandId::parse(text)
+        .map_err(|error| Fault::refused(probity_core::Reason::IntentInvalid, error.to_string()))
+}

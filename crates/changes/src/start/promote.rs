@@ -1,0 +1,106 @@
+//! Out of the queue: a waiting intent becomes a claim on the tree as it is then.
+
+use super::{Ask, Desk};
+use crate::frame::Frame;
+use crate::ground::Ground;
+use crate::registry::Caller;
+use probity_api::change::{DetailLevel, PromoteRequest, StartAnswer, StartObstacle};
+use probity_intents::registry::{Action, Command};
+use probity_intents::start::{ClaimState, OnConflict, StartReason, StartStatus};
+use probity_intents::{CommandId, Status};
+use probity_workspace::progress::Progress;
+use probity_workspace::{Fault, Workspace, clock};
+use std::time::{Duration, Instant};
+
+/// How long a waiter sleeps at most before it says again that it is alive.
+const PULSE: Duration = Duration::from_secs(5);
+
+/// Turns a place in the queue into a claim, from the tree as it is now.
+pub fn promote(
+    workspace: &Workspace,
+    caller: &Caller,
+    request: &PromoteRequest,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<StartAnswer, Fault> {
+    let mut desk = Desk::open(workspace, caller)?;
+    desk.promote(request, progress)
+}
+
+/// Waits for at most `patience` until the way of a queued intent is free, then promotes it. While it waits, its owner
+/// counts as alive.
+pub fn promote_when_free(
+    workspace: &Workspace,
+    caller: &Caller,
+    request: &PromoteRequest,
+    patience: Duration,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<StartAnswer, Fault> {
+    let end = Instant::now().checked_add(patience);
+    let mut desk = Desk::open(workspace, caller)?;
+    loop {
+        let left = end.map_or(PULSE, |end| end.saturating_duration_since(Instant::now()));
+        if left.is_zero() || desk.is_free(&request.intent_id)? {
+            return desk.promote(request, progress);
+        }
+        progress(Progress::Waiting);
+        desk.shell.touch(&desk.owner)?;
+        desk.shell.wait(left.min(PULSE))?;
+    }
+}
+
+impl Desk<'_> {
+    fn is_free(&mut self, id: &str) -> Result<bool, Fault> {
+        self.shell.refresh()?;
+        let intent = self.shell.resolve(id)?;
+        let circumstances = self.shell.circumstances()?;
+        let frame = Frame::of(self.workspace);
+        let seen = self.seen(&circumstances, &frame);
+        let in_the_way = seen.neighbours(&intent.scope, Some(&intent.id), DetailLevel::Full);
+        let first = self.shell.registry().queue_position(&intent.id, &self.owner, &circumstances);
+        let runs = self.shell.run_peers(&intent.scope)?;
+        Ok(runs.is_empty()
+            && in_the_way.concurrent_intents.is_empty()
+            && first.is_none_or(|position| position == 1))
+    }
+
+    fn promote(
+        &mut self,
+        request: &PromoteRequest,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<StartAnswer, Fault> {
+        let intent = self.shell.resolve(&request.intent_id)?.clone();
+        let ground = Ground::survey(self.workspace, request.analyze, progress)?;
+        let ask = Ask {
+            ground: &ground,
+            scope: intent.scope.clone(),
+            warnings: Vec::new(),
+            policy: request.dirty_scope_policy,
+            on_conflict: OnConflict::Block,
+            strictness: request.strictness,
+            detail: request.detail_level,
+            place: Some(intent.id.clone()),
+        };
+        if intent.owner.is(&self.owner) && intent.status == Status::Active {
+            return self.replay(&ask, &intent);
+        }
+        if ground.run.is_none() {
+            let mut answer = self.refused(&ask, &self.decision(&ask)?)?;
+            answer.reasons = vec![StartObstacle::Rule(StartReason::BeforeRunEvicted)];
+            answer.reason = answer.reasons.first().copied();
+            return Ok(answer);
+        }
+        let action = Action::Promote {
+            intent_id: intent.id.clone(),
+            base: ground.base(self.workspace, &ask.scope)?,
+            dirty_scope_policy: request.dirty_scope_policy,
+        };
+        let id = CommandId::parse(clock::run_id()).map_err(|error| Fault::Missing(error.to_string()))?;
+        let mut answer = self.claim(&ask, &intent.id, &Command { id, by: self.owner.clone(), action })?;
+        if answer.status == StartStatus::Blocked {
+            // It keeps its place: what stands in its way is said in the reasons.
+            answer.status = StartStatus::Queued;
+            answer.claim = ClaimState::Queued;
+        }
+        Ok(answer)
+    }
+}

@@ -1,0 +1,212 @@
+//! What goes on in a tree: who holds what, who waits, and whose the dirt is.
+
+use super::frame::Frame;
+use super::neighbours::Seen;
+use super::uncommitted::{self, FinishedWork};
+use super::view::LISTED;
+use crate::registry::view::time;
+use crate::registry::{Caller, Handles, Shell};
+use probity_api::SystemPath;
+use probity_api::change::{DirtyGroup, DirtySummary, FinishedGroup, IntentLine, RunLine, StatusAnswer};
+use probity_intents::registry::{Intent, Registry};
+use probity_intents::{Claims, IntentId, Ownership, Peer, Status};
+use probity_paths::RepoPath;
+use probity_quality::analyze;
+use probity_quality::runs::Runs;
+use probity_workspace::run_claims::{self, OpenRunClaim};
+use probity_workspace::worktree::Look;
+use probity_workspace::{Fault, Workspace};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Adds a path to a group; it is named while there is room.
+fn add(group: &mut DirtyGroup, path: &RepoPath) {
+    group.count += 1;
+    if group.paths.len() < LISTED {
+        group.paths.push(path.clone());
+    }
+}
+
+/// Waits for news: until somebody claims, waits, finishes or gives up, at most for `wait`. What changes in the tree itself
+/// nobody is told of, so whoever watches looks again after that.
+#[derive(Debug)]
+pub struct Watch(Shell);
+
+impl Watch {
+    /// Watches the registry of a workspace.
+    pub fn open(workspace: &Workspace) -> Result<Self, Fault> {
+        Shell::open(workspace).map(Self)
+    }
+
+    /// Waits; answers whether there is news.
+    pub fn wait(&mut self, wait: Duration) -> Result<bool, Fault> {
+        let before = self.0.registry().head();
+        self.0.wait(wait)?;
+        Ok(self.0.registry().head() != before)
+    }
+}
+
+/// Tells what goes on.
+pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fault> {
+    let shell = Shell::open(workspace)?;
+    let owner = shell.owner_of(caller)?;
+    shell.touch(&owner)?;
+    let circumstances = shell.circumstances()?;
+    let frame = Frame::of(workspace);
+    let look = Look::take(workspace, &workspace.policy()?)?;
+    let run_id = analyze::run_id(workspace, &look.snapshot)?;
+    let handles = Handles::of(workspace);
+    let kept = handles.own_intents(shell.registry(), caller);
+    let usable: BTreeSet<IntentId> =
+        handles.usable(shell.registry()).into_iter().map(|kept| kept.intent_id).collect();
+    let seen = Seen {
+        registry: shell.registry(),
+        owner: &owner,
+        circumstances: &circumstances,
+        frame: &frame,
+        kept: &kept,
+    };
+    let mut open: Vec<&Intent> = shell.registry().open_intents().collect();
+    open.sort_by_key(|intent| (intent.declared_at, &intent.id));
+    let is_here = |intent: &Intent| intent.base.tree.as_ref().is_none_or(|tree| frame.shares_tree(tree));
+    let here: Vec<Peer> =
+        open.iter().filter(|intent| is_here(intent)).map(|intent| seen.peer(intent)).collect();
+    let finished = FinishedWork::of(workspace, shell.registry(), &frame);
+    let (mut dirty, counts) = summarise(&look, &frame, &here, &kept, finished);
+    for group in &mut dirty.finished {
+        let all_listed = group.changed.count == group.changed.paths.len();
+        let paths = group.changed.paths.iter();
+        group.commit_command =
+            if all_listed { uncommitted::commit_command(workspace, paths, &group.description) } else { None };
+    }
+    let line = |intent: &&Intent| {
+        let left = |end: u64| end.saturating_sub(circumstances.now.0);
+        IntentLine {
+            intent_id: intent.id.clone(),
+            status: intent.status,
+            ownership: intent.ownership(&owner, &circumstances),
+            agent: intent.owner.label.clone(),
+            owner: (&intent.owner).into(),
+            handle_kept: usable.contains(&intent.id),
+            is_yours: intent.ownership(&owner, &circumstances).is_own() || is_kept(&seen.peer(intent), &kept),
+            description: intent.description.clone(),
+            allowed_files: frame.entries_down(&intent.scope.allowed_files),
+            since: time(intent.declared_at),
+            age_seconds: circumstances.now.0.saturating_sub(intent.declared_at.0),
+            lease_left_seconds: left(intent.lease(&circumstances).ends_at().0),
+            life_left_seconds: left(intent.expires_at.0),
+            queue_position: shell.registry().queue_position(&intent.id, &owner, &circumstances),
+            n_dirty: counts.get(&intent.id).copied().unwrap_or(0),
+            is_here: is_here(intent),
+        }
+    };
+    let intents: Vec<IntentLine> = open.iter().map(line).collect();
+    let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
+    let run_line = |run: OpenRunClaim| RunLine {
+        is_here: run.root.starts_with(top),
+        root: SystemPath::from(&*run.root),
+        run_id: run.claim.run_id,
+        scope: run.scope,
+        since: run.since,
+        pid: run.pid,
+    };
+    let runs = run_claims::open_runs(&workspace.state)?.into_iter().map(run_line).collect();
+    Ok(StatusAnswer {
+        head: look.state.head.clone(),
+        run_id: run_id.0.to_string(),
+        run_available: Runs::open(workspace).has(run_id),
+        next_step: {
+            let step = next_step(shell.registry(), &intents, &dirty);
+            match look.undecided_note(|_| true) {
+                Some(note) => format!("{step}; {note}"),
+                None => step,
+            }
+        },
+        intents,
+        runs,
+        dirty,
+        notices: shell.registry().notices(&owner),
+    })
+}
+
+/// Whose the dirt is, and how much of it each intent holds.
+fn summarise(
+    look: &Look,
+    frame: &Frame,
+    here: &[Peer],
+    kept: &BTreeSet<IntentId>,
+    mut finished: FinishedWork<'_>,
+) -> (DirtySummary, BTreeMap<IntentId, usize>) {
+    let claims = Claims::of(here);
+    let mut summary = DirtySummary { count: look.state.dirty.len(), ..DirtySummary::default() };
+    let mut counts = BTreeMap::new();
+    let mut done: BTreeMap<IntentId, FinishedGroup> = BTreeMap::new();
+    for (path, entry) in &look.state.dirty {
+        let name = frame.up(path);
+        let holders = claims.holders(name.as_bytes());
+        // Whoever waits has not edited: only a claim says whose a change is (law 5).
+        for (id, _) in holders.iter().filter(|(_, (peer, _))| peer.status == Status::Active) {
+            *counts.entry((*id).clone()).or_default() += 1;
+        }
+        let active = || holders.values().map(|(peer, _)| peer).filter(|peer| peer.status == Status::Active);
+        let is_own = |peer: &&&Peer| peer.ownership.is_own() || is_kept(peer, kept);
+        let group = if active().any(|peer| is_own(&peer)) {
+            &mut summary.own
+        } else if active().any(|peer| peer.ownership.is_foreign()) {
+            &mut summary.foreign
+        } else if active().next().is_some() {
+            &mut summary.abandoned
+        } else if let Some(intent) = finished.of_path(entry) {
+            let group = done.entry(intent.id.clone()).or_insert_with(|| FinishedGroup {
+                intent_id: intent.id.clone(),
+                agent: intent.owner.label.clone(),
+                description: intent.description.clone(),
+                commit_command: None,
+                changed: DirtyGroup::default(),
+            });
+            &mut group.changed
+        } else {
+            &mut summary.unclaimed
+        };
+        add(group, path);
+    }
+    summary.finished = done.into_values().collect();
+    (summary, counts)
+}
+
+/// Whether an intent is the reader's own by a handle kept in this worktree, and not over.
+fn is_kept(peer: &Peer, kept: &BTreeSet<IntentId>) -> bool {
+    peer.ownership.is_foreign() && kept.contains(&peer.intent_id)
+}
+
+fn next_step(registry: &Registry, intents: &[IntentLine], dirty: &DirtySummary) -> String {
+    let short = |line: &IntentLine| registry.short_id(&line.intent_id).to_owned();
+    let own = |status| intents.iter().find(|line| line.is_yours && line.status == status);
+    let lapsed = intents.iter().find(|line| line.is_yours && line.lease_left_seconds == 0);
+    if let Some(line) = lapsed {
+        let id = short(line);
+        format!("your lease lapsed: `probity intent renew {id}`, or `probity finish {id}`")
+    } else if let Some(line) = own(Status::Active) {
+        format!("edit inside your scope, then `probity finish {}`", short(line))
+    } else if let Some(line) = own(Status::Queued) {
+        format!(
+            "you are queued: `probity intent promote {}` when those before you have finished",
+            short(line)
+        )
+    } else if let Some(gone) = intents.iter().find(|line| line.ownership == Ownership::Recoverable) {
+        let id = short(gone);
+        format!(
+            "an owner is gone: `probity intent recover {id}` takes over its work, `probity intent clear {id}` ends it"
+        )
+    } else if let Some(group) = dirty.finished.first() {
+        match &group.commit_command {
+            Some(command) => format!("commit the finished work of {}: {command}", group.agent),
+            None => format!("commit the finished work of {}: {} paths", group.agent, group.changed.count),
+        }
+    } else if dirty.unclaimed.count > 0 {
+        "uncommitted changes belong to no intent: commit, stash or revert them before a start on those paths"
+            .to_owned()
+    } else {
+        "`probity start` declares a change".to_owned()
+    }
+}

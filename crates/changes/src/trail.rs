@@ -1,0 +1,62 @@
+//! The trail of a patch: what was declared, what the evidence says, and what really changed (law 1).
+
+use super::frame::Frame;
+use probity_api::change::{DetailLevel, PatchTrail, PatchTrailCounts, PatchTrailDetail, TrailEntry};
+use probity_core::Digest;
+use probity_intents::{Entries, Entry, IntentScope, ScopeCheck, ScopeRelation};
+use probity_workspace::worktree::Since;
+
+/// What a trail is made from.
+pub(super) struct Trail<'a> {
+    pub(super) frame: &'a Frame,
+    /// As the registry names it.
+    pub(super) scope: &'a IntentScope,
+    pub(super) evidence: &'a Entries,
+    pub(super) since: &'a Since,
+    pub(super) scope_check: &'a ScopeCheck,
+    pub(super) heads: (Option<&'a str>, Option<&'a str>),
+}
+
+impl Trail<'_> {
+    /// Counts and a digest; everything that they stand for in `full`.
+    pub(super) fn answer(&self, detail: DetailLevel) -> PatchTrail {
+        let changed: Vec<TrailEntry> = self
+            .since
+            .dirt
+            .values()
+            .filter(|dirt| !dirt.as_at_start)
+            .map(|dirt| TrailEntry {
+                path: dirt.entry.path.clone(),
+                change: dirt.entry.status,
+                digest: dirt.entry.digest,
+                scope_relation: self.scope.relation(self.frame.up(&dirt.entry.path).as_bytes()),
+                listed: self.evidence.contains(dirt.entry.path.as_bytes()),
+            })
+            .collect();
+        let is_dirty = |path: &[u8]| self.since.dirt.keys().any(|dirty| dirty.as_bytes() == path);
+        let unchanged: Vec<Entry> =
+            self.evidence.iter().filter(|path| !is_dirty(path.as_bytes())).cloned().collect();
+        let is_outside = |entry: &&TrailEntry| entry.scope_relation == ScopeRelation::Outside;
+        let counts = PatchTrailCounts {
+            changed_files: self.evidence.len(),
+            changed_since_start: changed.len(),
+            changed_outside_scope: changed.iter().filter(is_outside).count(),
+            listed_but_unchanged: unchanged.len(),
+            untouched_in_declared: self.scope_check.untouched_in_declared.len(),
+        };
+        let whole = PatchTrailDetail {
+            changed_files: self.evidence.clone(),
+            changed_since_start: changed,
+            listed_but_unchanged: unchanged.clone(),
+            head_at_start: self.heads.0.map(str::to_owned),
+            head_now: self.heads.1.map(str::to_owned),
+        };
+        let document = serde_json::to_value(&whole).expect("a trail has text keys only");
+        PatchTrail {
+            counts,
+            listed_but_unchanged: unchanged,
+            patch_trail_digest: Digest::of_json(&document),
+            detail: (detail == DetailLevel::Full).then_some(whole),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Commits from store to store: synchronising, bundles, flattening; and checking a store.
+
+use super::{By, open, resolve};
+use crate::fault::OrFault as _;
+use crate::store::{CommitStore, Direction, Moved};
+use probity_api::documents::{
+    BundleTransferAnswer, StoreCheckAnswer, StoreDamage, StoreFlattenAnswer, StoreSyncAnswer, TransferCounts,
+};
+use probity_core::Reason;
+use probity_documents::{Commit, Engine};
+use probity_workspace::Fault;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, ErrorKind, Write};
+use std::path::Path;
+
+/// Makes two stores have the same commits.
+pub fn sync(store: &CommitStore, other: &Path, direction: Direction) -> Result<StoreSyncAnswer, Fault> {
+    let other = open(other)?;
+    let done = store.synchronise(&other, direction)?;
+    let heads = store.heads()?;
+    Ok(StoreSyncAnswer { pulled: counts(&done.pulled), pushed: counts(&done.pushed), heads })
+}
+
+const fn counts(moved: &Moved) -> TransferCounts {
+    TransferCounts {
+        commits: moved.n_commits,
+        known: moved.n_known,
+        blobs: moved.n_blobs,
+        decisions: moved.n_decisions,
+    }
+}
+
+fn transfer(file: &Path, moved: &Moved) -> BundleTransferAnswer {
+    BundleTransferAnswer { file: file.to_string_lossy().into_owned(), moved: counts(moved) }
+}
+
+/// Writes everything to a bundle, which must not exist yet.
+pub fn export(store: &CommitStore, file: &Path) -> Result<BundleTransferAnswer, Fault> {
+    let place = || format!("cannot write {}", file.display());
+    let created = File::create_new(file).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => {
+            Fault::refused(Reason::CommitStoreExists, format!("{} exists already", file.display()))
+        }
+        _ => Fault::system(place())(error),
+    })?;
+    let mut out = BufWriter::new(created);
+    let done = store.export(&mut out)?;
+    let finish = out.flush().and_then(|()| out.get_ref().sync_all());
+    finish.map_err(Fault::system(place()))?;
+    Ok(transfer(file, &done))
+}
+
+/// Takes in a bundle.
+pub fn import(store: &CommitStore, file: &Path) -> Result<BundleTransferAnswer, Fault> {
+    let bundle = File::open(file)
+        .map_err(|error| Fault::Missing(format!("cannot open {}: {error}", file.display())))?;
+    let done = store.import(&mut BufReader::new(bundle))?;
+    Ok(transfer(file, &done))
+}
+
+/// Makes a new store that has the state of a commit, and no history.
+pub fn flatten(store: &CommitStore, name: &str, into: &Path, by: &By) -> Result<StoreFlattenAnswer, Fault> {
+    let (id, state) = store.read(|view| {
+        let id = resolve(view, name)?;
+        Ok::<_, Fault>((id, Engine::new(view).state(&id).or_fault()?))
+    })??;
+    let flat = Commit::flatten(store.schema(), &state, by.stamp(&format!("flatten {}", super::short(&id)))?);
+    let new = CommitStore::create(into, store.schema())?;
+    for blob in flat.blobs() {
+        let bytes = store.read(|view| view.blob(&blob))?.or_fault()?.unwrap_or_default();
+        new.put_blob(&bytes)?;
+    }
+    let root = new.append(flat)?;
+    Ok(StoreFlattenAnswer {
+        of: id,
+        path: into.to_string_lossy().into_owned(),
+        commit: root,
+        documents: state.documents().count(),
+    })
+}
+
+/// Reads the whole store and compares everything with its hash.
+pub fn check(store: &CommitStore) -> Result<StoreCheckAnswer, Fault> {
+    let survey = store.check()?;
+    let damage = survey.findings.into_iter().map(|it| StoreDamage { commit: it.commit, why: it.why });
+    let findings: Vec<StoreDamage> = damage.collect();
+    Ok(StoreCheckAnswer {
+        sound: findings.is_empty(),
+        commits: survey.n_commits,
+        states: survey.n_states,
+        blobs: survey.n_blobs,
+        findings,
+    })
+}

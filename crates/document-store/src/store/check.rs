@@ -1,0 +1,166 @@
+//! Checking a whole store: every commit against its hash, and what is derived against the commits.
+
+use super::view::View;
+use super::{CommitStore, CommitsError, lock};
+use probity_documents::{Commit, CommitId, Commits, DocumentId, Engine, HistoryError, Seq};
+use probity_storage::database;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Something that is not as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The commit concerned, where it is one.
+    pub commit: Option<CommitId>,
+    /// What is wrong.
+    pub why: String,
+}
+
+/// What a check came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Survey {
+    /// How many commits were read.
+    pub n_commits: u32,
+    /// How many kept states were compared with a replay.
+    pub n_states: usize,
+    /// How many blobs were read.
+    pub n_blobs: usize,
+    /// What is not as it was written.
+    pub findings: Vec<Finding>,
+}
+
+impl CommitStore {
+    /// Reads the whole store and compares everything with its hash, and what is derived with what it is derived from.
+    pub fn check(&self) -> Result<Survey, CommitsError> {
+        let mut survey = Survey::default();
+        if let Err(error) = database::check_pages(&lock(&self.reader), &self.path) {
+            survey.note(None, error.to_string());
+        }
+        self.read(|view| survey.read(view))??;
+        Ok(survey)
+    }
+}
+
+impl Survey {
+    fn note(&mut self, commit: Option<CommitId>, why: impl Into<String>) {
+        self.findings.push(Finding { commit, why: why.into() });
+    }
+
+    fn note_error(&mut self, error: &HistoryError) {
+        match error {
+            HistoryError::Damaged { id, why } => self.note(Some(*id), why.clone()),
+            other => self.note(None, other.to_string()),
+        }
+    }
+
+    fn read(&mut self, view: &View<'_>) -> Result<(), HistoryError> {
+        let mut heads = BTreeSet::new();
+        let mut writers: BTreeMap<DocumentId, BTreeSet<Seq>> = BTreeMap::new();
+        for seq in (0..view.n_commits()).map(Seq) {
+            self.n_commits += 1;
+            match view.commit(seq).and_then(|commit| Ok((view.node(seq)?, commit))) {
+                Err(error) => self.note_error(&error),
+                Ok((node, commit)) => {
+                    for edge in node.edges() {
+                        heads.remove(&edge);
+                    }
+                    heads.insert(seq);
+                    for document in commit.documents() {
+                        writers.entry(document.clone()).or_default().insert(seq);
+                    }
+                    self.compare_node(view, seq, &commit)?;
+                }
+            }
+        }
+        self.compare_heads(view, &heads)?;
+        for (document, expected) in writers {
+            if !view.writers(&document, Seq(0))?.into_iter().eq(expected) {
+                self.note(
+                    None,
+                    format!("the index of {}/{} is incomplete", document.attachment, document.key),
+                );
+            }
+        }
+        self.compare_states(view)?;
+        for digest in view.blobs()? {
+            self.n_blobs += 1;
+            if let Err(error) = view.blob(&digest) {
+                self.note_error(&error);
+            }
+        }
+        Ok(())
+    }
+
+    fn compare_node(&mut self, view: &View<'_>, seq: Seq, commit: &Commit) -> Result<(), HistoryError> {
+        let node = view.node(seq)?;
+        let number = |id: Option<CommitId>| id.map_or(Ok(None), |id| view.find(&id));
+        if node.kind != commit.kind()
+            || number(commit.parent())? != node.parent
+            || number(commit.target())? != node.target
+        {
+            self.note(Some(commit.id()), "its place in the graph is not the one that it names");
+        }
+        if Commit::decode(view.schema(), commit.bytes()).is_err() {
+            self.note(Some(commit.id()), "its bytes are not in canonical form");
+        }
+        if view.find(&commit.id())? != Some(seq) {
+            self.note(Some(commit.id()), "the index of ids does not have it");
+        }
+        Ok(())
+    }
+
+    fn compare_heads(&mut self, view: &View<'_>, expected: &BTreeSet<Seq>) -> Result<(), HistoryError> {
+        if self.findings.is_empty() && view.head_numbers()? != *expected {
+            self.note(None, "the list of heads is not that of the commits");
+        }
+        Ok(())
+    }
+
+    /// Compares each kept state with the replay from the one before it.
+    fn compare_states(&mut self, view: &View<'_>) -> Result<(), HistoryError> {
+        for seq in view.list::<u32>("SELECT seq FROM snapshot ORDER BY seq", [])?.into_iter().map(Seq) {
+            self.n_states += 1;
+            let id = view.id(seq)?;
+            let without = Without { view, seq };
+            let states = view.snapshot(seq).and_then(|kept| Ok((kept, Engine::new(&without).state(&id)?)));
+            match states {
+                Err(error) => self.note_error(&error),
+                Ok((Some(kept), replayed)) if kept == replayed => {}
+                Ok(_) => self.note(Some(id), "its kept state is not the one that its commits give"),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A view that does not know one kept state.
+struct Without<'v, 'c> {
+    view: &'v View<'c>,
+    seq: Seq,
+}
+
+impl Commits for Without<'_, '_> {
+    fn find(&self, id: &CommitId) -> Result<Option<Seq>, HistoryError> {
+        self.view.find(id)
+    }
+    fn end(&self) -> Seq {
+        self.view.end()
+    }
+    fn node(&self, seq: Seq) -> Result<probity_documents::Node, HistoryError> {
+        self.view.node(seq)
+    }
+    fn commit(&self, seq: Seq) -> Result<std::sync::Arc<Commit>, HistoryError> {
+        self.view.commit(seq)
+    }
+    fn writers(&self, document: &DocumentId, from: Seq) -> Result<Vec<Seq>, HistoryError> {
+        self.view.writers(document, from)
+    }
+    fn snapshot(&self, seq: Seq) -> Result<Option<probity_documents::State>, HistoryError> {
+        if seq == self.seq { Ok(None) } else { self.view.snapshot(seq) }
+    }
+    fn read_ahead(&self, seqs: &[Seq]) -> Result<(), HistoryError> {
+        self.view.read_ahead(seqs)
+    }
+    fn has_snapshot(&self, seq: Seq) -> Result<bool, HistoryError> {
+        Ok(seq != self.seq && self.view.has_snapshot(seq)?)
+    }
+}

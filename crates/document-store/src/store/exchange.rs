@@ -1,0 +1,284 @@
+//! Commits from store to store: the union of two, and bundles.
+//!
+//! A bundle is lines of JSON: what has one member, `schema`, `blob`, `decision` or `ref`, is that; anything else is the
+//! canonical bytes of a commit, after those that it names. Taking in adds what is missing and nothing else, in portions
+//! that are kept one by one: it can be repeated, and goes on where it was interrupted.
+
+use super::append::Writing;
+use super::{CommitStore, CommitsError};
+use probity_core::Digest;
+use probity_documents::{Commit, CommitId, Commits, DecisionRecord, HistoryError, Schema, SchemaError, Seq};
+use serde_json::{Value as Json, json};
+use std::io::{self, BufRead, Write};
+
+/// How many commits are kept in one flush.
+const PORTION: usize = 1000;
+/// The longest line of a bundle: a blob in hex digits, and a little.
+const MAX_LINE_BYTES: u64 = 2 * super::records::MAX_BLOB_BYTES as u64 + 1024;
+
+/// What was new to a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Moved {
+    /// Commits that were added.
+    pub n_commits: usize,
+    /// Commits that were there already.
+    pub n_known: usize,
+    /// Blobs that were added.
+    pub n_blobs: usize,
+    /// Decisions that were added.
+    pub n_decisions: usize,
+}
+
+/// Which way commits go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From the other store to this one.
+    Pull,
+    /// From this store to the other.
+    Push,
+    /// Both ways.
+    Both,
+}
+
+/// What synchronising two stores came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Synchronised {
+    /// What this store got.
+    pub pulled: Moved,
+    /// What the other store got.
+    pub pushed: Moved,
+}
+
+impl CommitStore {
+    /// Makes this store and another have the same commits, blobs and decisions. Every head of both remains.
+    pub fn synchronise(&self, other: &Self, direction: Direction) -> Result<Synchronised, CommitsError> {
+        let mut done = Synchronised::default();
+        if direction != Direction::Push {
+            done.pulled = self.take_from(other)?;
+        }
+        if direction != Direction::Pull {
+            done.pushed = other.take_from(self)?;
+        }
+        Ok(done)
+    }
+
+    /// Adds whatever `source` has and this store lacks.
+    fn take_from(&self, source: &Self) -> Result<Moved, CommitsError> {
+        if self.schema.version() < source.schema.version() || self.schema.to_json() != source.schema.to_json()
+        {
+            self.schema_must_cover(&source.schema)?;
+        }
+        let mut moved = Moved::default();
+        for digest in source.read(|view| view.blobs())?? {
+            if !self.read(|view| view.has_blob(&digest))?? {
+                let bytes = source.read(|view| view.blob(&digest))??.unwrap_or_default();
+                self.put_blob(&bytes)?;
+                moved.n_blobs += 1;
+            }
+        }
+        let end = source.read(|view| view.n_commits())?;
+        let mut next = 0;
+        while next < end {
+            let portion = (next..end).take(PORTION);
+            next += u32::try_from(portion.len()).unwrap_or(u32::MAX);
+            let missing = self.missing(source, portion)?;
+            moved.n_known += missing.1;
+            moved.n_commits += missing.0.len();
+            self.append_all(missing.0)?;
+        }
+        for decision in source.read(|view| view.decisions())?? {
+            moved.n_decisions += usize::from(self.write(|writing| add_decision(writing, &decision))?);
+        }
+        Ok(moved)
+    }
+
+    /// Whether this store reads whatever a store with that schema has.
+    fn schema_must_cover(&self, other: &Schema) -> Result<(), CommitsError> {
+        if self.schema.version() > other.version() {
+            return Ok(other.check_successor(&self.schema)?);
+        }
+        let why =
+            format!("the other store has schema version {}, which this one does not know", other.version());
+        Err(SchemaError { place: "version".into(), why }.into())
+    }
+
+    /// The commits of a portion that this store lacks, and how many it has.
+    fn missing(
+        &self,
+        source: &Self,
+        portion: impl Iterator<Item = u32>,
+    ) -> Result<(Vec<Commit>, usize), CommitsError> {
+        let ids: Vec<(Seq, CommitId)> = source.read(|view| {
+            portion.map(|seq| Ok((Seq(seq), view.id(Seq(seq))?))).collect::<Result<_, HistoryError>>()
+        })??;
+        let unknown: Vec<Seq> = self.read(|view| {
+            let mut unknown = Vec::new();
+            for (seq, id) in &ids {
+                if view.find(id)?.is_none() {
+                    unknown.push(*seq);
+                }
+            }
+            Ok::<_, HistoryError>(unknown)
+        })??;
+        let n_known = ids.len() - unknown.len();
+        let commits = source.read(|view| {
+            unknown
+                .iter()
+                .map(|seq| Ok((*view.commit(*seq)?).clone()))
+                .collect::<Result<Vec<_>, HistoryError>>()
+        })??;
+        Ok((commits, n_known))
+    }
+
+    /// Writes everything as a bundle.
+    pub fn export(&self, out: &mut dyn Write) -> Result<Moved, CommitsError> {
+        let path = self.path.clone();
+        let failed = |error: io::Error| {
+            CommitsError::Store(probity_storage::StoreError::Io { path: path.clone(), source: error })
+        };
+        self.read(|view| {
+            let mut moved = Moved::default();
+            let mut line =
+                |bytes: &[u8]| out.write_all(bytes).and_then(|()| out.write_all(b"\n")).map_err(&failed);
+            line(&probity_core::json::canonical(&json!({ "schema": self.schema.to_json() })))?;
+            for digest in view.blobs()? {
+                let bytes = view.blob(&digest)?.unwrap_or_default();
+                line(&probity_core::json::canonical(&json!({ "blob": hex::encode(bytes) })))?;
+                moved.n_blobs += 1;
+            }
+            for seq in 0..view.n_commits() {
+                line(view.commit(Seq(seq))?.bytes())?;
+                moved.n_commits += 1;
+            }
+            for decision in view.decisions()? {
+                let json = serde_json::to_value(&decision).expect("a record is plain data with text keys");
+                line(&probity_core::json::canonical(&json!({ "decision": json })))?;
+                moved.n_decisions += 1;
+            }
+            for (name, id) in view.refs()? {
+                line(&probity_core::json::canonical(&json!({ "ref": [name, id] })))?;
+            }
+            Ok(moved)
+        })?
+    }
+
+    /// Takes in a bundle. On an error what came before it is kept: it is whole, and the rest can follow later.
+    pub fn import(&self, bundle: &mut dyn BufRead) -> Result<Moved, CommitsError> {
+        let mut lines = Lines { bundle, line: 0 };
+        let mut moved = Moved::default();
+        loop {
+            let portion = lines.portion()?;
+            if portion.is_empty() {
+                return Ok(moved);
+            }
+            let mut added = moved;
+            self.write(|writing| {
+                for (line, bytes) in &portion {
+                    take_line(writing, &mut added, bytes).map_err(|error| at(*line, error))?;
+                }
+                Ok(())
+            })?;
+            moved = added;
+        }
+    }
+}
+
+/// Says at which line something is wrong; faults of the store have their own place.
+fn at(line: usize, error: CommitsError) -> CommitsError {
+    match error {
+        CommitsError::Store(_) | CommitsError::Unknown | CommitsError::SchemaMoved { .. } => error,
+        refused => CommitsError::Bundle { line, why: refused.to_string() },
+    }
+}
+
+struct Lines<'b> {
+    bundle: &'b mut dyn BufRead,
+    line: usize,
+}
+
+impl Lines<'_> {
+    /// The next lines, with their numbers; none at the end.
+    fn portion(&mut self) -> Result<Vec<(usize, Vec<u8>)>, CommitsError> {
+        let mut portion = Vec::new();
+        while portion.len() < PORTION {
+            let mut bytes = Vec::new();
+            let bad = |why: String| CommitsError::Bundle { line: self.line + 1, why };
+            let mut bounded = io::Read::take(&mut *self.bundle, MAX_LINE_BYTES);
+            let read = bounded.read_until(b'\n', &mut bytes).map_err(|error| bad(error.to_string()))?;
+            if read as u64 == MAX_LINE_BYTES {
+                return Err(bad(format!("it is longer than {MAX_LINE_BYTES} bytes")));
+            }
+            if read == 0 {
+                break;
+            }
+            self.line += 1;
+            let content = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+            if !content.is_empty() {
+                portion.push((self.line, content.to_vec()));
+            }
+        }
+        Ok(portion)
+    }
+}
+
+fn take_line(writing: &mut Writing<'_>, moved: &mut Moved, bytes: &[u8]) -> Result<(), CommitsError> {
+    let wrong = |why: String| CommitsError::Bundle { line: 0, why };
+    let json = probity_core::json::parse(bytes).map_err(|error| wrong(error.to_string()))?;
+    let members = json.as_object().filter(|members| members.len() == 1);
+    match members.and_then(|members| members.iter().next()) {
+        None => take_commit(writing, moved, bytes),
+        Some((name, content)) => match name.as_str() {
+            "schema" => check_schema(writing, content),
+            "blob" => {
+                let bytes = content.as_str().and_then(|digits| hex::decode(digits).ok());
+                let bytes = bytes.ok_or_else(|| wrong("a blob is hex digits".into()))?;
+                let is_new = !writing.view().has_blob(&Digest::of(&bytes))?;
+                moved.n_blobs += usize::from(is_new);
+                writing.put_blob(&bytes).map(drop)
+            }
+            "decision" => {
+                let decision =
+                    serde_json::from_value(content.clone()).map_err(|error| wrong(error.to_string()))?;
+                moved.n_decisions += usize::from(add_decision(writing, &decision)?);
+                Ok(())
+            }
+            "ref" => {
+                let (name, id): (probity_documents::RefName, CommitId) =
+                    serde_json::from_value(content.clone()).map_err(|error| wrong(error.to_string()))?;
+                // A ref that is there is this store's own.
+                if writing.view().resolve(&name)?.is_none() {
+                    writing.set_ref(&name, None, Some(id))
+                } else {
+                    Ok(())
+                }
+            }
+            other => Err(wrong(format!("`{other}` is nothing that a bundle has"))),
+        },
+    }
+}
+
+fn take_commit(writing: &mut Writing<'_>, moved: &mut Moved, bytes: &[u8]) -> Result<(), CommitsError> {
+    let commit = Commit::decode(writing.view().schema(), bytes)
+        .map_err(|error| CommitsError::Bundle { line: 0, why: error.to_string() })?;
+    if writing.view().find(&commit.id())?.is_some() {
+        moved.n_known += 1;
+    } else {
+        writing.append(commit)?;
+        moved.n_commits += 1;
+    }
+    Ok(())
+}
+
+/// The schema of a bundle must be the store's own, or an older one.
+fn check_schema(writing: &Writing<'_>, json: &Json) -> Result<(), CommitsError> {
+    let schema = Schema::from_json(json)?;
+    let own = writing.view().schema();
+    if schema.to_json() == own.to_json() { Ok(()) } else { Ok(schema.check_successor(own)?) }
+}
+
+fn add_decision(writing: &mut Writing<'_>, decision: &DecisionRecord) -> Result<bool, CommitsError> {
+    let sql = "SELECT 1 FROM decision WHERE digest = ?1";
+    let is_new = writing.view().query(sql, [decision.id().as_bytes()], |_| Ok(()))?.is_none();
+    writing.record(decision)?;
+    Ok(is_new)
+}

@@ -1,0 +1,192 @@
+//! Writing: making a store, documents, merges, masks, refs, blobs, the schema.
+
+use super::{By, parent, resolve, summary};
+use crate::fault::OrFault as _;
+use crate::store::CommitStore;
+use probity_api::documents::{BlobAnswer, CommitRef, CommitRefsAnswer, CommitWriteAnswer, StoreSchemaAnswer};
+use probity_core::{Digest, Reason};
+use probity_documents::{Commit, CommitId, Mutations, RefName, Schema};
+use probity_workspace::Fault;
+use serde_json::{Value as Json, json};
+use std::path::Path;
+
+/// Makes a store with a schema in its readable or its JSON form.
+pub fn init(path: &Path, schema: &[u8]) -> Result<StoreSchemaAnswer, Fault> {
+    let store = CommitStore::create(path, &parse_schema(schema)?)?;
+    Ok(schema_answer(&store, true))
+}
+
+/// The schema, in both forms.
+pub fn schema(store: &CommitStore) -> StoreSchemaAnswer {
+    schema_answer(store, false)
+}
+
+/// Gives the store a newer schema.
+pub fn evolve(store: &mut CommitStore, schema: &[u8]) -> Result<StoreSchemaAnswer, Fault> {
+    store.evolve(&parse_schema(schema)?)?;
+    Ok(schema_answer(store, true))
+}
+
+fn schema_answer(store: &CommitStore, written: bool) -> StoreSchemaAnswer {
+    StoreSchemaAnswer {
+        path: store.path().to_string_lossy().into_owned(),
+        version: store.schema().version(),
+        definitions: store.schema().to_json(),
+        text: store.schema().to_text(),
+        written,
+    }
+}
+
+fn parse_schema(bytes: &[u8]) -> Result<Schema, Fault> {
+    let wrong = |why: String| Fault::refused(Reason::CommitSchema, why);
+    let text = std::str::from_utf8(bytes).map_err(|error| wrong(error.to_string()))?;
+    if text.trim_start().starts_with('{') {
+        let json = probity_core::json::parse(bytes).map_err(|error| wrong(error.to_string()))?;
+        return Ok(Schema::from_json(&json).or_fault()?);
+    }
+    Ok(Schema::parse(text).or_fault()?)
+}
+
+/// What a write is about.
+#[derive(Debug, Clone)]
+pub enum Write {
+    /// A whole document.
+    Put {
+        /// The attachment.
+        attachment: String,
+        /// The key.
+        key: String,
+        /// The document.
+        value: Json,
+    },
+    /// One opcode at a path, which is written as people do.
+    Update {
+        /// The opcode.
+        op: String,
+        /// The attachment.
+        attachment: String,
+        /// The key.
+        key: String,
+        /// The path.
+        path: String,
+        /// The operand.
+        value: Json,
+    },
+    /// Opcodes in their JSON form.
+    Ops(Vec<Json>),
+}
+
+/// Writes a commit on top of another, or of the only head.
+pub fn write(
+    store: &CommitStore,
+    on: Option<&str>,
+    write: &Write,
+    by: &By,
+) -> Result<CommitWriteAnswer, Fault> {
+    let mut mutations = Mutations::new(store.schema());
+    for op in opcodes(store.schema(), write)? {
+        mutations.record(&op).or_fault()?;
+    }
+    let default_label = match write {
+        Write::Put { attachment, key, .. } => format!("put {attachment}/{key}"),
+        Write::Update { attachment, key, path, .. } => format!("update {attachment}/{key} {path}"),
+        Write::Ops(ops) => format!("{} opcodes", ops.len()),
+    };
+    let parent = store.read(|view| parent(view, on))??;
+    append(store, mutations.commit(parent, by.stamp(default_label.trim_end())?))
+}
+
+fn opcodes(schema: &Schema, write: &Write) -> Result<Vec<Json>, Fault> {
+    Ok(match write {
+        Write::Ops(ops) => ops.clone(),
+        Write::Put { attachment, key, value } => {
+            vec![json!({ "op": "document_set", "attachment": attachment, "key": key, "value": value })]
+        }
+        Write::Update { op, attachment, key, path, value } => {
+            let path = schema.parse_path(attachment, path).or_fault()?;
+            vec![json!({ "op": op, "attachment": attachment, "key": key, "path": path, "value": value })]
+        }
+    })
+}
+
+fn append(store: &CommitStore, commit: Commit) -> Result<CommitWriteAnswer, Fault> {
+    let answer = CommitWriteAnswer { commit: summary(&commit) };
+    store.append(commit)?;
+    Ok(answer)
+}
+
+/// Merges `theirs` into `ours`: only the commit, the state is its replay.
+pub fn merge(store: &CommitStore, ours: &str, theirs: &str, by: &By) -> Result<CommitId, Fault> {
+    let (ours, theirs) =
+        store.read(|view| Ok::<_, Fault>((resolve(view, ours)?, resolve(view, theirs)?)))??;
+    Ok(store.append(Commit::merge(ours, theirs, by.stamp("merge")?))?)
+}
+
+/// Takes the effect of a commit away, or gives it back.
+pub fn mask(
+    store: &CommitStore,
+    target: &str,
+    on: Option<&str>,
+    enable: bool,
+    by: &By,
+) -> Result<CommitWriteAnswer, Fault> {
+    let (parent, target) =
+        store.read(|view| Ok::<_, Fault>((parent(view, on)?, resolve(view, target)?)))??;
+    let commit = if enable {
+        Commit::enable(parent, target, by.stamp("enable")?)
+    } else {
+        Commit::disable(parent, target, by.stamp("disable")?)
+    };
+    append(store, commit)
+}
+
+/// Reduces the heads to one, and returns the merges that were made, in order.
+pub fn reduce(store: &CommitStore) -> Result<Vec<CommitId>, Fault> {
+    Ok(store.reduce()?)
+}
+
+/// All refs.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method is not general enough over its lifetime"
+)]
+pub fn refs(store: &CommitStore) -> Result<CommitRefsAnswer, Fault> {
+    let refs = store.read(|view| view.refs())?.or_fault()?;
+    let refs = refs.into_iter().map(|(name, commit)| CommitRef { name: name.to_string(), commit }).collect();
+    Ok(CommitRefsAnswer { refs })
+}
+
+/// Lets a ref name a commit, or nothing.
+pub fn set_ref(store: &CommitStore, name: &str, to: Option<&str>) -> Result<CommitRefsAnswer, Fault> {
+    let name: RefName = name.parse().map_err(|error: probity_documents::BadRefName| {
+        Fault::refused(Reason::CommitMisfit, error.to_string())
+    })?;
+    store.write(|writing| {
+        let expected = writing.view().resolve(&name)?;
+        if expected.is_none() && to.is_none() {
+            let why = format!("there is no ref `{name}` to delete");
+            return Ok(Err(Fault::refused(Reason::CommitUnknown, why)));
+        }
+        // Names are refused in the words of `resolve`; a fault of the store stays one.
+        let to = match to.map(|to| resolve(writing.view(), to)).transpose() {
+            Ok(to) => to,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        writing.set_ref(&name, expected, to)?;
+        Ok(Ok(()))
+    })??;
+    refs(store)
+}
+
+/// Keeps the bytes of a file as a blob.
+pub fn put_blob(store: &CommitStore, bytes: &[u8]) -> Result<BlobAnswer, Fault> {
+    Ok(BlobAnswer { blob: store.put_blob(bytes)?, size_bytes: bytes.len() })
+}
+
+/// The bytes of a blob.
+pub fn get_blob(store: &CommitStore, digest: &str) -> Result<(BlobAnswer, Vec<u8>), Fault> {
+    let missing = || Fault::Missing(format!("there is no blob `{digest}`"));
+    let blob: Digest = digest.parse().map_err(|_| missing())?;
+    let bytes = store.read(|view| view.blob(&blob))?.or_fault()?.ok_or_else(missing)?;
+    Ok((BlobAnswer { blob, size_bytes: bytes.len() }, bytes))
+}

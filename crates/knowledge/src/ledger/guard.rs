@@ -1,0 +1,40 @@
+//! Who may change hard constraints: a policy on record, with who set it.
+
+use super::fault::OrFault as _;
+use super::shell::Shell;
+use probity_core::Reason;
+use probity_ledger::wire::{Event, encode};
+use probity_workspace::{Fault, Workspace};
+use serde::Serialize;
+
+/// Who may change hard constraints now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Guarded {
+    /// The authors who may; `None`: everyone.
+    pub guardians: Option<Vec<String>>,
+}
+
+/// Says who may change hard constraints, or asks when `change` is `None`. Once there are guardians, only one of them may
+/// change that.
+pub fn guard(workspace: &Workspace, change: Option<Option<Vec<String>>>, by: &str) -> Result<Guarded, Fault> {
+    let mut shell = Shell::open(workspace, None)?;
+    if let Some(guardians) = change {
+        shell.transact(|book| {
+            let is_barred = {
+                let mut now = book.main().policy().guardians().into_iter().flatten().peekable();
+                now.peek().is_some() && !now.any(|guardian| guardian == by)
+            };
+            if is_barred {
+                let detail = format!("`{by}` is no guardian of the hard constraints");
+                return Err(Fault::refused(Reason::LedgerNotAuthorised, detail));
+            }
+            let event = Event::Policy {
+                guardians: guardians.as_ref().map(|names| names.iter().map(String::as_str).collect()),
+            };
+            book.apply(&event).or_fault()?;
+            Ok((vec![encode(&[event])], ()))
+        })?;
+    }
+    let guardians = shell.book().main().policy().guardians();
+    Ok(Guarded { guardians: guardians.map(|names| names.map(str::to_owned).collect()) })
+}

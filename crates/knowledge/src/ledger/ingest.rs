@@ -1,0 +1,216 @@
+//! Taking in transcripts: every turn becomes known, and its candidates are proposed.
+//!
+//! Turns are read one after the other against the ledger as it then is, so that a revision can target what was just
+//! said. Taking in the same transcript twice, or a longer version of it, changes nothing about what is known: turns are
+//! known by their ids, and candidates by their keys.
+
+use super::answers::OutcomeView;
+use super::fault::OrFault as _;
+use super::model::{ModelRequest, ModelUse};
+use super::propose::{TurnInput, add_turn, decide, ledger_of, start_stream};
+use super::shell::Shell;
+use probity_ledger::extract::{Role, Turn, extract};
+use probity_ledger::transcript::{self, Odd, Part, Said, Transcript};
+use probity_ledger::wire::{Event, encode};
+use probity_ledger::{BatchMode, Book, Proposal};
+use probity_workspace::{Fault, Workspace};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+/// How many turns are written to the log together.
+const TURNS_TOGETHER: usize = 500;
+
+/// What is to be taken in.
+#[derive(Debug, Clone, Default)]
+pub struct IngestRequest {
+    /// Who speaks for the agent; `None`: the name of the program that wrote the transcript.
+    pub author: Option<String>,
+    /// Who speaks for the user.
+    pub user: String,
+    /// The stream; `None` for the ledger itself.
+    pub stream: Option<String>,
+    /// Transcripts, each with a name for messages.
+    pub transcripts: Vec<(String, Vec<u8>)>,
+    /// Read the turns that are pending, too.
+    pub pending: bool,
+    /// Let a model read the turns instead of the rules.
+    pub model: Option<ModelRequest>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Ingested {
+    /// The position of the last input.
+    pub seq: u64,
+    /// How many turns were new.
+    pub turns_new: usize,
+    /// How many were known, and not read again.
+    pub turns_known: usize,
+    /// How many wait to be read.
+    pub turns_pending: usize,
+    /// What became of the candidates, in order.
+    pub outcomes: Vec<OutcomeView>,
+    /// Lines that were not understood, by transcript.
+    pub not_understood: Vec<(String, Odd)>,
+    /// How many lines were not understood in all.
+    pub n_not_understood: usize,
+    /// How many lines were left out because nobody said them, by what they are.
+    pub left_out: BTreeMap<String, usize>,
+    /// What asking a model came to, if one was asked.
+    pub model: Option<ModelUse>,
+    /// What happened besides.
+    pub notices: Vec<String>,
+}
+
+/// Takes in transcripts.
+pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<Ingested, Fault> {
+    let mut shell = Shell::open(workspace, request.stream.as_deref())?;
+    let mut answer = Ingested::default();
+    for (name, bytes) in &request.transcripts {
+        let reading = workspace.progress.begin("reading transcripts");
+        let transcript = transcript::read(bytes);
+        drop(reading);
+        let phase = workspace.progress.begin_counted("taking in turns", transcript.parts.len());
+        answer.report(name, &transcript);
+        let author = request.author.as_deref().or(transcript.agent).unwrap_or("agent");
+        let reader = Reader { request, author };
+        for parts in transcript.parts.chunks(TURNS_TOGETHER) {
+            shell.transact(|book| reader.take_in(book, parts, &mut answer))?;
+            phase.counter().fetch_add(parts.len() as u64, Ordering::Relaxed);
+        }
+    }
+    if let Some(model) = &request.model {
+        answer.model = Some(super::model::read_pending(workspace, &mut shell, request, model, &mut answer)?);
+    } else if request.pending {
+        let reader = Reader { request, author: request.author.as_deref().unwrap_or("agent") };
+        shell.transact(|book| reader.take_pending(book, &mut answer))?;
+    }
+    answer.seq = ledger_of(shell.book(), request.stream.as_deref())?.head().get();
+    answer.turns_pending = shell.book().pending().len();
+    answer.notices = shell.notices().words();
+    Ok(answer)
+}
+
+impl Ingested {
+    /// How many candidates were rejected.
+    pub fn n_rejected(&self) -> usize {
+        self.outcomes.iter().filter(|outcome| outcome.outcome == "rejected").count()
+    }
+
+    fn report(&mut self, name: &str, transcript: &Transcript) {
+        self.not_understood.extend(transcript.odd.iter().map(|odd| (name.to_owned(), odd.clone())));
+        self.n_not_understood += transcript.n_odd;
+        for (what, n) in &transcript.left_out {
+            *self.left_out.entry(what.clone()).or_default() += n;
+        }
+    }
+}
+
+/// Reads turns for one request; `author` speaks for the agent.
+pub(super) struct Reader<'a> {
+    pub(super) request: &'a IngestRequest,
+    pub(super) author: &'a str,
+}
+
+type Payloads = (Vec<Vec<u8>>, ());
+
+impl Reader<'_> {
+    fn take_in(&self, book: &mut Book, parts: &[Part], answer: &mut Ingested) -> Result<Payloads, Fault> {
+        let mut payloads = self.begin(book);
+        for part in parts {
+            match part {
+                Part::Said(said) => payloads.extend(self.hear(book, said, answer)?),
+                Part::Proposed(delta) => {
+                    payloads.push(self.propose(
+                        book,
+                        self.author,
+                        &[],
+                        std::slice::from_ref(delta),
+                        answer,
+                    )?);
+                }
+            }
+        }
+        Ok((payloads, ()))
+    }
+
+    pub(super) fn begin(&self, book: &mut Book) -> Vec<Vec<u8>> {
+        let events = start_stream(book, self.request.stream.as_deref());
+        if events.is_empty() { Vec::new() } else { vec![encode(&events)] }
+    }
+
+    /// Makes a turn known and reads it; nothing if it was known.
+    fn hear(&self, book: &mut Book, said: &Said, answer: &mut Ingested) -> Result<Option<Vec<u8>>, Fault> {
+        let turn = TurnInput { id: said.id.clone(), role: said.role, text: said.text.clone() };
+        let Some(event) = add_turn(book, &turn, self.request.model.is_some()) else {
+            answer.turns_known += 1;
+            return Ok(None);
+        };
+        answer.turns_new += 1;
+        if self.request.model.is_some() {
+            return Ok(Some(encode(&[event])));
+        }
+        self.read_turn(book, &said.id, said.role, &said.text, event, answer).map(Some)
+    }
+
+    /// Reads a turn by the rules and proposes what they find.
+    fn read_turn(
+        &self,
+        book: &mut Book,
+        id: &str,
+        role: Role,
+        text: &str,
+        event: Event<'_>,
+        answer: &mut Ingested,
+    ) -> Result<Vec<u8>, Fault> {
+        let ledger = ledger_of(book, self.request.stream.as_deref())?;
+        let found = extract(ledger, &Turn { id, role, text });
+        let deltas: Vec<Value> = found.into_iter().map(|extracted| extracted.candidate).collect();
+        self.propose(book, self.author_of(role), &[event], &deltas, answer)
+    }
+
+    /// Who speaks in a turn.
+    pub(super) fn author_of(&self, role: Role) -> &str {
+        if role == Role::User { &self.request.user } else { self.author }
+    }
+
+    pub(super) fn propose(
+        &self,
+        book: &mut Book,
+        author: &str,
+        events: &[Event<'_>],
+        deltas: &[Value],
+        answer: &mut Ingested,
+    ) -> Result<Vec<u8>, Fault> {
+        let stream = self.request.stream.as_deref();
+        let mut events = events.to_vec();
+        if !deltas.is_empty() {
+            let proposals: Vec<_> = deltas.iter().map(Proposal::read).collect();
+            let (batch, outcomes) = decide(book, stream, author, BatchMode::BestEffort, proposals)?;
+            let ledger = ledger_of(book, stream)?;
+            if let Event::Batch { proposals, .. } = &batch {
+                let views = proposals.iter().zip(&outcomes);
+                answer
+                    .outcomes
+                    .extend(views.map(|(proposal, outcome)| OutcomeView::new(ledger, proposal, outcome)));
+            }
+            events.push(batch);
+        }
+        Ok(encode(&events))
+    }
+
+    /// Reads the turns that wait, by the rules.
+    fn take_pending(&self, book: &mut Book, answer: &mut Ingested) -> Result<Payloads, Fault> {
+        let mut payloads = self.begin(book);
+        let mut pending: Vec<_> = book.pending().clone().into_iter().collect();
+        pending.sort_by_key(|(_, turn)| turn.order);
+        for (id, turn) in pending {
+            let event = Event::Read { turn: &id };
+            book.apply(&event).or_fault()?;
+            payloads.push(self.read_turn(book, &id, turn.role, &turn.text, event, answer)?);
+        }
+        Ok((payloads, ()))
+    }
+}

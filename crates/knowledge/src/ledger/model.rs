@@ -1,0 +1,169 @@
+//! Reading pending turns with a language model.
+//!
+//! The model is asked without holding the log's lock, a window of turns at a time; what it proposes goes through the checks
+//! of `probity_ledger::model` and then through the reconciler like everything else. When it fails, the turns of that window and
+//! all after it stay pending, and the answer says so: nothing is lost, and nothing is guessed in its place.
+
+use super::fault::OrFault as _;
+use super::ingest::{IngestRequest, Ingested, Reader};
+use super::propose::ledger_of;
+use super::shell::Shell;
+use crate::model::{Api, Budget, Client, Command, Http, Patience, Provider, Question, Trouble, Usage};
+use probity_ledger::model::{Dropped, Read, TurnText, prompt, read, windows};
+use probity_ledger::wire::{Event, encode};
+use probity_process::Environment;
+use probity_workspace::{Fault, Workspace};
+use serde::Serialize;
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// Which model, and how it may be asked.
+#[derive(Debug, Clone)]
+pub struct ModelRequest {
+    /// Where it is.
+    pub at: ModelAt,
+    /// How long one answer may take.
+    pub timeout: Duration,
+    /// How often one question is asked at most.
+    pub tries: u32,
+    /// How many calls may be made, retries included.
+    pub calls: u64,
+    /// How many tokens may be spent.
+    pub tokens: u64,
+}
+
+/// Where a model is.
+#[derive(Debug, Clone)]
+pub enum ModelAt {
+    /// Behind an OpenAI-compatible address.
+    OpenAi {
+        /// The address, as `http://gateway.local/v1`.
+        url: String,
+        /// The name of the model.
+        model: String,
+        /// The key, if one is needed.
+        key: Option<String>,
+    },
+    /// Behind an Ollama address.
+    Ollama {
+        /// The address, as `http://localhost:11434`.
+        url: String,
+        /// The name of the model.
+        model: String,
+    },
+    /// A program that reads JSON and writes JSON.
+    Command {
+        /// The program and its arguments.
+        argv: Vec<OsString>,
+    },
+}
+
+/// What asking the model came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ModelUse {
+    /// What was spent.
+    pub usage: Usage,
+    /// The size of all questions.
+    pub prompt_bytes: usize,
+    /// The size of the turns in them.
+    pub turn_bytes: usize,
+    /// What the model proposed and was not passed on, and why.
+    pub dropped: Vec<Dropped>,
+    /// How many of its claims were taken for hypotheses.
+    pub weakened: usize,
+    /// Why it stopped before all turns were read.
+    pub failed: Option<String>,
+}
+
+/// Reads all pending turns, oldest first.
+pub(super) fn read_pending(
+    workspace: &Workspace,
+    shell: &mut Shell,
+    request: &IngestRequest,
+    model: &ModelRequest,
+    answer: &mut Ingested,
+) -> Result<ModelUse, Fault> {
+    let mut used = ModelUse::default();
+    let turns = pending_turns(shell);
+    let provider = match provider(workspace, model) {
+        Ok(provider) => provider,
+        Err(trouble) => return Ok(ModelUse { failed: Some(trouble.to_string()), ..used }),
+    };
+    let patience = Patience { tries: model.tries.max(1), ..Patience::default() };
+    let mut client = Client::new(provider, patience, Budget { calls: model.calls, tokens: model.tokens });
+    for window in windows(&turns) {
+        let ledger = ledger_of(shell.book(), request.stream.as_deref())?;
+        let prompt = prompt(ledger, window);
+        used.prompt_bytes += prompt.system.len() + prompt.user.len();
+        used.turn_bytes += window.iter().map(|turn| turn.text.len()).sum::<usize>();
+        let question = Question { system: prompt.system, user: prompt.user, schema: prompt.schema };
+        match client.ask(&question, |text| read(ledger, window, text)) {
+            Ok(found) => propose(shell, request, window, found, answer, &mut used)?,
+            Err(trouble) => {
+                used.failed = Some(trouble.to_string());
+                break;
+            }
+        }
+    }
+    used.usage = client.spent();
+    Ok(used)
+}
+
+fn pending_turns(shell: &Shell) -> Vec<TurnText> {
+    let mut pending: Vec<_> = shell.book().pending().iter().collect();
+    pending.sort_by_key(|(_, turn)| turn.order);
+    pending
+        .into_iter()
+        .map(|(id, turn)| TurnText { id: id.clone(), role: turn.role, text: turn.text.clone() })
+        .collect()
+}
+
+fn provider(workspace: &Workspace, model: &ModelRequest) -> Result<Box<dyn Provider>, Trouble> {
+    Ok(match &model.at {
+        ModelAt::OpenAi { url, model: name, key } => {
+            Box::new(Http::new(Api::OpenAi, url, name, key.clone(), model.timeout)?)
+        }
+        ModelAt::Ollama { url, model: name } => {
+            Box::new(Http::new(Api::Ollama, url, name, None, model.timeout)?)
+        }
+        ModelAt::Command { argv } => Box::new(Command {
+            argv: argv.clone(),
+            environment: Environment::inherited(),
+            cwd: workspace.root.clone(),
+            timeout: model.timeout,
+        }),
+    })
+}
+
+/// Proposes what was found in a window; its turns are read now. Turns that somebody else read meanwhile are left alone.
+fn propose(
+    shell: &mut Shell,
+    request: &IngestRequest,
+    window: &[TurnText],
+    found: Read,
+    answer: &mut Ingested,
+    used: &mut ModelUse,
+) -> Result<(), Fault> {
+    let reader = Reader { request, author: request.author.as_deref().unwrap_or("model") };
+    used.dropped.extend(found.dropped);
+    used.weakened += found.n_weakened;
+    shell.transact(|book| {
+        let mut payloads = reader.begin(book);
+        for turn in window.iter().filter(|turn| book.pending().contains_key(&turn.id)).collect::<Vec<_>>() {
+            let event = Event::Read { turn: &turn.id };
+            book.apply(&event).or_fault()?;
+            let deltas: Vec<_> = found
+                .candidates
+                .iter()
+                .filter(|(id, _)| *id == turn.id)
+                .map(|(_, delta)| delta.clone())
+                .collect();
+            payloads.push(if deltas.is_empty() {
+                encode(&[event])
+            } else {
+                reader.propose(book, reader.author_of(turn.role), &[event], &deltas, answer)?
+            });
+        }
+        Ok((payloads, ()))
+    })
+}

@@ -1,0 +1,110 @@
+//! A program as a model: it reads `{"system", "user", "schema"}` from standard input and writes its answer, or
+//! `{"text", "usage": {"prompt_tokens", "completion_tokens"}}`, to standard output.
+
+use crate::model::{MAX_ANSWER_BYTES, Provider, Question, Reply, Trouble, Usage, beginning};
+use probity_process::{CaptureError, Environment, Limits, Outcome};
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::io::{Seek, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A program that answers.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// The program and its arguments. No shell reads them.
+    pub argv: Vec<OsString>,
+    /// What it sees of the environment.
+    pub environment: Environment,
+    /// The folder it starts in.
+    pub cwd: PathBuf,
+    /// How long it may run.
+    pub timeout: Duration,
+}
+
+impl Provider for Command {
+    fn ask(&self, question: &Question) -> Result<Reply, Trouble> {
+        let asked = json!({ "system": question.system, "user": question.user, "schema": question.schema });
+        let broken = |error: std::io::Error| Trouble::Unusable(error.to_string());
+        // A file instead of a pipe: a program that does not read cannot make us wait.
+        let mut stdin = tempfile::tempfile().map_err(broken)?;
+        stdin.write_all(asked.to_string().as_bytes()).and_then(|()| stdin.rewind()).map_err(broken)?;
+        let limits = Limits { time: self.timeout, output_bytes: MAX_ANSWER_BYTES };
+        let captured =
+            probity_process::capture_from(&self.argv, &self.environment, &self.cwd, limits, Some(stdin))
+                .map_err(|error| trouble(&error))?;
+        if captured.outcome != Outcome::Exited(0) {
+            let words = beginning(&captured.stderr);
+            let words = if words.is_empty() { "it wrote nothing to stderr" } else { &words };
+            return Err(Trouble::Unreachable(format!("the command {}: {words}", captured.outcome)));
+        }
+        let text =
+            String::from_utf8(captured.stdout).map_err(|_| Trouble::BadAnswer("it is not UTF-8".into()))?;
+        Ok(reply(text))
+    }
+}
+
+fn trouble(error: &CaptureError) -> Trouble {
+    match error {
+        CaptureError::TimedOut { limit, .. } => Trouble::TimedOut(limit.as_millis()),
+        CaptureError::TooMuchOutput { .. } => Trouble::BadAnswer(error.to_string()),
+        CaptureError::NoCommand | CaptureError::Io { .. } => Trouble::Unusable(error.to_string()),
+    }
+}
+
+fn reply(text: String) -> Reply {
+    let usage = |value: &Value, name: &str| value["usage"][name].as_u64().unwrap_or(0);
+    match serde_json::from_str::<Value>(&text) {
+        Ok(value) if value["text"].is_string() => Reply {
+            text: value["text"].as_str().unwrap_or_default().to_owned(),
+            usage: Usage {
+                calls: 1,
+                prompt_tokens: usage(&value, "prompt_tokens"),
+                completion_tokens: usage(&value, "completion_tokens"),
+            },
+        },
+        _ => Reply { text, usage: Usage { calls: 1, ..Usage::default() } },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(script: &str) -> Result<Reply, Trouble> {
+        ask_within(script, probity_testkit::STUCK_TIMEOUT)
+    }
+
+    fn ask_within(script: &str, timeout: Duration) -> Result<Reply, Trouble> {
+        let command = Command {
+            argv: ["sh", "-c", script].map(OsString::from).to_vec(),
+            environment: Environment::inherited(),
+            cwd: std::env::temp_dir(),
+            timeout,
+        };
+        command.ask(&Question { system: "s".into(), user: "say hi".into(), schema: json!({}) })
+    }
+
+    #[test]
+    fn a_program_reads_the_question_and_writes_the_answer() {
+        let reply = ask("grep -q 'say hi' && echo '{\"deltas\": []}'").expect("answers");
+        assert_eq!(reply.text.trim(), "{\"deltas\": []}");
+        let counted = ask("echo '{\"text\": \"{}\", \"usage\": {\"prompt_tokens\": 7}}'").expect("answers");
+        assert_eq!((counted.text.as_str(), counted.usage.prompt_tokens), ("{}", 7));
+    }
+
+    #[test]
+    fn a_program_that_fails_hangs_or_is_missing_is_trouble() {
+        assert!(matches!(ask("echo no >&2; exit 3"), Err(Trouble::Unreachable(why)) if why.contains("no")));
+        assert_eq!(ask_within("sleep 3600", Duration::from_millis(100)), Err(Trouble::TimedOut(100)));
+        assert!(matches!(ask("printf '\\377'"), Err(Trouble::BadAnswer(_))));
+        let missing = Command {
+            argv: vec!["/no/such/program".into()],
+            environment: Environment::inherited(),
+            cwd: std::env::temp_dir(),
+            timeout: Duration::from_secs(1),
+        };
+        let question = Question { system: String::new(), user: String::new(), schema: json!({}) };
+        assert!(matches!(missing.ask(&question), Err(Trouble::Unusable(_))));
+    }
+}

@@ -1,0 +1,159 @@
+//! A model behind an HTTP endpoint: OpenAI-compatible (`…/v1`), or Ollama.
+
+use crate::model::{MAX_ANSWER_BYTES, Provider, Question, Reply, Trouble, Usage, beginning};
+use serde_json::{Value, json};
+use std::time::Duration;
+use ureq::Agent;
+
+/// How an endpoint is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Api {
+    /// `POST <base>/chat/completions`.
+    OpenAi,
+    /// `POST <base>/api/chat`.
+    Ollama,
+}
+
+/// An endpoint.
+pub struct Http {
+    api: Api,
+    url: String,
+    model: String,
+    key: Option<String>,
+    timeout: Duration,
+    agent: Agent,
+}
+
+impl Http {
+    /// The endpoint at `base`, as `http://gateway.local/v1` or `http://localhost:11434`.
+    pub fn new(
+        api: Api,
+        base: &str,
+        model: &str,
+        key: Option<String>,
+        timeout: Duration,
+    ) -> Result<Self, Trouble> {
+        if base.starts_with("https://") {
+            let why = "https is not built in: use --model-command with a program that speaks it, or a local gateway";
+            return Err(Trouble::Unusable(why.into()));
+        }
+        if !base.starts_with("http://") {
+            return Err(Trouble::Unusable(format!("`{base}` is no http address")));
+        }
+        let path = match api {
+            Api::OpenAi => "chat/completions",
+            Api::Ollama => "api/chat",
+        };
+        // A redirect could carry words and key to somebody else.
+        let mut config = Agent::config_builder()
+            .timeout_global(Some(timeout))
+            .http_status_as_error(false)
+            .max_redirects(0);
+        if is_here(base) {
+            config = config.proxy(None);
+        }
+        let url = format!("{}/{path}", base.trim_end_matches('/'));
+        Ok(Self { api, url, model: model.to_owned(), key, timeout, agent: config.build().into() })
+    }
+
+    fn body(&self, question: &Question) -> Value {
+        let messages = json!([
+            { "role": "system", "content": question.system },
+            { "role": "user", "content": question.user },
+        ]);
+        match self.api {
+            Api::OpenAi => json!({
+                "model": self.model,
+                "messages": messages,
+                "temperature": 0,
+                "stream": false,
+                "response_format": {
+                    "type": "json_schema",
+                    "json_schema": { "name": "answer", "schema": question.schema },
+                },
+            }),
+            Api::Ollama => json!({
+                "model": self.model,
+                "messages": messages,
+                "stream": false,
+                "format": question.schema,
+                "options": { "temperature": 0 },
+            }),
+        }
+    }
+
+    fn trouble(&self, error: &ureq::Error) -> Trouble {
+        match error {
+            ureq::Error::Timeout(_) => Trouble::TimedOut(self.timeout.as_millis()),
+            ureq::Error::BodyExceedsLimit(_) => Trouble::BadAnswer("it is too long".into()),
+            ureq::Error::BadUri(_) => Trouble::Unusable(error.to_string()),
+            _ => Trouble::Unreachable(error.to_string()),
+        }
+    }
+}
+
+/// Whether an address is of this machine, where no proxy stands between.
+fn is_here(base: &str) -> bool {
+    let host = base.split("://").nth(1).unwrap_or("");
+    ["localhost", "127.", "[::1]"].iter().any(|here| host.starts_with(here))
+}
+
+impl Provider for Http {
+    fn ask(&self, question: &Question) -> Result<Reply, Trouble> {
+        let mut request = self.agent.post(&self.url).content_type("application/json");
+        if let Some(key) = &self.key {
+            request = request.header("Authorization", format!("Bearer {key}"));
+        }
+        let body = self.body(question).to_string();
+        let mut response = request.send(body.as_bytes()).map_err(|error| self.trouble(&error))?;
+        let status = response.status().as_u16();
+        let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
+        let wait_ms =
+            header.and_then(|text| text.parse::<u64>().ok()).map(|seconds| seconds.saturating_mul(1000));
+        let limit = MAX_ANSWER_BYTES as u64;
+        let bytes = response
+            .body_mut()
+            .with_config()
+            .limit(limit)
+            .read_to_vec()
+            .map_err(|error| self.trouble(&error))?;
+        if status != 200 {
+            return Err(Trouble::Refused { status, words: beginning(&bytes), wait_ms });
+        }
+        let value: Value = serde_json::from_slice(&bytes)
+            .map_err(|error| Trouble::BadAnswer(format!("it is no JSON ({error}): {}", beginning(&bytes))))?;
+        match self.api {
+            Api::OpenAi => openai(&value),
+            Api::Ollama => ollama(&value),
+        }
+    }
+}
+
+fn openai(value: &Value) -> Result<Reply, Trouble> {
+    let choice = &value["choices"][0];
+    if choice["finish_reason"] == "length" {
+        return Err(Trouble::BadAnswer("it was cut off for its length".into()));
+    }
+    let usage = [&value["usage"]["prompt_tokens"], &value["usage"]["completion_tokens"]];
+    reply(&choice["message"]["content"], usage)
+}
+
+fn ollama(value: &Value) -> Result<Reply, Trouble> {
+    if value["done"] != true || value["done_reason"] == "length" {
+        return Err(Trouble::BadAnswer("it was cut off".into()));
+    }
+    reply(&value["message"]["content"], [&value["prompt_eval_count"], &value["eval_count"]])
+}
+
+fn reply(content: &Value, [prompt, completion]: [&Value; 2]) -> Result<Reply, Trouble> {
+    let text = content.as_str().ok_or_else(|| Trouble::BadAnswer("there are no words in it".into()))?;
+    let usage = Usage {
+        calls: 1,
+        prompt_tokens: prompt.as_u64().unwrap_or(0),
+        completion_tokens: completion.as_u64().unwrap_or(0),
+    };
+    Ok(Reply { text: text.to_owned(), usage })
+}
+
+#[cfg(test)]
+mod tests;

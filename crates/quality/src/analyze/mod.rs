@@ -1,0 +1,399 @@
+//! A structural analysis of the tree: which files, their facts from the cache or from their bytes, and the run.
+//!
+//! A tree whose run is stored is not analysed again: the run's id follows from the snapshot alone. Otherwise only
+//! files whose content was never seen are read. Either way the run is the same, byte by byte.
+
+pub mod answers;
+mod baseline;
+pub mod cache;
+mod commit;
+mod files;
+mod request;
+mod revision;
+mod subject;
+
+pub use answers::FindingLimits;
+pub use baseline::{BASELINE_FILE, BaselineState, capture_baseline, hold_baseline, read_baseline};
+pub use commit::analyze_commit;
+pub use request::{
+    AnalyzeRequest, BaselineCapture, ReportFiles, TreeAnalysis, analyze_tree, baseline, blast_radius,
+    clear_runs, compare_runs, list_runs, show_run,
+};
+pub use revision::{ChangedSince, changed_since};
+pub use subject::report_subject;
+
+use crate::runs::{Runs, Stored};
+use cache::Facts;
+use files::{Files, SourceFile};
+use probity_analysis::{
+    Analysis, FactsKey, FileFacts, GateReport, GateRules, Input, Known, Note, Report, ReportKind, Run, RunId,
+    Selection, Settings, Source,
+};
+use probity_core::{Digest, Reason};
+use probity_paths::RepoPath;
+use probity_policy::Policy;
+use probity_snapshot::Snapshot;
+use probity_workspace::observe::Observer;
+use probity_workspace::progress::Progress;
+use probity_workspace::{Fault, Workspace};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How often a tree that changes while it is read is looked at again.
+const ATTEMPTS: u32 = 3;
+
+/// How an analysis is done. None of it is part of the run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AnalyzeOptions {
+    /// How many threads; one per core if absent.
+    pub n_threads: Option<usize>,
+    /// Whether to read everything again, whatever is known.
+    pub cold: bool,
+}
+
+/// A report of another tool that joins the run.
+#[derive(Debug, Clone)]
+pub struct OtherReport {
+    /// What to call it in errors.
+    pub name: String,
+    /// What it is said to hold.
+    pub kind: ReportKind,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// An analysis and how it was done.
+#[derive(Debug)]
+pub struct Analyzed {
+    /// The run.
+    pub run: Run,
+    /// The digest of the run's bytes.
+    pub report_digest: Digest,
+    /// How many files were parsed for it; none, if the run or their facts were known.
+    pub n_parsed: usize,
+    /// Whether the very run was stored already.
+    pub is_known: bool,
+    /// Folders that were left out whole: what builds and tools made.
+    pub left_out: Vec<RepoPath>,
+    /// Files that the system did not let be read.
+    pub unreadable: Vec<RepoPath>,
+}
+
+/// Analyses the tree of `workspace` and keeps the run.
+pub fn analyze(
+    workspace: &Workspace,
+    options: &AnalyzeOptions,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Analyzed, Fault> {
+    analyze_with(workspace, &workspace.policy()?, options, progress)
+}
+
+/// The same under a policy that does not come from the tree: one that judges it.
+pub fn analyze_with(
+    workspace: &Workspace,
+    policy: &Policy,
+    options: &AnalyzeOptions,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Analyzed, Fault> {
+    Work::new(workspace, policy, options, progress)?.install(Work::of_tree)
+}
+
+/// Joins the reports of other tools to a run, and keeps what they give together.
+pub fn join(workspace: &Workspace, analyzed: Analyzed, reports: &[OtherReport]) -> Result<Analyzed, Fault> {
+    if reports.is_empty() {
+        return Ok(analyzed);
+    }
+    let reports: Vec<Report<'_>> = reports
+        .iter()
+        .map(|report| Report { name: &report.name, kind: report.kind, bytes: &report.bytes })
+        .collect();
+    let plain = analyzed.run.clone();
+    let bytes = |path: &RepoPath| source(workspace, &plain, path);
+    let root = workspace.root.as_os_str().as_bytes();
+    let run = probity_analysis::join(analyzed.run, &reports, root, &bytes)
+        .map_err(|error| Fault::BadInput(error.to_string()))?;
+    let Stored { run, report_digest, .. } = Runs::open(workspace).save(run)?;
+    Ok(Analyzed { run, report_digest, ..analyzed })
+}
+
+/// Holds a run against the gates of the policy and the baseline of the tree.
+pub fn gates(workspace: &Workspace, run: &Run, baseline: &BaselineState) -> Result<GateReport, Fault> {
+    Ok(check_gates(run, &gate_rules(&workspace.policy()?)?, baseline))
+}
+
+/// The structural gates of a policy.
+pub fn gate_rules(policy: &Policy) -> Result<GateRules, Fault> {
+    let said =
+        serde_json::to_value(&policy.analysis.gates).expect("rules have text keys and whole numbers only");
+    serde_json::from_value(said).map_err(|error| invalid("[analysis.gates]", &error))
+}
+
+/// Holds a run against structural gates and a baseline.
+pub(crate) fn check_gates(run: &Run, rules: &GateRules, baseline: &BaselineState) -> GateReport {
+    let known = match baseline {
+        BaselineState::Missing => Known::Nothing,
+        BaselineState::Held { novelty, .. } => Known::Baseline(novelty),
+        BaselineState::Untrusted { why, .. } => Known::Untrusted(why),
+    };
+    probity_analysis::check_gates(run, rules, known)
+}
+
+/// The bytes of a file of `run`, for reports that show code; `None` if the tree does not have them any more.
+pub fn source(workspace: &Workspace, run: &Run, path: &RepoPath) -> Option<Vec<u8>> {
+    let at = run.files.binary_search_by(|file| file.path.cmp(path)).ok()?;
+    content(&workspace.root, path, run.files[at].content)
+}
+
+fn invalid(place: &str, error: &serde_json::Error) -> Fault {
+    Fault::refused(Reason::ConfigInvalid, format!("{place}: {error}"))
+}
+
+/// The id that the run of a tree has, told without analysing it.
+pub fn run_id(workspace: &Workspace, snapshot: &Snapshot) -> Result<RunId, Fault> {
+    run_id_under(&workspace.policy()?, snapshot)
+}
+
+/// The same under a policy that does not come from the tree.
+pub(crate) fn run_id_under(policy: &Policy, snapshot: &Snapshot) -> Result<RunId, Fault> {
+    let settings = settings(&policy.analysis)?;
+    let outputs = policy.workspace.build_outputs.to_scope()?;
+    Ok(Files::of_snapshot(snapshot, &outputs, &Selection::new(&settings)?).run_id(&settings))
+}
+
+/// The settings of an analysis: those of the policy, and the analyser's own where the policy is silent.
+pub fn settings(rules: &probity_policy::AnalysisRules) -> Result<Settings, Fault> {
+    let mut said = serde_json::to_value(rules).expect("rules have text keys and whole numbers only");
+    said.as_object_mut().and_then(|said| said.remove("gates"));
+    let settings: Settings = serde_json::from_value(said).map_err(|error| invalid("[analysis]", &error))?;
+    Selection::new(&settings)?;
+    Ok(settings)
+}
+
+struct Work<'a> {
+    workspace: &'a Workspace,
+    options: &'a AnalyzeOptions,
+    settings: Settings,
+    outputs: probity_paths::Scope,
+    progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+/// A run that is stored, and what it took.
+struct Found {
+    stored: Stored,
+    n_parsed: usize,
+    is_known: bool,
+}
+
+/// Why files have no run.
+enum Failed {
+    /// A file is no longer what the snapshot saw.
+    Changed(RepoPath),
+    Fault(Fault),
+}
+
+impl From<Failed> for Fault {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Fault(fault) => fault,
+            Failed::Changed(path) => {
+                Self::refused(Reason::TreeUnstable, format!("`{path}` changes while the tree is analysed"))
+            }
+        }
+    }
+}
+
+/// Where the bytes of a file with this content are; `None` if they are not there any more.
+type Contents<'a> = dyn Fn(&RepoPath, Digest) -> Option<Vec<u8>> + Sync + 'a;
+
+impl<'a> Work<'a> {
+    fn new(
+        workspace: &'a Workspace,
+        policy: &Policy,
+        options: &'a AnalyzeOptions,
+        progress: &'a (dyn Fn(Progress) + Sync),
+    ) -> Result<Self, Fault> {
+        let settings = settings(&policy.analysis)?;
+        Ok(Self {
+            workspace,
+            options,
+            settings,
+            outputs: policy.workspace.build_outputs.to_scope()?,
+            progress,
+        })
+    }
+
+    /// Does a part of the work on as many threads as were asked for.
+    fn install<T: Send>(&self, work: impl Fn(&Self) -> Result<T, Fault> + Sync) -> Result<T, Fault> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.options.n_threads.unwrap_or(0)).build();
+        let pool = pool.map_err(|error| Fault::System {
+            what: "cannot start threads".into(),
+            source: std::io::Error::other(error),
+        })?;
+        pool.install(|| work(self))
+    }
+
+    fn of_tree(&self) -> Result<Analyzed, Fault> {
+        let runs = Runs::open(self.workspace);
+        let observer = Observer::new(self.workspace);
+        let mut n_attempts = 0;
+        loop {
+            n_attempts += 1;
+            (self.progress)(Progress::Looking);
+            let snapshot = observer.content(None)?;
+            let selection = Selection::new(&self.settings)?;
+            // The cache is large, and one core is idle while the files are sorted.
+            let (files, cache) =
+                rayon::join(|| Files::of_snapshot(&snapshot, &self.outputs, &selection), || self.cache());
+            let contents = |path: &RepoPath, digest| content(&self.workspace.root, path, digest);
+            let (found, ()) = rayon::join(
+                || self.of_files(&files, cache, &runs, &contents),
+                || observer.remember_if_free(&snapshot),
+            );
+            match found {
+                Err(Failed::Changed(_)) if n_attempts < ATTEMPTS => {}
+                found => return Ok(analyzed(found?, files)),
+            }
+        }
+    }
+
+    /// The run of files: the stored one, or a new one that is stored now.
+    fn of_files(
+        &self,
+        files: &Files,
+        cache: Facts,
+        runs: &Runs,
+        contents: &Contents<'_>,
+    ) -> Result<Found, Failed> {
+        let stored = if self.options.cold { None } else { runs.recall(files.run_id(&self.settings)) };
+        if let Some(stored) = stored {
+            return Ok(Found { stored, n_parsed: 0, is_known: true });
+        }
+        let (run, n_parsed) = self.analysis(files, cache, contents)?;
+        (self.progress)(Progress::Storing);
+        let stored = runs.save(run).map_err(Failed::Fault)?;
+        Ok(Found { stored, n_parsed, is_known: false })
+    }
+
+    fn cache(&self) -> Facts {
+        let path = self.workspace.state.facts();
+        if self.options.cold { Facts::empty(path) } else { Facts::open(path) }
+    }
+
+    /// Analyses files, or says which one is no longer what it was.
+    fn analysis(&self, files: &Files, cache: Facts, contents: &Contents<'_>) -> Result<(Run, usize), Failed> {
+        let read = self.read(files, &cache, contents)?;
+        let governance = governance(files, contents)?;
+        (self.progress)(Progress::Comparing);
+        let new: Vec<(Digest, Arc<FileFacts>)> = read
+            .iter()
+            .filter(|read| read.is_new)
+            .filter_map(|read| Some((read.key?, Arc::clone(&read.facts))))
+            .collect();
+        let n_parsed = new.len();
+        let needed: Vec<Digest> = read.iter().filter_map(|read| read.key).collect();
+        let sources =
+            files.sources.iter().zip(&read).map(|(file, read)| (file.path.clone(), known_source(file, read)));
+        let input = Input {
+            sources: sources.collect(),
+            governance: governance.iter().map(|(path, bytes)| (path.clone(), bytes.as_slice())).collect(),
+            others: files.others.clone(),
+        };
+        let (Analysis { run, .. }, ()) =
+            rayon::join(|| probity_analysis::analyse(&input, &self.settings), || cache.add(&new, &needed));
+        // Giving back a million small pieces takes as long as storing the run, which can begin meanwhile.
+        drop(input);
+        rayon::spawn(move || drop((read, new, cache)));
+        Ok((run, n_parsed))
+    }
+
+    /// The facts of every source, in the order of the sources.
+    fn read(&self, files: &Files, cache: &Facts, contents: &Contents<'_>) -> Result<Vec<Read>, Failed> {
+        let n_done = AtomicUsize::new(0);
+        let total = files.sources.len();
+        let one = |file: &SourceFile| {
+            let read = self.read_one(file, cache, contents);
+            let done = n_done.fetch_add(1, Ordering::Relaxed) + 1;
+            (self.progress)(Progress::Reading(done, total));
+            read
+        };
+        // What must be parsed comes first: begun last, one large file would keep a thread busy alone.
+        let (known, new): (Vec<usize>, Vec<usize>) =
+            (0..total).partition(|&at| self.is_known(&files.sources[at], cache));
+        let order: Vec<usize> = new.into_iter().chain(known).collect();
+        let read: Result<Vec<(usize, Read)>, Failed> =
+            order.par_iter().with_max_len(8).map(|&at| Ok((at, one(&files.sources[at])?))).collect();
+        let mut read = read?;
+        read.sort_unstable_by_key(|(at, _)| *at);
+        Ok(read.into_iter().map(|(_, read)| read).collect())
+    }
+
+    fn is_known(&self, file: &SourceFile, cache: &Facts) -> bool {
+        let key = FactsKey::of(&file.path, file.content, &self.settings);
+        key.is_none_or(|key| file.skip.is_some() || cache.has(&cache::key(&key)))
+    }
+
+    fn read_one(&self, file: &SourceFile, cache: &Facts, contents: &Contents<'_>) -> Result<Read, Failed> {
+        let key = FactsKey::of(&file.path, file.content, &self.settings).filter(|_| file.skip.is_none());
+        let Some(facts_key) = key else { return Ok(Read::default()) };
+        if file.size_bytes > self.settings.max_file_bytes {
+            let facts = FileFacts { notes: vec![Note::TooLarge], ..FileFacts::default() };
+            return Ok(Read { facts: Arc::new(facts), ..Read::default() });
+        }
+        let key = Some(cache::key(&facts_key));
+        if let Some(facts) = key.and_then(|key| cache.get(&key)) {
+            return Ok(Read { key, facts, is_new: false });
+        }
+        let bytes = contents(&file.path, file.content).ok_or_else(|| Failed::Changed(file.path.clone()))?;
+        let facts = probity_analysis::read(facts_key.language, &bytes, self.settings.max_file_bytes);
+        Ok(Read { key, facts: Arc::new(facts), is_new: true })
+    }
+}
+
+fn governance(files: &Files, contents: &Contents<'_>) -> Result<BTreeMap<RepoPath, Vec<u8>>, Failed> {
+    let read = |(path, digest): &(RepoPath, Digest)| {
+        let bytes = contents(path, *digest).ok_or_else(|| Failed::Changed(path.clone()))?;
+        Ok((path.clone(), bytes))
+    };
+    files.governance.par_iter().map(read).collect()
+}
+
+/// The facts of one source.
+#[derive(Default)]
+struct Read {
+    /// Their key in the cache, if they belong there.
+    key: Option<Digest>,
+    facts: Arc<FileFacts>,
+    is_new: bool,
+}
+
+fn known_source(file: &SourceFile, read: &Read) -> Source<'static> {
+    match file.skip {
+        Some(note) => Source::Skipped { content: file.content, note },
+        None => Source::Known { content: file.content, facts: Arc::clone(&read.facts) },
+    }
+}
+
+/// The bytes of a file. They are held against the digest of the snapshot, so that nothing else can slip in.
+fn content(root: &Path, path: &RepoPath, digest: Digest) -> Option<Vec<u8>> {
+    let bytes = std::fs::read(root.join(OsStr::from_bytes(path.as_bytes())));
+    bytes.ok().filter(|bytes| Digest::of(bytes) == digest)
+}
+
+fn analyzed(found: Found, files: Files) -> Analyzed {
+    Analyzed {
+        run: found.stored.run,
+        report_digest: found.stored.report_digest,
+        n_parsed: found.n_parsed,
+        is_known: found.is_known,
+        left_out: files.left_out.into_iter().collect(),
+        unreadable: files.unreadable,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,209 @@
+//! Questions about the tree and their answers: what every surface asks, in one place.
+
+use super::answers::{self, FindingLimits};
+use super::{
+    AnalyzeOptions, Analyzed, OtherReport, analyze, capture_baseline, changed_since, gates, join,
+    read_baseline, report_subject, source,
+};
+use crate::runs::Runs;
+use probity_analysis::{Comparison, ReportKind, Run, RunId, report};
+use probity_api::SystemPath;
+use probity_api::quality::{
+    AnalysisRunAnswer, AnalyzeAnswer, BaselineAnswer, BaselineStatus, BlastRadiusAnswer, RunComparison,
+    RunsGcAnswer, RunsListAnswer,
+};
+use probity_core::Reason;
+use probity_paths::RepoPath;
+use probity_workspace::progress::Progress;
+use probity_workspace::{Fault, Workspace};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What is asked about the tree.
+#[derive(Debug, Clone)]
+pub struct AnalyzeRequest {
+    /// How the analysis is done.
+    pub options: AnalyzeOptions,
+    /// The git revision to compare with, if there is one.
+    pub changed_since: Option<String>,
+    /// Reports of other tools that join the run.
+    pub reports: Vec<OtherReport>,
+    /// The reports to write.
+    pub report_files: ReportFiles,
+    /// How much of the findings the answer lists.
+    pub limits: FindingLimits,
+}
+
+/// Where reports are to be written.
+#[derive(Debug, Clone, Default)]
+pub struct ReportFiles {
+    /// The page for people.
+    pub html: Option<PathBuf>,
+    /// The findings for other tools.
+    pub sarif: Option<PathBuf>,
+    /// The summary for a pull request.
+    pub markdown: Option<PathBuf>,
+}
+
+/// The answer, and the whole run that it summarizes.
+#[derive(Debug)]
+pub struct TreeAnalysis {
+    /// The answer.
+    pub answer: AnalyzeAnswer,
+    /// The run.
+    pub run: Run,
+}
+
+impl OtherReport {
+    /// Reads the file of a report.
+    pub fn read(path: &Path, kind: ReportKind) -> Result<Self, Fault> {
+        let name = path.display().to_string();
+        let bytes =
+            std::fs::read(path).map_err(|error| Fault::Missing(format!("cannot read {name}: {error}")))?;
+        Ok(Self { name, kind, bytes })
+    }
+}
+
+/// Analyzes the tree: compares it with a revision, joins reports, holds it against baseline and gates, writes reports.
+pub fn analyze_tree(
+    workspace: &Workspace,
+    request: &AnalyzeRequest,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<TreeAnalysis, Fault> {
+    let analyzed = analyze(workspace, &request.options, progress)?;
+    let revision = request.changed_since.as_deref();
+    let since = revision
+        .map(|revision| changed_since(workspace, &request.options, revision, &analyzed, progress))
+        .transpose()?;
+    let analyzed = join(workspace, analyzed, &request.reports)?;
+    let baseline = read_baseline(workspace, &analyzed.run)?;
+    let gates = gates(workspace, &analyzed.run, &baseline)?;
+    let against = since.as_ref().map(|since| &since.comparison);
+    let written = write_reports(workspace, &request.report_files, &analyzed, against)?;
+    let max_noted = request.limits.max_findings;
+    let answer = AnalyzeAnswer {
+        root: SystemPath::from(workspace.root.as_path()),
+        run: answers::run_summary(&analyzed.run, analyzed.report_digest, request.limits),
+        files: answers::tree_file_summary(&analyzed, max_noted),
+        parsed: analyzed.n_parsed,
+        known: analyzed.is_known,
+        baseline: answers::baseline_summary(&baseline),
+        gates,
+        changed: since.map(|since| answers::revision_comparison(since, &analyzed.run)),
+        written,
+    };
+    Ok(TreeAnalysis { answer, run: analyzed.run })
+}
+
+/// Writes the reports that were asked for; returns where.
+fn write_reports(
+    workspace: &Workspace,
+    files: &ReportFiles,
+    analyzed: &Analyzed,
+    against: Option<&Comparison>,
+) -> Result<Vec<SystemPath>, Fault> {
+    let run = &analyzed.run;
+    let source = |path: &RepoPath| source(workspace, run, path);
+    let is_for_people = files.html.is_some() || files.markdown.is_some();
+    let subject = if is_for_people { report_subject(workspace) } else { report::ReportSubject::default() };
+    let texts = [
+        (&files.html, &(|| report::html(run, against, &source, &subject)) as &dyn Fn() -> String),
+        (&files.sarif, &|| report::sarif(run, against)),
+        (&files.markdown, &|| report::markdown(run, against, &subject)),
+    ];
+    let mut written = Vec::new();
+    for (path, text) in texts {
+        let Some(path) = path else { continue };
+        std::fs::write(path, text()).map_err(Fault::system(format!("cannot write {}", path.display())))?;
+        written.push(SystemPath::from(path.as_path()));
+    }
+    Ok(written)
+}
+
+/// Who would notice a change of `files`. A path that the analysis does not know is refused: without it the radius
+/// would seem smaller than it is.
+pub fn blast_radius(
+    workspace: &Workspace,
+    files: &[Vec<u8>],
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<BlastRadiusAnswer, Fault> {
+    let paths: BTreeSet<RepoPath> = files
+        .iter()
+        .map(|file| RepoPath::parse(file))
+        .collect::<Result<_, _>>()
+        .map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
+    let run = analyze(workspace, &AnalyzeOptions::default(), progress)?.run;
+    let blast = probity_analysis::blast_radius(&run, &paths);
+    if !blast.unknown.is_empty() {
+        let names: Vec<String> = blast.unknown.iter().map(|path| format!("`{path}`")).collect();
+        let detail = match names.as_slice() {
+            [only] => format!("{only} is no analyzed file of this tree"),
+            several => format!("{} are no analyzed files of this tree", several.join(", ")),
+        };
+        return Err(Fault::refused(Reason::AnalysisPathUnknown, detail));
+    }
+    Ok(BlastRadiusAnswer {
+        run_id: run.id.short(),
+        paths,
+        direct_dependents: blast.direct,
+        transitive_dependents: blast.transitive,
+        clone_siblings: blast.clone_siblings,
+        cycles: blast.cycles,
+        symbols: blast.symbols,
+        unknown: blast.unknown,
+    })
+}
+
+/// A capture of the baseline: who and why.
+#[derive(Debug, Clone)]
+pub struct BaselineCapture {
+    /// Who decides it.
+    pub by: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Captures the baseline if that is asked, and says what it says about the tree as it is now.
+pub fn baseline(
+    workspace: &Workspace,
+    capture: Option<&BaselineCapture>,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<BaselineAnswer, Fault> {
+    let run = analyze(workspace, &AnalyzeOptions::default(), progress)?.run;
+    if let Some(BaselineCapture { by, why }) = capture {
+        capture_baseline(workspace, &run, by, why)?;
+    }
+    let baseline = answers::baseline_summary(&read_baseline(workspace, &run)?);
+    let reason = (baseline.status == BaselineStatus::Untrusted).then_some(Reason::AnalysisBaselineUntrusted);
+    let next_step = reason.map(|reason| reason.next_step().to_owned());
+    Ok(BaselineAnswer { run_id: run.id.short(), baseline, reason, next_step })
+}
+
+/// The stored runs, the newest first.
+pub fn list_runs(workspace: &Workspace) -> Result<RunsListAnswer, Fault> {
+    let listed = Runs::open(workspace).list()?;
+    Ok(RunsListAnswer { runs: listed.iter().map(answers::stored_run_summary).collect() })
+}
+
+/// A stored run: its answer, and the whole of it.
+pub fn show_run(
+    workspace: &Workspace,
+    name: &str,
+    limits: FindingLimits,
+) -> Result<(AnalysisRunAnswer, Run), Fault> {
+    let stored = Runs::open(workspace).load(name)?;
+    Ok((answers::analysis_run(&stored.run, stored.report_digest, limits), stored.run))
+}
+
+/// Two stored runs compared.
+pub fn compare_runs(workspace: &Workspace, before: &str, after: &str) -> Result<RunComparison, Fault> {
+    let differing = Runs::open(workspace).load_differing(before, after)?;
+    let comparison = differing.compare();
+    Ok(RunComparison::new(&differing.before.run, &differing.after.run, comparison))
+}
+
+/// Clears away all runs that nobody needs but the `keep` newest of them.
+pub fn clear_runs(workspace: &Workspace, keep: usize) -> Result<RunsGcAnswer, Fault> {
+    let removed = Runs::open(workspace).gc(keep)?;
+    Ok(RunsGcAnswer { removed: removed.iter().map(RunId::short).collect() })
+}

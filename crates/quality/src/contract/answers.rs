@@ -1,0 +1,170 @@
+//! Verdicts as answers: what every surface is told, in one form.
+
+use super::present::{Options, Verified, budget_of, verify_tree};
+use super::receipts::Kept;
+use super::{Answer, keep};
+use probity_api::SystemPath;
+use probity_api::quality::{
+    ClaimsCheckAnswer, ClaimsSummary, ContractBudgetAnswer, ContractMode, ContractRun, ContractVerifyAnswer,
+    PatchVerdict, VerdictWord,
+};
+use probity_contract::claims::{CheckedClaim, Claim};
+use probity_contract::outputs::Review;
+use probity_contract::receipt::{MAX_SHOWN_FINDINGS, RunRef, check_results, shown_findings};
+use probity_workspace::progress::Progress;
+use probity_workspace::{Fault, Workspace};
+use serde_json::Value;
+
+/// The most unchecked sentences that a document lists; their number is always whole.
+const MAX_LISTED_SENTENCES: usize = 100;
+
+/// The answer to a verification, and what it is made from, for those who write reports.
+#[derive(Debug)]
+pub struct ContractVerification {
+    /// The answer.
+    pub answer: ContractVerifyAnswer,
+    /// What a reviewer is told.
+    pub review: Review,
+    /// The verdict with both runs.
+    pub verified: Verified,
+}
+
+/// Verifies the tree of a workspace, and keeps a receipt if that is asked.
+pub fn verify_contract(
+    workspace: &Workspace,
+    options: &Options,
+    keeps_receipt: bool,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<ContractVerification, Fault> {
+    let verified = verify_tree(workspace, options, progress)?;
+    let receipt = keeps_receipt.then(|| keep(workspace, &verified)).transpose()?;
+    let review = verified.answer.review();
+    let answer = ContractVerifyAnswer {
+        root: SystemPath::from(workspace.root.as_path()),
+        verdict: verified.answer.patch_verdict(&review),
+        base: verified.revision.clone(),
+        notes: verified.notes.clone(),
+        receipt: receipt.as_ref().map(Kept::reference),
+    };
+    Ok(ContractVerification { answer, review, verified })
+}
+
+/// The answer to a check of claims, and the claims as they were checked.
+#[derive(Debug)]
+pub struct ClaimsCheck {
+    /// The answer.
+    pub answer: ClaimsCheckAnswer,
+    /// The claims.
+    pub claims: Vec<CheckedClaim>,
+}
+
+/// Checks what an author says about the tree of a workspace.
+pub fn check_claims(
+    workspace: &Workspace,
+    options: &Options,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<ClaimsCheck, Fault> {
+    let Verified { answer, notes, .. } = verify_tree(workspace, options, progress)?;
+    let (status, claims) = (answer.verdict.status, answer.claims_summary());
+    Ok(ClaimsCheck { answer: ClaimsCheckAnswer { status, claims, notes }, claims: answer.claims })
+}
+
+/// What a change may cost that starts from a stored run, or from the tree as it is now.
+pub fn budget_contract(
+    workspace: &Workspace,
+    run: Option<&str>,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<ContractBudgetAnswer, Fault> {
+    let (budget, notes) = budget_of(workspace, run, progress)?;
+    Ok(ContractBudgetAnswer { mode: ContractMode::Budget, budget, notes })
+}
+
+impl Answer {
+    /// The verdict as documents hold it.
+    pub fn patch_verdict(&self, review: &Review) -> PatchVerdict {
+        let facts = self.verdict.facts();
+        let checks = check_results(&self.verdict, self.scope_check.as_ref(), &self.gates);
+        let profile = self.verdict.profile.with_results(&checks);
+        PatchVerdict {
+            mode: ContractMode::Verify,
+            status: self.outcome.status,
+            reason: self.outcome.reason,
+            next_step: self.outcome.reason.map(probity_contract::ContractReason::next_step),
+            verdict: VerdictWord { status: self.verdict.status, reason: self.verdict.reason },
+            before: self.before.as_ref().map(contract_run),
+            after: self.after.as_ref().map(contract_run),
+            intent_id: self.intent_id.clone(),
+            changed_files: self.changed.clone(),
+            strictness: self.strictness,
+            scope_check: self.scope_check.clone(),
+            before_gate: self.structural_gates.0.clone(),
+            gate_preview: self.structural_gates.1.clone(),
+            gate_results: self.gates.clone(),
+            structural_delta: facts.structural_delta,
+            intent_regressions: facts.intent_regressions,
+            external_regressions: facts.external_regressions,
+            intent_worsened: facts.intent_worsened,
+            external_worsened: facts.external_worsened,
+            gate_worsened: facts.gate_worsened,
+            intent_caused_gate_failure: facts.intent_caused_gate_failure,
+            baseline_abuse: facts.baseline_abuse,
+            contract_violations: facts.contract_violations,
+            health_regression_advisory: facts.health_regression_advisory,
+            blocking_violations: self.outcome.blocking_violations.clone(),
+            let_through: self.outcome.let_through.clone(),
+            findings_let_through: self.outcome.findings_let_through.clone(),
+            verification_profile: profile.profile,
+            languages: profile.languages,
+            after_run_required: profile.after_run_required,
+            checks_performed: profile.checks_performed,
+            checks_not_applicable: profile.checks_not_applicable,
+            checks,
+            new_findings: shown_findings(&review.findings).to_vec(),
+            new_findings_left_out: review.findings.len().saturating_sub(MAX_SHOWN_FINDINGS),
+            api: self.api.clone(),
+            claims: self.claims_summary(),
+            claim_validation_recommended: self.claim_validation_recommended(),
+        }
+    }
+
+    /// The verdict as `finish` embeds it.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self.patch_verdict(&self.review())).expect("a verdict has text keys only")
+    }
+
+    /// The claims as `finish` embeds them.
+    pub fn claims_json(&self) -> Value {
+        serde_json::to_value(self.claims_summary()).expect("claims have text keys only")
+    }
+
+    /// What was claimed, and what is true of it.
+    pub fn claims_summary(&self) -> ClaimsSummary {
+        let is_made = |word: &str| self.claims.iter().any(|checked| checked.claim.word() == word);
+        ClaimsSummary {
+            valid: self.judgement.is_valid(),
+            verdict: self.claims_verdict(),
+            checked: self.claims.iter().map(CheckedClaim::report).collect(),
+            violations: self.judgement.violations.clone(),
+            warnings: self.judgement.warnings.clone(),
+            not_made: Claim::WORDS.into_iter().filter(|word| !is_made(word)).collect(),
+            unchecked_sentences: self.unchecked_sentences.len(),
+            unchecked: self.unchecked_sentences.iter().take(MAX_LISTED_SENTENCES).cloned().collect(),
+        }
+    }
+
+    /// Whether what an author writes about this change is worth checking.
+    fn claim_validation_recommended(&self) -> bool {
+        match self.verdict.evaluation() {
+            Some(_) => self.outcome.status.is_accepted(),
+            None => self.verdict.profile.after_run_required,
+        }
+    }
+}
+
+fn contract_run(run: &RunRef) -> ContractRun {
+    ContractRun {
+        run_id: super::review::short_id(&run.run_id),
+        digest: run.run_id.clone(),
+        health: run.health,
+    }
+}

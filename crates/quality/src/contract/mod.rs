@@ -1,0 +1,274 @@
+//! The patch contract on real runs: what crate `contract` decides, from what crate `analysis` found.
+//!
+//! [`verify`] is a pure function from a [`Request`] to an [`Answer`]; nothing is read, and nothing is kept. [`present`]
+//! verifies the tree as it is now; [`receipts`] keeps what a finished change leaves.
+
+mod answers;
+mod baseline;
+mod convert;
+pub mod policy_gates;
+pub mod present;
+mod receipt;
+pub mod receipts;
+mod review;
+
+pub use answers::{ClaimsCheck, ContractVerification, budget_contract, check_claims, verify_contract};
+pub use baseline::BaselineFile;
+pub use policy_gates::GateChoice;
+pub use present::Verified;
+pub use receipt::{Circumstances, keep};
+
+use crate::runs::{FindingCounts, Stored};
+use probity_analysis::{Comparison, GateReport, GateRules, Run, RunId};
+use probity_contract::claims::{
+    ApiDelta, CheckedClaim, Claim, ClaimVerdict, Facts, GateFact, Judgement, check_each, judge, recognise,
+};
+use probity_contract::receipt::RunRef;
+use probity_contract::{
+    Budget, CurrentState, GatePreview, Outcome, Patch, PatchIntent, Verdict, WorsenedSymbol, weigh,
+};
+use probity_core::Digest;
+use probity_intents::{Entries, Entry, ScopeCheck};
+use probity_paths::RepoPath;
+use probity_policy::{ContractRules, Strictness};
+use std::collections::BTreeSet;
+
+/// A run of one side of a change.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// The run. Where neither claims nor structural gates are to be checked, it may lack what both sides have alike
+    /// ([`crate::runs::Differing`]), and without a second side all that files have.
+    pub run: Run,
+    /// The digest of its report.
+    pub report_digest: Digest,
+    /// How many findings the whole run has, by severity.
+    pub n_findings: FindingCounts,
+    /// The baseline that the tree carried, if it carried one.
+    pub baseline: Option<BaselineFile>,
+}
+
+impl Answer {
+    /// What the facts say to all claims together: false if one is, else unverified if one is.
+    pub fn claims_verdict(&self) -> ClaimVerdict {
+        self.claims.iter().map(|claim| claim.verdict).max().unwrap_or(ClaimVerdict::True)
+    }
+}
+
+impl Side {
+    /// A stored run with the baseline of its tree.
+    pub fn of(stored: Stored, baseline: Option<BaselineFile>) -> Self {
+        let Stored { run, report_digest, n_findings } = stored;
+        Self { run, report_digest, n_findings, baseline }
+    }
+}
+
+/// What a verdict is made from.
+#[derive(Debug, Clone, Default)]
+pub struct Request<'a> {
+    /// The intent that the change belongs to, if there is one.
+    pub intent: Option<PatchIntent>,
+    /// D: the paths that changed.
+    pub changed: BTreeSet<RepoPath>,
+    /// What the scope check said; `None` without an intent.
+    pub scope_check: Option<ScopeCheck>,
+    /// The tree before.
+    pub before: Option<&'a Side>,
+    /// The tree after.
+    pub after: Option<&'a Side>,
+    /// The id that a run of the tree has as it is now; `None` if nobody looked.
+    pub tree_run: Option<RunId>,
+    /// The gates of the policy that were run, or left out.
+    pub gates: Vec<GateFact>,
+    /// What the author claims.
+    pub claims: Vec<Claim>,
+    /// What the author writes.
+    pub text: Option<&'a str>,
+    /// What the policy says. It must not come from the tree under judgement (law 8).
+    pub rules: ContractRules,
+    /// The structural gates of the policy, from the same place.
+    pub limits: GateRules,
+}
+
+/// A verdict, with everything that it rests on.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What it leads to: what a caller acts on.
+    pub outcome: Outcome,
+    /// How strictly it was taken.
+    pub strictness: Strictness,
+    /// The runs.
+    pub before: Option<RunRef>,
+    /// The runs.
+    pub after: Option<RunRef>,
+    /// What the runs say together, if they were compared.
+    pub comparison: Option<Comparison>,
+    /// What became of the public interface, if the runs were compared.
+    pub api: Option<ApiDelta>,
+    /// What the scope check said.
+    pub scope_check: Option<ScopeCheck>,
+    /// What the structural gates say before and after; `None` without a run, or if the policy has none.
+    pub structural_gates: (Option<GateReport>, Option<GateReport>),
+    /// The gates of the policy that were run, or left out.
+    pub gates: Vec<GateFact>,
+    /// The claims that were checked: given and recognised, in this order.
+    pub claims: Vec<CheckedClaim>,
+    /// What the facts say to them together.
+    pub judgement: Judgement,
+    /// The sentences of the text that assert nothing that could be checked.
+    pub unchecked_sentences: Vec<String>,
+    /// D.
+    pub changed: BTreeSet<RepoPath>,
+    /// The intent's id.
+    pub intent_id: Option<String>,
+}
+
+/// Judges a change.
+pub fn verify(request: &Request<'_>) -> Answer {
+    let (before, after) = (request.before, request.after);
+    let comparison =
+        before.zip(after).map(|(before, after)| probity_analysis::compare(&before.run, &after.run));
+    let structural_gates = (
+        before.and_then(|side| side.structural_gates(&request.limits)),
+        after.and_then(|side| side.structural_gates(&request.limits)),
+    );
+    let patch = patch(request, comparison.as_ref(), &structural_gates);
+    let verdict = probity_contract::verify(&patch);
+    let compared = verdict.evaluation().is_some();
+    let strictness = request.rules.strictness();
+    let outcome =
+        weigh(&verdict, patch.after.as_ref(), strictness).with_gates(&request.gates, strictness.profile);
+    let comparison = comparison.filter(|_| compared);
+    let api = comparison
+        .as_ref()
+        .zip(before.zip(after))
+        .map(|(comparison, (before, after))| convert::api_delta(comparison, &before.run, &after.run));
+    let checked = hold_claims(request, &verdict, comparison.as_ref(), api.as_ref());
+    Answer {
+        outcome: outcome.with_claims(&checked.judgement, request.rules.false_claims()),
+        verdict,
+        strictness,
+        before: before.map(convert::run_ref),
+        after: after.map(convert::run_ref),
+        comparison,
+        api,
+        scope_check: request.scope_check.clone(),
+        structural_gates,
+        gates: request.gates.clone(),
+        claims: checked.claims,
+        judgement: checked.judgement,
+        unchecked_sentences: checked.unchecked,
+        changed: request.changed.clone(),
+        intent_id: request.intent.as_ref().map(|intent| intent.intent_id.to_string()),
+    }
+}
+
+/// Whether a verdict looks at more of its runs than what differs: claims may name any finding, and gates count all of them.
+pub fn needs_whole_runs(claims: &[Claim], text: Option<&str>, limits: &GateRules) -> bool {
+    !claims.is_empty() || text.is_some() || *limits != GateRules::default()
+}
+
+/// What a change that starts from `side` may cost.
+pub fn budget(side: &Side, rules: &ContractRules, limits: &GateRules) -> Budget {
+    let gate = side.structural_gates(limits);
+    let counts = side.n_findings.iter().map(|(severity, n)| (*severity, *n));
+    let current = CurrentState::new(side.run.health.score().map(Into::into), counts);
+    probity_contract::budget(side.run.id.0.to_string(), current, rules.strictness(), preview(gate.as_ref()))
+}
+
+fn preview(report: Option<&GateReport>) -> Option<GatePreview> {
+    report.map(|report| GatePreview { would_fail: report.would_fail })
+}
+
+fn patch(
+    request: &Request<'_>,
+    comparison: Option<&Comparison>,
+    gates: &(Option<GateReport>, Option<GateReport>),
+) -> Patch {
+    let runs = convert::runs(request.before, request.after, comparison);
+    Patch {
+        intent: request.intent.clone(),
+        changed_files: request.changed.iter().map(Entry::from).collect::<Entries>(),
+        scope_check: request.scope_check.as_ref().map(|check| check.status),
+        before_gate: preview(gates.0.as_ref()),
+        after_gate: preview(gates.1.as_ref()),
+        before: runs.0,
+        after: runs.1,
+        tree_run_id: request.tree_run.map(|id| id.0.to_string()),
+        worsened: comparison.map(worsened).unwrap_or_default(),
+    }
+}
+
+fn worsened(comparison: &Comparison) -> Vec<WorsenedSymbol> {
+    let convert = |worsened: &probity_analysis::Worsened| WorsenedSymbol {
+        symbol: format!("{}::{}", worsened.path, worsened.symbol),
+        metric: worsened.metric.as_str().to_owned(),
+        path: Some(worsened.path.clone()),
+        before: worsened.before.into(),
+        after: worsened.after.into(),
+    };
+    comparison.worsened.iter().map(convert).collect()
+}
+
+/// The claims of a request and what the facts say to them.
+#[derive(Default)]
+struct CheckedClaims {
+    claims: Vec<CheckedClaim>,
+    judgement: Judgement,
+    unchecked: Vec<String>,
+}
+
+fn hold_claims(
+    request: &Request<'_>,
+    verdict: &Verdict,
+    comparison: Option<&Comparison>,
+    api: Option<&ApiDelta>,
+) -> CheckedClaims {
+    if request.claims.is_empty() && request.text.is_none() {
+        return CheckedClaims::default();
+    }
+    let facts = facts(request, verdict, comparison, api);
+    let recognition = request.text.map(|text| recognise(text, &facts.known_names())).unwrap_or_default();
+    let describe = |id: &str| {
+        let runs = [request.after, request.before];
+        let mut findings = runs.into_iter().flatten().flat_map(|side| &side.run.findings);
+        findings.find(|finding| finding.id.to_string() == id).map(review::describe)
+    };
+    let claims = check_each(&request.claims, recognition.claims, &facts, &describe);
+    let judgement = judge(claims.iter().map(|checked| &checked.claim), &facts);
+    CheckedClaims { claims, judgement, unchecked: recognition.unchecked }
+}
+
+/// What is known about the change, for claims to be held against.
+fn facts(
+    request: &Request<'_>,
+    verdict: &Verdict,
+    comparison: Option<&Comparison>,
+    api: Option<&ApiDelta>,
+) -> Facts {
+    let evaluation = verdict.evaluation();
+    let ids = |side: Option<&Side>| -> BTreeSet<String> {
+        let findings = side.map(|side| &side.run.findings);
+        findings.into_iter().flatten().map(|finding| finding.id.to_string()).collect()
+    };
+    let mut after_findings = ids(request.after);
+    // A finding that goes by another name now is still there.
+    after_findings.extend(comparison.iter().flat_map(|it| &it.renamed).map(|(old, _)| old.to_string()));
+    let not_applicable = if evaluation.is_some() { &[][..] } else { &verdict.profile.checks_not_applicable };
+    Facts {
+        status: verdict.status,
+        health_delta: evaluation.and_then(|it| it.structural_delta.health_delta),
+        intent_regressions: evaluation.map(|it| it.intent_regressions.clone()).unwrap_or_default(),
+        external_regressions: evaluation.map(|it| it.external_regressions.clone()).unwrap_or_default(),
+        gates: request.gates.clone(),
+        delta: request.changed.clone(),
+        before_findings: ids(request.before),
+        after_findings,
+        checks_not_applicable: not_applicable.iter().copied().collect(),
+        api: api.cloned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

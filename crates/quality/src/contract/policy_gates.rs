@@ -1,0 +1,159 @@
+//! The gates of the policy for a change that is already in the tree: run apart from whoever is judged (law 8), or left out
+//! by name (law 6).
+//!
+//! A gate that writes to the tree changes what is judged. What it writes is told, and a run that no longer describes the
+//! tree then is stale.
+
+use crate::analyze;
+use probity_analysis::RunId;
+use probity_contract::claims::{GateFact, GateOutcome};
+use probity_evidence::{GateStatus, Plan, Seal};
+use probity_paths::{RepoPath, Scope};
+use probity_policy::Policy;
+use probity_process::Supervisor;
+use probity_workspace::gates::{self, GatePlace, GateResult};
+use probity_workspace::observe::Observer;
+use probity_workspace::progress::Progress;
+use probity_workspace::selection::{Selection, plan_of};
+use probity_workspace::worktree::Look;
+use probity_workspace::{Fault, Workspace, clock};
+use std::collections::BTreeSet;
+
+/// The most bytes of a gate's last words.
+const TAIL_BYTES: usize = 2_000;
+
+/// Which gates are meant, and whether to run them.
+#[derive(Debug, Clone, Default)]
+pub struct GateChoice {
+    /// Whether they are left out. That is said wherever the verdict is told.
+    pub skip: bool,
+    /// The profile of the policy; its default one if absent.
+    pub profile: Option<String>,
+    /// The least tier.
+    pub tier: Option<String>,
+}
+
+/// What became of the gates.
+#[derive(Debug, Clone, Default)]
+pub struct GateAnswers {
+    /// Every gate of the plan, in order, then those that its tier leaves out.
+    pub facts: Vec<GateFact>,
+    /// What the gates that failed wrote last: the gate, and its words.
+    pub last_words: Vec<(String, String)>,
+    /// What they wrote to the tree, apart from what they declared and from build outputs.
+    pub written: BTreeSet<RepoPath>,
+    /// The id that a run of the tree has after them; `None` if none ran.
+    pub tree_run: Option<RunId>,
+}
+
+/// Plans the gates for the paths that changed, and runs them in the tree that was looked at.
+pub fn run(
+    workspace: &Workspace,
+    policy: &Policy,
+    choice: &GateChoice,
+    changed: &BTreeSet<RepoPath>,
+    look: &Look,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<GateAnswers, Fault> {
+    if policy.gates.is_empty() {
+        return Ok(GateAnswers::default());
+    }
+    let plan = plan_of(
+        policy,
+        &Selection {
+            changed: changed.iter().map(|path| path.as_bytes().to_vec()).collect(),
+            profile: choice.profile.clone(),
+            tier: choice.tier.clone(),
+            ..Selection::default()
+        },
+    )?;
+    let seal = Seal::new(policy.seal_contents(plan, &clock::run_id(), &clock::now(), look.snapshot.root()));
+    let results = if choice.skip {
+        gates::skip_all(&seal, "it was left out")
+    } else {
+        run_sealed(workspace, &seal, progress)?
+    };
+    let plan = &seal.contents().plan;
+    let mut answers = GateAnswers {
+        facts: facts(policy, plan, &results, choice.skip),
+        last_words: results.iter().filter_map(last_words).collect(),
+        ..GateAnswers::default()
+    };
+    if results.iter().any(|result| result.status != GateStatus::Skip) {
+        let after = Observer::new(workspace).content(Some(&look.snapshot))?;
+        answers.tree_run = Some(analyze::run_id_under(policy, &after)?);
+        let declared = declared_outputs(policy, plan)?;
+        let is_expected = |change: &probity_snapshot::Change| {
+            declared.iter().any(|scope| scope.lets_in(&change.path))
+                || look.exemptions().exempts(change, false)
+        };
+        let delta = probity_snapshot::delta(&look.snapshot, &after).into_iter();
+        answers.written = delta.filter(|change| !is_expected(change)).map(|change| change.path).collect();
+    }
+    Ok(answers)
+}
+
+fn run_sealed(
+    workspace: &Workspace,
+    seal: &Seal,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Vec<GateResult>, Fault> {
+    let total = seal.contents().plan.gates.len();
+    if total == 0 {
+        return Ok(Vec::new());
+    }
+    let mut supervisor = Supervisor::new().map_err(Fault::system("cannot supervise processes"))?;
+    let mut which = 1;
+    progress(Progress::Gate(which, total));
+    let mut after = |result: &GateResult| {
+        gates::announce_end(workspace, result);
+        which += 1;
+        if which <= total {
+            progress(Progress::Gate(which, total));
+        }
+        Ok(())
+    };
+    let place = GatePlace { root: &workspace.root, log_directory: workspace.state.dir() };
+    gates::run(&mut supervisor, seal, place, &mut gates::announcement(workspace, seal), &mut after)
+}
+
+fn facts(policy: &Policy, plan: &Plan, results: &[GateResult], left_out: bool) -> Vec<GateFact> {
+    let kind = |id: &str| policy.gate(id).map_or(probity_policy::GateKind::Lint, probity_policy::Gate::kind);
+    let of_result = |(gate, result): (&probity_evidence::PlannedGate, &GateResult)| GateFact {
+        id: gate.id.clone(),
+        kind: kind(&gate.id),
+        result: match result.status {
+            GateStatus::Pass => GateOutcome::Passed,
+            GateStatus::Fail => GateOutcome::Failed,
+            GateStatus::Skip if left_out => GateOutcome::Skipped,
+            GateStatus::Skip => GateOutcome::NotRun,
+        },
+        required: gate.required,
+        detail: result.troubles.first().map_or_else(String::new, |(_, detail)| detail.clone()),
+    };
+    let below_tier = plan.skipped_gates.iter().map(|id| GateFact {
+        id: id.clone(),
+        kind: kind(id),
+        result: GateOutcome::Skipped,
+        // The plan does not ask for it.
+        required: false,
+        detail: format!("its tier is above {}", plan.tier),
+    });
+    plan.gates.iter().zip(results).map(of_result).chain(below_tier).collect()
+}
+
+/// The end of what a failed gate wrote.
+fn last_words(result: &GateResult) -> Option<(String, String)> {
+    if result.status != GateStatus::Fail {
+        return None;
+    }
+    let log = result.logs.iter().rev().find(|log| !log.bytes.is_empty())?;
+    let tail = &log.bytes[log.bytes.len().saturating_sub(TAIL_BYTES)..];
+    Some((result.gate_id.clone(), String::from_utf8_lossy(tail).trim_end().to_owned()))
+}
+
+/// What the gates of a plan declare that they write.
+fn declared_outputs(policy: &Policy, plan: &Plan) -> Result<Vec<Scope>, Fault> {
+    let declared = plan.gates.iter().filter_map(|gate| policy.gate(&gate.id)).map(|gate| &gate.outputs);
+    Ok(declared.map(probity_evidence::Globs::to_scope).collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,392 @@
+//! The contract of the tree as it is now: against a commit, or against a stored run.
+//!
+//! What the tree under judgement says about how it is judged is not asked: the policy is the one of the commit that the
+//! change starts from (law 8).
+
+use super::policy_gates::{self, GateAnswers, GateChoice};
+use super::{Answer, BaselineFile, Request, Side, verify};
+use crate::analyze::{self, AnalyzeOptions, BASELINE_FILE};
+use crate::runs::{Differing, Runs, Stored};
+use probity_contract::claims::Claim;
+use probity_contract::receipt::DeltaEntry;
+use probity_contract::{IntentState, PatchIntent};
+use probity_core::{Digest, Reason};
+use probity_intents::{Entries, Entry, IntentId, IntentScope};
+use probity_paths::RepoPath;
+use probity_policy::{ContractRules, Policy, Severity, StrictnessProfile};
+use probity_snapshot::git::{GITLINK_MODE, HeadTree};
+use probity_workspace::progress::Progress;
+use probity_workspace::worktree::Look;
+use probity_workspace::{Fault, Workspace, git, own_files, workspace};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// What the tree is held against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Against {
+    /// A commit.
+    Revision(String),
+    /// A stored run.
+    Run(String),
+}
+
+/// How the tree is verified.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What it is held against; `None`: the last commit.
+    pub against: Option<Against>,
+    /// A stored run of the tree; `None`: it is analysed now.
+    pub after: Option<String>,
+    /// What the change declared; `None`: nothing, so everything counts.
+    pub scope: Option<IntentScope>,
+    /// Whether others work in the tree too: then what lies outside the declared scope is theirs, not this change's.
+    pub shared: bool,
+    /// The digest of the report that the change was declared on, if it must still be that one.
+    pub report_digest: Option<String>,
+    /// What the author claims.
+    pub claims: Vec<Claim>,
+    /// What the author writes.
+    pub text: Option<String>,
+    /// How strictly to take the verdict, where the caller decides and not the policy.
+    pub strictness: Option<StrictnessProfile>,
+    /// The severity below which new findings do not block, where the caller decides.
+    pub severity_floor: Option<Severity>,
+    /// Which gates of the policy are run.
+    pub gates: GateChoice,
+    /// Whether all findings are asked for afterwards, as [`Verified::sarif`] does, and not only the new ones.
+    pub all_findings: bool,
+}
+
+/// A verdict on the tree as it is now.
+#[derive(Debug)]
+pub struct Verified {
+    /// The verdict.
+    pub answer: Answer,
+    /// The run before.
+    pub before: Option<Side>,
+    /// The run after; all of it only where [`Options::all_findings`] asks for it.
+    pub after: Option<Side>,
+    /// What the gates that failed wrote last: the gate, and its words.
+    pub last_words: Vec<(String, String)>,
+    /// D with the content of both sides.
+    pub delta: Vec<DeltaEntry>,
+    /// What the change declared.
+    pub scope: Option<IntentScope>,
+    /// The commit that the change is held against, if it is one.
+    pub revision: Option<String>,
+    /// What the reader should know besides.
+    pub notes: Vec<String>,
+}
+
+type Watch<'a> = &'a (dyn Fn(Progress) + Sync);
+
+/// Verifies the tree of a workspace.
+pub fn verify_tree(workspace: &Workspace, options: &Options, progress: Watch<'_>) -> Result<Verified, Fault> {
+    let mut ground = Ground::find(workspace, options)?;
+    let (before, after) = ground.sides(options, progress)?;
+    // Taken last, so that whatever happened meanwhile makes the run stale and is not missed.
+    let look = Look::take(workspace, &ground.policy)?;
+    ground.notes.extend(look.notes());
+    let tree_run = analyze::run_id_under(&ground.policy, &look.snapshot)?;
+    let mut changed = ground.changed(options, &look, before.as_ref(), after.as_ref())?;
+    if let Some(scope) = options.scope.as_ref().filter(|_| options.shared) {
+        changed.retain(|path| is_spoken_of(scope, path));
+    }
+    let gates = policy_gates::run(workspace, &ground.policy, &options.gates, &changed, &look, progress)?;
+    ground.note_written(&gates);
+    let entries: Entries = changed.iter().map(Entry::from).collect();
+    let answer = verify(&Request {
+        intent: options.scope.as_ref().map(|scope| declared(scope, options, before.as_ref())),
+        scope_check: options.scope.as_ref().map(|scope| probity_intents::scope_check(scope, &entries)),
+        changed: changed.clone(),
+        before: before.as_ref(),
+        after: after.as_ref(),
+        tree_run: Some(gates.tree_run.unwrap_or(tree_run)),
+        gates: gates.facts,
+        claims: options.claims.clone(),
+        text: options.text.as_deref(),
+        rules: rules(&ground.policy, options),
+        limits: analyze::gate_rules(&ground.policy)?,
+    });
+    Ok(Verified {
+        delta: ground.delta(&look, &changed)?,
+        answer,
+        before,
+        after,
+        last_words: gates.last_words,
+        scope: options.scope.clone(),
+        revision: ground.revision,
+        notes: ground.notes,
+    })
+}
+
+impl Verified {
+    /// All findings as SARIF, each saying whether it is new. Without a run after there are none.
+    pub fn sarif(&self) -> String {
+        let after = self.after.as_ref().map(|side| &side.run);
+        after
+            .map(|run| probity_analysis::report::sarif(run, self.answer.comparison.as_ref()))
+            .unwrap_or_default()
+    }
+
+    /// The health that the trusted baseline was captured with: the one that the change started from.
+    pub(super) fn baseline_health(&self) -> Option<i64> {
+        self.before.as_ref()?.baseline_health(&self.after.as_ref()?.run)
+    }
+}
+
+/// What a change may cost that starts from a stored run, or from the tree as it is now; and notes about the policy.
+pub fn budget_of(
+    workspace: &Workspace,
+    run: Option<&str>,
+    progress: Watch<'_>,
+) -> Result<(probity_contract::Budget, Vec<String>), Fault> {
+    let ground = Ground::find(workspace, &Options::default())?;
+    let stored = match run {
+        Some(name) => Runs::open(workspace).load(name)?,
+        None => ground.analysed(progress)?,
+    };
+    let side = Side::of(stored, BaselineFile::of_tree(workspace)?);
+    let limits = analyze::gate_rules(&ground.policy)?;
+    Ok((super::budget(&side, &ground.policy.contract, &limits), ground.notes))
+}
+
+/// What a change starts from.
+struct Ground<'a> {
+    workspace: &'a Workspace,
+    /// The commit; `None` without git or without a commit.
+    revision: Option<String>,
+    tree: HeadTree,
+    policy: Policy,
+    notes: Vec<String>,
+}
+
+impl<'a> Ground<'a> {
+    fn find(workspace: &'a Workspace, options: &Options) -> Result<Self, Fault> {
+        let revision = match &options.against {
+            Some(Against::Revision(name)) => Some(git::commit_id(workspace, name)?),
+            Some(Against::Run(_)) | None => git::head(workspace)?,
+        };
+        let Some(commit) = &revision else {
+            let notes = vec!["there is no commit: the policy of the tree itself was used".to_owned()];
+            let policy = workspace.policy()?;
+            return Ok(Self { workspace, revision, tree: HeadTree::new(), policy, notes });
+        };
+        let tree = git::tree_of(workspace, commit)?;
+        let mut ground = Self { workspace, revision, tree, policy: Policy::default(), notes: Vec::new() };
+        ground.read_policy()?;
+        Ok(ground)
+    }
+
+    fn read_policy(&mut self) -> Result<(), Fault> {
+        let mut committed = None;
+        for name in [own_files::POLICY_FILE, own_files::JSON_POLICY_FILE] {
+            if committed.is_none() {
+                committed = self.file(name)?.map(|bytes| (name, bytes));
+            }
+        }
+        let differs = |name: &str, bytes: &[u8]| {
+            std::fs::read(self.workspace.root.join(name)).ok().as_deref() != Some(bytes)
+        };
+        match &committed {
+            Some((name, bytes)) if differs(name, bytes) => {
+                self.notes.push(format!("{name} differs from the commit; the committed one judges"));
+            }
+            None if self.workspace.root.join(own_files::POLICY_FILE).exists() => {
+                self.notes.push(format!(
+                    "the commit that judges this change has no {} yet, so the default policy applies",
+                    own_files::POLICY_FILE
+                ));
+            }
+            _ => {}
+        }
+        if let Some((name, bytes)) = committed {
+            self.policy = workspace::parse_policy(Path::new(name), &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// A file of the commit.
+    fn file(&self, name: &str) -> Result<Option<Vec<u8>>, Fault> {
+        let found = RepoPath::parse(name.as_bytes()).ok().and_then(|path| {
+            let id = self.tree.get(&path)?.1.to_string();
+            Some((path, id))
+        });
+        let Some(((path, id), git)) = found.zip(self.workspace.git.as_ref()) else { return Ok(None) };
+        Ok(git::blobs(git, &[(&path, id.clone())])?.remove(&id))
+    }
+
+    /// The runs of both sides; `None` for one that is not known.
+    fn sides(&self, options: &Options, progress: Watch<'_>) -> Result<(Option<Side>, Option<Side>), Fault> {
+        let (before, after) = match (&options.against, &options.after) {
+            (Some(Against::Run(before)), Some(after)) => self.stored(before, after, options)?,
+            (Some(Against::Run(before)), None) => (known(self.load(before))?, Some(self.analysed(progress)?)),
+            (_, Some(after)) => (self.committed(progress)?, known(self.load(after))?),
+            (_, None) => {
+                let after = self.analysed(progress)?;
+                (self.committed(progress)?, Some(after))
+            }
+        };
+        let now = BaselineFile::of_tree(self.workspace)?;
+        // Without a commit nobody knows what the baseline was: it is taken not to have moved.
+        let then = match self.revision {
+            Some(_) => self.file(BASELINE_FILE)?.map(BaselineFile::new),
+            None => now.clone(),
+        };
+        Ok((before.map(|it| Side::of(it, then)), after.map(|it| Side::of(it, now))))
+    }
+
+    /// Two stored runs: all of them only if somebody asks for more than what differs.
+    fn stored(
+        &self,
+        before: &str,
+        after: &str,
+        options: &Options,
+    ) -> Result<(Option<Stored>, Option<Stored>), Fault> {
+        let limits = analyze::gate_rules(&self.policy)?;
+        if !(options.all_findings
+            || super::needs_whole_runs(&options.claims, options.text.as_deref(), &limits))
+            && let Some(Differing { before, after, .. }) =
+                known(Runs::open(self.workspace).load_differing(before, after))?
+        {
+            return Ok((Some(before), Some(after)));
+        }
+        Ok((known(self.load(before))?, known(self.load(after))?))
+    }
+
+    fn load(&self, name: &str) -> Result<Stored, Fault> {
+        Runs::open(self.workspace).load(name)
+    }
+
+    /// The run of the tree as it is now.
+    fn analysed(&self, progress: Watch<'_>) -> Result<Stored, Fault> {
+        let options = AnalyzeOptions::default();
+        let made = analyze::analyze_with(self.workspace, &self.policy, &options, progress)?;
+        Ok(Stored::whole(made.run, made.report_digest))
+    }
+
+    /// The run of the commit; `None` without one.
+    fn committed(&self, progress: Watch<'_>) -> Result<Option<Stored>, Fault> {
+        let Some(revision) = &self.revision else { return Ok(None) };
+        let options = AnalyzeOptions::default();
+        let made = analyze::analyze_commit(self.workspace, revision, &self.policy, &options, progress)?;
+        Ok(Some(Stored::whole(made.run, made.report_digest)))
+    }
+
+    /// D: what differs from the commit; between two stored runs, what differs between them.
+    fn changed(
+        &self,
+        options: &Options,
+        look: &Look,
+        before: Option<&Side>,
+        after: Option<&Side>,
+    ) -> Result<BTreeSet<RepoPath>, Fault> {
+        if matches!(options.against, Some(Against::Run(_))) {
+            return Ok(before.zip(after).map(|(before, after)| between(before, after)).unwrap_or_default());
+        }
+        let Some(revision) = &self.revision else { return Ok(look.dirty_paths()) };
+        look.differing_from(self.workspace, revision)
+    }
+
+    /// Says what gates wrote to the tree.
+    fn note_written(&mut self, gates: &GateAnswers) {
+        if let Some(first) = gates.written.first() {
+            let more = gates.written.len() - 1;
+            let more = if more == 0 { String::new() } else { format!(" and {more} more paths") };
+            self.notes.push(format!(
+                "while the gates ran, `{first}`{more} changed; if gates write them, declare them as `outputs`"
+            ));
+        }
+    }
+
+    /// D with the content of both sides.
+    fn delta(&self, look: &Look, changed: &BTreeSet<RepoPath>) -> Result<Vec<DeltaEntry>, Fault> {
+        // The id of a submodule is that of a commit in another repository: there is no content to get.
+        let committed = |path| self.tree.get(path).filter(|(mode, _)| *mode != GITLINK_MODE);
+        let wanted: Vec<(&RepoPath, String)> =
+            changed.iter().filter_map(|path| Some((path, committed(path)?.1.to_string()))).collect();
+        let old = match &self.workspace.git {
+            Some(git) => git::blobs(git, &wanted)?,
+            None => BTreeMap::new(),
+        };
+        let entry = |path: &RepoPath| DeltaEntry {
+            path: path.clone(),
+            before: self.tree.get(path).and_then(|(_, id)| old.get(&id.to_string())).map(|it| Digest::of(it)),
+            after: look.snapshot.get(path).and_then(|entry| entry.digest()),
+        };
+        Ok(changed.iter().map(entry).collect())
+    }
+}
+
+/// The rules of the policy, with what the caller decides.
+fn rules(policy: &Policy, options: &Options) -> ContractRules {
+    let mut rules = policy.contract.clone();
+    rules.strictness = options.strictness.unwrap_or(rules.strictness);
+    rules.severity_floor = options.severity_floor.or(rules.severity_floor);
+    rules
+}
+
+/// A stored run; `None` if there is none of that name.
+fn known<T>(loaded: Result<T, Fault>) -> Result<Option<T>, Fault> {
+    match loaded {
+        Ok(stored) => Ok(Some(stored)),
+        Err(Fault::NoSuchAnalysis(_)) => Ok(None),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// The intent of a change that was declared on the command line and nowhere else.
+fn declared(scope: &IntentScope, options: &Options, before: Option<&Side>) -> PatchIntent {
+    PatchIntent {
+        intent_id: IntentId::parse("declared").expect("the word is a valid id"),
+        status: IntentState::Active,
+        report_digest: options
+            .report_digest
+            .clone()
+            .or_else(|| before.map(|side| side.report_digest.to_string())),
+        scope: scope.clone(),
+    }
+}
+
+/// Whether a scope says anything about a path: that it may be touched, or that it must not.
+fn is_spoken_of(scope: &IntentScope, path: &RepoPath) -> bool {
+    let name = path.as_bytes();
+    scope.allowed_files.contains(name) || scope.allowed_related.contains(name) || scope.forbids(name)
+}
+
+/// The files that differ between two runs.
+fn between(before: &Side, after: &Side) -> BTreeSet<RepoPath> {
+    let files = |side: &Side| -> BTreeSet<(RepoPath, Digest)> {
+        let sources = side.run.files.iter().map(|file| (file.path.clone(), file.content));
+        let governance = side.run.governance.iter();
+        let governance = governance.filter_map(|(name, content)| Some((parse_key(name)?, *content)));
+        sources.chain(governance).collect()
+    };
+    let (old, new) = (files(before), files(after));
+    old.symmetric_difference(&new).map(|(path, _)| path.clone()).collect()
+}
+
+fn parse_key(name: &str) -> Option<RepoPath> {
+    RepoPath::parse(name.as_bytes()).ok()
+}
+
+/// The scope that a caller declares; `None` if none is.
+pub fn scope(
+    allowed: &[Vec<u8>],
+    related: &[Vec<u8>],
+    forbidden: &[Vec<u8>],
+) -> Result<Option<IntentScope>, Fault> {
+    if allowed.is_empty() {
+        if related.is_empty() && forbidden.is_empty() {
+            return Ok(None);
+        }
+        let detail = "a scope needs at least one allowed file";
+        return Err(Fault::refused(Reason::ScopeEmptyScope, detail));
+    }
+    let entries = |list: &[Vec<u8>]| -> Entries { list.iter().map(Entry::new).collect() };
+    Ok(Some(IntentScope {
+        allowed_files: entries(allowed),
+        allowed_related: entries(related),
+        forbidden: entries(forbidden),
+    }))
+}

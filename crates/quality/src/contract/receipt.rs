@@ -1,0 +1,73 @@
+//! From an answer to a receipt: what the answer does not know is given beside it.
+
+use super::{Answer, Verified, receipts::Kept, receipts::Receipts};
+use probity_contract::receipt::{DeltaEntry, ReceiptInput, ReceiptIntent, receipt};
+use probity_core::Digest;
+use probity_evidence::Enforcement;
+use probity_intents::{FinishHygiene, IntentId, Timestamp};
+use probity_workspace::{Fault, Workspace, clock};
+use serde_json::Value;
+
+/// What a receipt says beside the verdict.
+#[derive(Debug, Clone, Copy)]
+pub struct Circumstances<'a> {
+    /// When the change was finished.
+    pub at: Timestamp,
+    /// The intent, if there was one.
+    pub intent: Option<&'a ReceiptIntent>,
+    /// D with the content of both sides.
+    pub delta: &'a [DeltaEntry],
+    /// Whose the dirt was, if that was asked.
+    pub hygiene: Option<&'a FinishHygiene>,
+    /// The health of the trusted baseline, if there is one.
+    pub baseline_health: Option<i64>,
+    /// How strongly the rules were enforced.
+    pub enforcement: Enforcement,
+}
+
+impl Answer {
+    /// The receipt of a change with this answer. `previous` is the receipt before it.
+    pub fn receipt(&self, circumstances: &Circumstances<'_>, previous: Option<Digest>) -> Value {
+        receipt(&ReceiptInput {
+            at: circumstances.at,
+            intent: circumstances.intent,
+            before: self.before.as_ref(),
+            after: self.after.as_ref(),
+            delta: circumstances.delta,
+            hygiene: circumstances.hygiene,
+            scope_check: self.scope_check.as_ref(),
+            verdict: &self.verdict,
+            outcome: &self.outcome,
+            gates: &self.gates,
+            claims: &self.claims,
+            judgement: &self.judgement,
+            unchecked_sentences: self.unchecked_sentences.len(),
+            baseline_health: circumstances.baseline_health,
+            enforcement: circumstances.enforcement,
+            strictness: self.strictness,
+            api: self.api.as_ref(),
+            new_findings: &self.new_findings(),
+            previous,
+        })
+    }
+}
+
+/// Keeps the receipt of a verified tree. Nobody was kept from anything: the tree was looked at afterwards.
+pub fn keep(workspace: &Workspace, verified: &Verified) -> Result<Kept, Fault> {
+    let intent = verified.scope.as_ref().map(|scope| ReceiptIntent {
+        intent_id: IntentId::parse("declared").expect("the word is a valid id"),
+        description: verified.revision.as_ref().map_or_else(String::new, |it| format!("changes since {it}")),
+        agent: probity_workspace::user(),
+        scope: scope.clone(),
+        amendments: Vec::new(),
+    });
+    let circumstances = Circumstances {
+        at: Timestamp(clock::seconds()),
+        intent: intent.as_ref(),
+        delta: &verified.delta,
+        hygiene: None,
+        baseline_health: verified.baseline_health(),
+        enforcement: Enforcement::Observe,
+    };
+    Receipts::open(workspace).append(workspace, |previous| verified.answer.receipt(&circumstances, previous))
+}

@@ -1,0 +1,357 @@
+//! Receipts on disk: numbered, each naming the one before it, signed if the repository has a key.
+//!
+//! ```text
+//! receipts/00000007.json        the receipt
+//! receipts/00000007.dsse.json   the same as in-toto statement in a signed envelope
+//! receipts/head.json            the last one, so that a missing end is noticed
+//! ```
+//!
+//! A receipt counts once its file is there; a kill before that leaves nothing, a kill after it is made good by whoever
+//! writes the next one.
+
+use probity_api::SystemPath;
+use probity_api::quality::{
+    ReceiptCheckReport, ReceiptCheckStatus, ReceiptListAnswer, ReceiptOutcome, ReceiptReference,
+    ReceiptShowAnswer, ReceiptSummary, ReceiptVerifyAnswer,
+};
+use probity_contract::ContractStatus;
+use probity_core::{Digest, Reason, json};
+use probity_evidence::receipt::{self, Checked, ReceiptCheck, ReceiptError};
+use probity_evidence::{CheckStatus, Trust};
+use probity_intents::Timestamp;
+use probity_paths::RepoPath;
+use probity_storage::{Chain, Link, durable};
+use probity_workspace::State;
+use probity_workspace::signing::signing_key;
+use probity_workspace::{Fault, Workspace};
+use serde::Deserialize;
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The receipts of a repository.
+#[derive(Debug, Clone)]
+pub struct Receipts {
+    dir: PathBuf,
+}
+
+/// A receipt that is kept.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Its digest.
+    pub digest: Digest,
+    /// The document.
+    pub document: Value,
+    /// What the list of receipts tells of it.
+    pub head: ReceiptHead,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its signed envelope, if it was signed.
+    pub envelope: Option<PathBuf>,
+}
+
+/// The members of a receipt by which it is listed, found and chained.
+#[derive(Debug, Clone, Deserialize)]
+pub struct ReceiptHead {
+    /// When the change was finished.
+    pub at: Timestamp,
+    /// The receipt before it.
+    pub previous: Option<Digest>,
+    intent: Option<IntentHead>,
+    outcome: OutcomeHead,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct IntentHead {
+    intent_id: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct OutcomeHead {
+    status: ContractStatus,
+}
+
+impl ReceiptHead {
+    /// Reads the members of a document; `None` if it is no receipt of this form.
+    fn of(document: &Value) -> Option<Self> {
+        Self::deserialize(document).ok()
+    }
+
+    /// The intent that the change belonged to.
+    pub fn intent_id(&self) -> Option<&str> {
+        self.intent.as_ref().map(|intent| intent.intent_id.as_str())
+    }
+
+    /// What became of the change.
+    pub const fn status(&self) -> ContractStatus {
+        self.outcome.status
+    }
+}
+
+impl Kept {
+    fn new(number: u64, digest: Digest, document: Value, path: PathBuf) -> Result<Self, Fault> {
+        let unreadable = || {
+            let detail = format!("{}: it has not the members of a receipt", path.display());
+            Fault::refused(Reason::EvidenceSchemaInvalid, detail)
+        };
+        let head = ReceiptHead::of(&document).ok_or_else(unreadable)?;
+        Ok(Self { number, digest, document, head, path, envelope: None })
+    }
+
+    /// The receipt as answers name it.
+    pub fn reference(&self) -> ReceiptReference {
+        ReceiptReference {
+            number: self.number,
+            digest: self.digest,
+            path: SystemPath::from(self.path.as_path()),
+            signed: self.envelope.is_some(),
+        }
+    }
+
+    fn summary(&self) -> ReceiptSummary {
+        ReceiptSummary {
+            number: self.number,
+            digest: self.digest,
+            previous: self.head.previous,
+            at: self.head.at,
+            intent_id: self.head.intent_id().map(str::to_owned),
+            status: self.head.status(),
+            signed: self.envelope.is_some(),
+        }
+    }
+}
+
+impl Receipts {
+    /// The receipts of a workspace. Nothing is created until one is kept.
+    pub fn open(workspace: &Workspace) -> Self {
+        Self::of(&workspace.state)
+    }
+
+    /// The receipts of a state directory.
+    pub fn of(state: &State) -> Self {
+        Self { dir: state.dir().join("receipts") }
+    }
+
+    /// The digest of a receipt by the name of its file or of its envelope, if the chain of receipts is whole.
+    pub fn digest_in_chain(&self, file_name: &str) -> Option<Digest> {
+        let number = file_name.strip_suffix(".json")?;
+        let number = number.strip_suffix(".dsse").unwrap_or(number).parse().ok()?;
+        let kept = self.read(number).ok()?;
+        self.is_whole().then_some(kept.digest)
+    }
+
+    /// Whether every receipt names the one before it, up to the last.
+    pub fn is_whole(&self) -> bool {
+        self.broken_links().is_ok_and(|broken| broken.is_empty())
+    }
+
+    /// Keeps the receipt that `make` makes, given the digest of the one before it.
+    pub fn append(
+        &self,
+        workspace: &Workspace,
+        make: impl FnOnce(Option<Digest>) -> Value,
+    ) -> Result<Kept, Fault> {
+        let key = signing_key(workspace)?;
+        let mut chain = Chain::lock(self.dir.join("head.json"))?;
+        let last = self.numbers()?.last().copied();
+        let previous = last.map(|number| self.read(number)).transpose()?;
+        let document = make(previous.as_ref().map(|kept| kept.digest));
+        let digest = receipt::verify(&document).map_err(|error| unfit(&error))?;
+        let number = last.unwrap_or(0) + 1;
+        if let Some(key) = &key {
+            let statement = receipt::statement(&document).map_err(|error| unfit(&error))?;
+            durable::write(
+                &self.envelope_path(number),
+                &probity_evidence::attest::seal_statement(&statement, key),
+            )?;
+        }
+        let path = self.path(number);
+        durable::write(&path, &[json::canonical(&document), b"\n".to_vec()].concat())?;
+        chain.advance(&Link { run_id: number.to_string(), run_hash: digest })?;
+        let envelope = key.map(|_| self.envelope_path(number));
+        Ok(Kept { envelope, ..Kept::new(number, digest, document, path)? })
+    }
+
+    /// All receipts, the oldest first.
+    pub fn list(&self) -> Result<Vec<Kept>, Fault> {
+        self.numbers()?.into_iter().map(|number| self.read(number)).collect()
+    }
+
+    /// The receipt that `name` means: `last`, a number, the beginning of a digest, or an intent.
+    pub fn find(&self, name: &str) -> Result<Kept, Fault> {
+        let all = self.list()?;
+        if name == "last" {
+            return all.into_iter().next_back().ok_or_else(|| missing("there is no receipt yet"));
+        }
+        let digits = name.strip_prefix("sha256:").unwrap_or(name);
+        let is_meant = |kept: &Kept| {
+            kept.number.to_string() == name
+                || digits.len() >= 4 && kept.digest.to_hex().starts_with(digits)
+                || kept.head.intent_id() == Some(name)
+        };
+        let mut meant = all.into_iter().filter(is_meant);
+        match (meant.next(), meant.next()) {
+            (Some(kept), None) => Ok(kept),
+            (None, _) => Err(missing(&format!("no receipt is called `{name}`"))),
+            (Some(_), Some(_)) => Err(missing(&format!("`{name}` means several receipts"))),
+        }
+    }
+
+    /// What is wrong with the chain of receipts; nothing, if it is whole.
+    pub fn broken_links(&self) -> Result<Vec<String>, Fault> {
+        let all = self.list()?;
+        let mut broken = Vec::new();
+        let mut before: Option<Digest> = None;
+        for (index, kept) in all.iter().enumerate() {
+            if kept.number != index as u64 + 1 {
+                broken.push(format!("receipt {} is missing", index + 1));
+            }
+            if kept.head.previous != before {
+                broken.push(format!("receipt {} does not name the one before it", kept.number));
+            }
+            before = Some(kept.digest);
+        }
+        if all.is_empty() && !self.dir.join("head.json").exists() {
+            return Ok(broken);
+        }
+        let head = Chain::lock(self.dir.join("head.json"))?.head()?;
+        let known = |head: &Link| all.iter().any(|kept| kept.digest == head.run_hash);
+        if head.is_some_and(|head| !known(&head)) {
+            broken.push("the last receipt is missing".into());
+        }
+        Ok(broken)
+    }
+
+    fn read(&self, number: u64) -> Result<Kept, Fault> {
+        let path = self.path(number);
+        let bytes = durable::read(&path)?.ok_or_else(|| missing(&format!("receipt {number} is gone")))?;
+        let document = json::parse(&bytes)
+            .map_err(|error| Fault::refused(error.reason, format!("{}: {error}", path.display())))?;
+        let digest = receipt::verify(&document)
+            .map_err(|error| Fault::refused(error.reason(), format!("{}: {error}", path.display())))?;
+        let envelope = Some(self.envelope_path(number)).filter(|path| path.exists());
+        Ok(Kept { envelope, ..Kept::new(number, digest, document, path)? })
+    }
+
+    /// The numbers of all receipts, in order.
+    fn numbers(&self) -> Result<Vec<u64>, Fault> {
+        let entries = match std::fs::read_dir(&self.dir) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => {
+                return Err(Fault::System { what: format!("cannot list {}", self.dir.display()), source });
+            }
+        };
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut numbers: Vec<u64> =
+            names.filter_map(|name| name.strip_suffix(".json")?.parse().ok()).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    fn path(&self, number: u64) -> PathBuf {
+        self.dir.join(format!("{number:08}.json"))
+    }
+
+    fn envelope_path(&self, number: u64) -> PathBuf {
+        self.dir.join(format!("{number:08}.dsse.json"))
+    }
+}
+
+/// The receipts of a workspace, the newest last, and what is wrong with their chain.
+pub fn list_receipts(workspace: &Workspace) -> Result<ReceiptListAnswer, Fault> {
+    let receipts = Receipts::open(workspace);
+    let broken_links = receipts.broken_links()?;
+    let receipts = receipts.list()?.iter().map(Kept::summary).collect();
+    Ok(ReceiptListAnswer { receipts, broken_links })
+}
+
+/// One receipt, with its attestation if that is asked.
+pub fn show_receipt(
+    workspace: &Workspace,
+    name: &str,
+    with_attestation: bool,
+) -> Result<ReceiptShowAnswer, Fault> {
+    let kept = Receipts::open(workspace).find(name)?;
+    let attestation = attestation(&kept)?;
+    Ok(ReceiptShowAnswer {
+        reference: kept.reference(),
+        receipt: kept.document,
+        attestation: with_attestation.then_some(attestation),
+    })
+}
+
+/// Checks the bytes of a receipt or its envelope; with `own` also the chain of the repository that it is from.
+pub fn verify_receipt(
+    bytes: &[u8],
+    trust: &Trust,
+    tree: Option<&Path>,
+    own: Option<&Workspace>,
+) -> Result<ReceiptVerifyAnswer, Fault> {
+    let mut checked = check(bytes, trust, tree);
+    if let Some(workspace) = own {
+        checked.checks.push(chain_check(&Receipts::open(workspace))?);
+    }
+    let status = checked.document.as_ref().and_then(ReceiptHead::of).map(|head| head.status());
+    let outcome = if checked.passed() { ReceiptOutcome::Pass } else { ReceiptOutcome::Fail };
+    let codes = checked.checks.iter().filter_map(|check| check.code).collect();
+    let checks = checked.checks.into_iter().map(check_report).collect();
+    Ok(ReceiptVerifyAnswer { outcome, codes, checks, status })
+}
+
+fn check_report(check: ReceiptCheck) -> ReceiptCheckReport {
+    let status = match check.status {
+        CheckStatus::Passed => ReceiptCheckStatus::Passed,
+        CheckStatus::Failed => ReceiptCheckStatus::Failed,
+        CheckStatus::Skipped => ReceiptCheckStatus::Skipped,
+    };
+    ReceiptCheckReport { name: check.name, status, code: check.code, detail: check.detail }
+}
+
+/// A receipt as an attestation: its signed envelope, or the statement alone if nobody signed it.
+fn attestation(kept: &Kept) -> Result<Value, Fault> {
+    match &kept.envelope {
+        None => receipt::statement(&kept.document).map_err(|error| unfit(&error)),
+        Some(_) => json::parse(&bytes(kept)?)
+            .map_err(|error| Fault::refused(error.reason, format!("its envelope: {error}"))),
+    }
+}
+
+/// The bytes to check: the envelope if there is one, else the receipt.
+pub fn bytes(kept: &Kept) -> Result<Vec<u8>, Fault> {
+    let path = kept.envelope.as_ref().unwrap_or(&kept.path);
+    durable::read(path)?.ok_or_else(|| missing(&format!("{} is gone", path.display())))
+}
+
+/// Whether the receipts of a repository hang together.
+fn chain_check(receipts: &Receipts) -> Result<ReceiptCheck, Fault> {
+    let broken = receipts.broken_links()?;
+    Ok(match broken.as_slice() {
+        [] => ReceiptCheck::passed("chain", "every receipt names the one before it".into()),
+        _ => ReceiptCheck::failed("chain", Reason::EvidenceChainBroken, broken.join("; ")),
+    })
+}
+
+/// Checks a receipt or its envelope by its bytes alone, and against a tree if one is given.
+fn check(bytes: &[u8], trust: &Trust, tree: Option<&Path>) -> Checked {
+    let digest = tree.map(|tree| |path: &RepoPath| digest_of_file(tree, path));
+    receipt::check(bytes, trust, digest.as_ref().map(|digest| digest as receipt::DigestOfFile<'_>))
+}
+
+/// The content of a file of a tree; `None` where there is no file. A link is not followed.
+fn digest_of_file(tree: &Path, path: &RepoPath) -> Option<Digest> {
+    let file = tree.join(OsStr::from_bytes(path.as_bytes()));
+    std::fs::symlink_metadata(&file).ok().filter(std::fs::Metadata::is_file)?;
+    std::fs::read(&file).ok().map(|bytes| Digest::of(&bytes))
+}
+
+fn unfit(error: &ReceiptError) -> Fault {
+    Fault::refused(error.reason(), error.to_string())
+}
+
+fn missing(what: &str) -> Fault {
+    Fault::Missing(what.to_owned())
+}

@@ -1,0 +1,210 @@
+//! The contract on runs of real code, without a repository: what crate `contract` decides must come out of what crate
+//! `analysis` found.
+
+use super::*;
+use crate::runs::Runs;
+use probity_analysis::{Input, Settings, Source, analyse};
+use probity_contract::{BaselineTrigger, ContractReason, ContractStatus, IntentState};
+use probity_intents::{IntentId, IntentScope};
+use probity_policy::StrictnessProfile;
+use std::collections::BTreeMap;
+
+/// A function with more parameters than anybody wants: one finding.
+fn long(name: &str) -> String {
+    format!("def {name}(a, b, c, d, e, f, g, h):\n    return a.{name}(b)\n\n\n")
+}
+
+const FINE: &str = "def fine(a):\n    return a.fine()\n\n\n";
+
+fn path(name: &str) -> RepoPath {
+    RepoPath::parse(name.as_bytes()).expect("a path")
+}
+
+fn side(files: &[(&str, &str)]) -> Side {
+    let sources: BTreeMap<RepoPath, Source<'_>> =
+        files.iter().map(|(name, text)| (path(name), Source::Bytes(text.as_bytes()))).collect();
+    let run = analyse(&Input { sources, ..Input::default() }, &Settings::default()).run;
+    let digest = run.id.0;
+    Side::of(Stored::whole(run, digest), None)
+}
+
+fn request<'a>(before: &'a Side, after: &'a Side, changed: &[&str]) -> Request<'a> {
+    Request {
+        changed: changed.iter().map(|name| path(name)).collect(),
+        before: Some(before),
+        after: Some(after),
+        tree_run: Some(after.run.id),
+        ..Request::default()
+    }
+}
+
+/// The same for a change that declared some files.
+fn declared<'a>(before: &'a Side, after: &'a Side, changed: &[&str], allowed: &[&str]) -> Request<'a> {
+    let scope = IntentScope {
+        allowed_files: allowed.iter().map(|name| Entry::new(*name)).collect(),
+        ..IntentScope::default()
+    };
+    let request = request(before, after, changed);
+    let entries: Entries = request.changed.iter().map(Entry::from).collect();
+    Request {
+        scope_check: Some(probity_intents::scope_check(&scope, &entries)),
+        intent: Some(PatchIntent {
+            intent_id: IntentId::parse("mine").expect("an id"),
+            status: IntentState::Active,
+            report_digest: Some(before.report_digest.to_string()),
+            scope,
+        }),
+        ..request
+    }
+}
+
+fn status(request: &Request<'_>) -> (ContractStatus, Option<String>) {
+    let answer = verify(request);
+    (answer.outcome.status, answer.outcome.reason.map(|reason| reason.to_string()))
+}
+
+fn is(status: ContractStatus, reason: &str) -> (ContractStatus, Option<String>) {
+    (status, Some(reason.to_owned()))
+}
+
+#[test]
+fn a_new_finding_counts_where_it_was_declared_and_is_told_apart_elsewhere() {
+    let before = side(&[("a.py", FINE), ("b.py", FINE)]);
+    let worse = [FINE, &long("f")].concat();
+    let (mine, others) = (
+        side(&[("a.py", &worse), ("b.py", FINE)]),
+        side(&[("a.py", "def fine(a):\n    return 2\n"), ("b.py", &worse)]),
+    );
+    let violated = is(ContractStatus::Violated, "structural_regressions");
+    assert_eq!(status(&request(&before, &mine, &["a.py"])), violated);
+    assert_eq!(status(&declared(&before, &mine, &["a.py"], &["a.py"])), violated);
+    let external = (ContractStatus::AcceptedWithExternalChanges, None);
+    assert_eq!(status(&declared(&before, &others, &["a.py"], &["a.py"])), external);
+    // What lies outside is part of the delta when nothing was declared.
+    assert_eq!(status(&request(&before, &others, &["a.py", "b.py"])), violated);
+}
+
+#[test]
+fn a_renamed_function_takes_its_old_finding_along() {
+    let renamed = long("old").replace("def old", "def new");
+    let (before, after) = (side(&[("a.py", &long("old"))]), side(&[("a.py", &renamed)]));
+    let answer = verify(&declared(&before, &after, &["a.py"], &["a.py"]));
+    assert_eq!(answer.outcome.status, ContractStatus::Accepted);
+    assert_eq!(answer.comparison.expect("was compared").regressions, []);
+}
+
+#[test]
+fn code_that_cannot_be_read_and_modules_that_are_gone_violate() {
+    let uses = "from .b import fine\n\n\ndef use():\n    return fine(1)\n";
+    let before = side(&[("p/__init__.py", ""), ("p/a.py", uses), ("p/b.py", FINE)]);
+    let broken = side(&[("p/__init__.py", ""), ("p/a.py", "def use(:\n    return (\n"), ("p/b.py", FINE)]);
+    let gone = side(&[("p/__init__.py", ""), ("p/a.py", uses)]);
+    let violated = is(ContractStatus::Violated, "structural_regressions");
+    assert_eq!(status(&declared(&before, &broken, &["p/a.py"], &["p/a.py"])), violated);
+    assert_eq!(status(&declared(&before, &gone, &["p/b.py"], &["p/b.py"])), violated);
+}
+
+#[test]
+fn runs_that_do_not_fit_say_why() {
+    let (before, after) = (side(&[("a.py", FINE)]), side(&[("a.py", "def fine(a):\n    return 2\n")]));
+    let asked = || declared(&before, &after, &["a.py"], &["a.py"]);
+    let unverified = |reason| is(ContractStatus::Unverified, reason);
+    assert_eq!(status(&asked()), (ContractStatus::Accepted, None));
+    let stale = Request { tree_run: Some(before.run.id), ..asked() };
+    assert_eq!(status(&stale), unverified("after_run_stale"));
+    assert_eq!(status(&Request { after: None, ..asked() }), unverified("no_after_run"));
+    assert_eq!(status(&Request { before: None, ..asked() }), unverified("no_before_run"));
+    let same = Request { after: Some(&before), tree_run: Some(before.run.id), ..asked() };
+    assert_eq!(status(&same), unverified("after_run_not_new"));
+    let mut other = after.clone();
+    other.run.settings.parameters += 1;
+    assert_eq!(status(&Request { after: Some(&other), ..asked() }), unverified("incomparable_runs"));
+    let mut moved = before.clone();
+    moved.report_digest = Digest::of(b"another report");
+    let moved = Request { before: Some(&moved), ..asked() };
+    assert_eq!(status(&moved), is(ContractStatus::Expired, "report_digest_mismatch"));
+}
+
+#[test]
+fn what_is_let_through_is_named() {
+    let (before, after) = (side(&[("a.py", FINE)]), side(&[("a.py", &[FINE, &long("f")].concat())]));
+    let rules = ContractRules { strictness: StrictnessProfile::Relaxed, ..ContractRules::default() };
+    let answer = verify(&Request { rules, ..declared(&before, &after, &["a.py"], &["a.py"]) });
+    assert_eq!(answer.outcome.status, ContractStatus::Accepted);
+    let regressions = ContractReason::StructuralRegressions;
+    assert_eq!(answer.outcome.let_through, [regressions]);
+    assert_eq!(answer.outcome.findings_let_through.len(), 1);
+}
+
+#[test]
+fn a_structural_gate_that_failed_before_is_not_held_against_a_change() {
+    let limits = GateRules { parameters: Some(7), ..GateRules::default() };
+    let before = side(&[("a.py", &long("f"))]);
+    let after = side(&[("a.py", &[FINE, &long("f")].concat())]);
+    let still = Request { limits: limits.clone(), ..declared(&before, &after, &["a.py"], &["a.py"]) };
+    let answer = verify(&still);
+    assert_eq!(answer.outcome.status, ContractStatus::Accepted);
+    let fails = |report: &Option<GateReport>| report.as_ref().is_some_and(|report| report.would_fail);
+    assert!(fails(&answer.structural_gates.0) && fails(&answer.structural_gates.1));
+    let clean = side(&[("a.py", FINE)]);
+    let worse = Request { limits, ..declared(&clean, &after, &["a.py"], &["a.py"]) };
+    let violations = verify(&worse).verdict.contract_violations;
+    assert_eq!(violations, [ContractReason::StructuralRegressions, ContractReason::GateFailures]);
+}
+
+#[test]
+fn a_baseline_that_moves_along_with_code_is_abuse() {
+    let (mut before, mut after) =
+        (side(&[("a.py", FINE)]), side(&[("a.py", "def fine(a):\n    return 2\n")]));
+    before.baseline = Some(BaselineFile::new(b"one".to_vec()));
+    after.baseline = Some(BaselineFile::new(b"two".to_vec()));
+    let answer = verify(&declared(&before, &after, &["a.py"], &["a.py"]));
+    let trigger = BaselineTrigger::BaselineChangedWithFunctionalCode;
+    assert_eq!(answer.verdict.contract_violations, [trigger.into()]);
+}
+
+#[test]
+fn claims_are_held_against_what_was_found() {
+    let before = side(&[("a.py", &[FINE, &long("f"), &long("g")].concat())]);
+    let after = side(&[("a.py", &[FINE, &long("g")].concat())]);
+    let finding = |symbol: &str| {
+        let found = before
+            .run
+            .findings
+            .iter()
+            .find(|it| it.message.contains(symbol) || it.locations[0].symbol == symbol);
+        found.expect("a finding").id.to_string()
+    };
+    let claim = |symbol: &str| Claim::Fixed { finding: finding(symbol) };
+    let asked = |claims| Request { claims, ..declared(&before, &after, &["a.py"], &["a.py"]) };
+    assert!(verify(&asked(vec![claim("f"), Claim::NoRegressions])).judgement.is_valid());
+    assert!(!verify(&asked(vec![claim("g")])).judgement.is_valid());
+    assert!(!verify(&asked(vec![Claim::NoApiChange])).judgement.is_valid());
+    let text = Request { text: Some("No regressions. I feel good about it."), ..asked(vec![]) };
+    let answer = verify(&text);
+    let checked: Vec<_> = answer.claims.iter().map(|it| (&it.claim, it.sentence.as_deref())).collect();
+    assert_eq!(checked, [(&Claim::NoRegressions, Some("No regressions."))]);
+    assert_eq!(answer.unchecked_sentences, ["I feel good about it."]);
+    let still = verify(&Request { text: Some(&format!("Fixed {}.", finding("g"))), ..asked(vec![]) });
+    assert_eq!(still.claims_verdict(), ClaimVerdict::False);
+    assert!(still.claims[0].because().starts_with("still there: a.py:"), "{:?}", still.claims);
+}
+
+#[test]
+fn runs_without_what_they_have_alike_give_the_same_document() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let workspace = probity_workspace::Workspace::find(Some(dir.path()), dir.path()).expect("is found");
+    let runs = Runs::open(&workspace);
+    let before = side(&[("a.py", FINE), ("b.py", &long("b")), ("c.py", &long("c"))]);
+    let after = side(&[("a.py", &[FINE, &long("f")].concat()), ("b.py", &long("b")), ("c.py", &long("d"))]);
+    let stored = [&before, &after].map(|side| runs.save(side.run.clone()).expect("saves"));
+    let [old, new] = stored.map(|stored| Side::of(stored, None));
+    let differing = runs.load_differing(&before.run.id.short(), &after.run.id.short()).expect("loads");
+    assert_eq!(differing.n_alike, 1);
+    let [thin_old, thin_new] = [differing.before, differing.after].map(|stored| Side::of(stored, None));
+    assert!(thin_new.run.findings.len() < new.run.findings.len());
+    for allowed in [["a.py", "c.py"], ["b.py", "c.py"]] {
+        let whole = verify(&declared(&old, &new, &["a.py", "c.py"], &allowed)).to_json();
+        assert_eq!(verify(&declared(&thin_old, &thin_new, &["a.py", "c.py"], &allowed)).to_json(), whole);
+    }
+}

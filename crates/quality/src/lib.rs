@@ -1,0 +1,12 @@
+//! What the code of a tree looks like, and whether a patch made it worse.
+//!
+//! Owns: structural analyses of trees and commits, the store of analyses, the patch contract, receipts.
+//! May use: analysis, api, contract, core, evidence, intents, paths, policy, process, snapshot, storage, workspace.
+//! Must not know: the registry of intents, governed runs, how an answer is shown.
+//!
+//! * [`analyze`]: a structural analysis of the tree. [`runs`]: where its results are kept.
+//! * [`contract`]: the verdict on a patch, its review claims and its receipts.
+
+pub mod analyze;
+pub mod contract;
+pub mod runs;

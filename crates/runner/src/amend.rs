@@ -1,0 +1,217 @@
+//! Widening a scope on the record (law 2): while a run goes on, or afterwards as a new judgement of the same facts.
+
+use crate::attest::{self, Head, WrittenBundle};
+use crate::{bundles, channel};
+use probity_api::govern::amend::{AmendAnswer, AmendStatus, AmendedRunJudgement};
+use probity_changes::claims;
+use probity_changes::registry::Credentials;
+use probity_core::Reason;
+use probity_evidence::{Amendment, Globs, Manifest};
+use probity_policy::{Moment, may_amend};
+use probity_storage::{Lock, LockError, durable};
+use probity_workspace::OpenRun;
+use probity_workspace::{Fault, Workspace, clock, run_claims, signing};
+use rustix::process::Pid;
+
+/// What an amendment did.
+#[derive(Debug)]
+pub enum AmendmentEffect {
+    /// A run that is going on took it.
+    Open {
+        /// The run.
+        run_id: String,
+        /// The amendment as it was granted.
+        amendment: Amendment,
+    },
+    /// A finished run was judged again.
+    Judged {
+        /// The facts, with the amendment.
+        manifest: Box<Manifest>,
+        /// The new bundle.
+        attested: WrittenBundle,
+        /// The run that was judged again.
+        amended_from: String,
+    },
+}
+
+impl AmendmentEffect {
+    /// The answer for every surface.
+    pub fn answer(&self, workspace: &Workspace) -> AmendAnswer {
+        let root = workspace.root.clone().into();
+        match self {
+            Self::Open { run_id, amendment } => AmendAnswer {
+                root,
+                status: AmendStatus::Amended,
+                run_id: run_id.clone(),
+                amendment: Some(amendment.clone()),
+                judgement: None,
+            },
+            Self::Judged { manifest, attested, amended_from } => {
+                let reasons = manifest.reasons();
+                AmendAnswer {
+                    root,
+                    status: if reasons.is_empty() { AmendStatus::Pass } else { AmendStatus::Fail },
+                    run_id: manifest.run_id.clone(),
+                    amendment: None,
+                    judgement: Some(AmendedRunJudgement {
+                        reason: reasons.first().copied(),
+                        reasons,
+                        amended_from: amended_from.clone(),
+                        amendments: manifest.amendments.clone(),
+                        untracked_delta_paths: manifest.untracked().unwrap_or_default(),
+                        evidence_dir: attested.dir.clone().into(),
+                        run_hash: attested.run_hash,
+                    }),
+                }
+            }
+        }
+    }
+}
+
+/// Amends the scope of `run`: an id, the beginning of one, `last`, or `open`.
+pub fn amend(
+    workspace: &Workspace,
+    credentials: &Credentials,
+    run: &str,
+    add: &[Vec<u8>],
+    by: &str,
+    why: &str,
+) -> Result<AmendmentEffect, Fault> {
+    // Before anything is asked or written: a pattern that means nothing must not get on the record.
+    let added = Globs::new(add.iter().cloned()).to_scope()?;
+    if let Some(open) = open_run(workspace, run)? {
+        // A run that goes on must not grow over what others hold. Nobody may claim more until it has grown.
+        let _alone = run_claims::lock(&workspace.state)?;
+        claims::check_run(workspace, credentials, &added)?;
+        let granted = channel::ask(&open.folder, add, by, why);
+        return match granted {
+            Ok(amendment) => Ok(AmendmentEffect::Open { run_id: open.run_id, amendment }),
+            Err(channel::ChannelError::Refused { reason, detail }) => Err(Fault::refused(reason, detail)),
+            Err(channel::ChannelError::Unreachable { path, source }) => {
+                Err(Fault::System { what: format!("cannot reach the run at {}", path.display()), source })
+            }
+        };
+    }
+    if run == "open" {
+        return Err(Fault::NoSuchRun(
+            "no run is going on in this tree; name a finished one to judge it again".into(),
+        ));
+    }
+    let run_id = bundles::find_judged(workspace, run)?;
+    judge_again(workspace, &run_id, add, by, why)
+}
+
+/// The run that is going on in this very tree, if `run` means it.
+fn open_run(workspace: &Workspace, run: &str) -> Result<Option<OpenRun>, Fault> {
+    let lock = workspace.state.tree_lock(&workspace.root);
+    let is_meant = |open: &OpenRun| open.lock == lock && (run == "open" || open.run_id.starts_with(run));
+    Ok(workspace.state.open_runs()?.into_iter().rfind(is_meant))
+}
+
+/// Whether this very process descends from the supervisor of a run that is going on: what a run judges must not widen
+/// the scope of another one either.
+fn is_inside_a_run(workspace: &Workspace) -> Result<bool, Fault> {
+    let own = rustix::process::getpid();
+    let holders = workspace.state.open_runs()?.into_iter().filter_map(|run| {
+        let text = std::fs::read_to_string(&run.lock).ok()?;
+        Pid::from_raw(text.rsplit(' ').next()?.trim().parse().ok()?)
+    });
+    Ok(holders.into_iter().any(|supervisor| !run_claims::comes_from_outside(own, supervisor)))
+}
+
+/// Judges the recorded facts of a finished run under its amended scope. The old bundle stays as it is.
+fn judge_again(
+    workspace: &Workspace,
+    run_id: &str,
+    add: &[Vec<u8>],
+    by: &str,
+    why: &str,
+) -> Result<AmendmentEffect, Fault> {
+    let bundles::SoundBundle { files, stored } = bundles::sound(workspace, run_id)?;
+    let seal = bundles::seal(&files, run_id)?;
+    let amendment = Amendment::new(Globs::new(add.iter().cloned()), by, why, &clock::now())
+        .map_err(|error| Fault::refused(error.reason(), error.to_string()))?;
+    let allowed = may_amend(seal.contents().amend, Moment::After, is_inside_a_run(workspace)?);
+
+    let mut manifest = stored.manifest;
+    match allowed {
+        Ok(()) => manifest.amendments.push(amendment),
+        // Nobody's wish to widen a scope is dropped in silence (law 3): the refusal is a link of the chain.
+        Err(reason) => manifest.details.findings.push(refusal(reason, &amendment)),
+    }
+    manifest.run_id = clock::run_id();
+    manifest.created_at = clock::now();
+    manifest.details.amended_from = Some(stored.run_hash);
+    // What only said that a path was out of scope is said again by the manifest itself.
+    manifest.details.findings.retain(|finding| finding.code != Reason::ReconUntrackedDelta.as_str());
+    let kept = files.into_iter().filter_map(|(name, bytes)| Some((String::from_utf8(name).ok()?, bytes)));
+    let artifacts = kept.filter(|(name, _)| name != "manifest.json" && name != "summary.md").collect();
+    let key = signing::signing_key(workspace)?;
+    let open = OpenJudgement::begin(workspace, &manifest.run_id)?;
+    let attested = attest::publish(workspace, &manifest, artifacts, key.as_ref(), Head::OnDisk)?;
+    open.end()?;
+    allowed.map_err(|reason| Fault::refused(reason, reason.meaning()))?;
+    Ok(AmendmentEffect::Judged { manifest: Box::new(manifest), attested, amended_from: run_id.into() })
+}
+
+/// A judgement of facts that are known, on its way to its bundle. While its directory is there, the next starter that finds
+/// its lock free brings the chain up to a bundle that was written before a kill. The lock is not the one of the tree:
+/// nothing in the tree is looked at, so that a run may go on there meanwhile.
+struct OpenJudgement {
+    run: OpenRun,
+    _lock: Lock,
+}
+
+impl OpenJudgement {
+    fn begin(workspace: &Workspace, run_id: &str) -> Result<Self, Fault> {
+        let run = workspace.state.open_run(run_id, &workspace.root.join(run_id));
+        let holder = format!("amendment {run_id}, process {}", std::process::id());
+        // Before the directory: whoever finds that finds the lock taken.
+        let lock = Lock::try_take(&run.lock, &holder).map_err(|error| match error {
+            LockError::Held { holder } => Fault::Held { holder },
+            LockError::Store(error) => error.into(),
+        })?;
+        durable::create_dir(&run.folder)?;
+        Ok(Self { run, _lock: lock })
+    }
+
+    fn end(self) -> Result<(), Fault> {
+        attest::remove_folder(&self.run.folder)?;
+        // The name is that of this judgement alone, so nobody waits for the lock.
+        Ok(durable::remove(&self.run.lock)?)
+    }
+}
+
+fn refusal(reason: Reason, amendment: &Amendment) -> probity_evidence::Finding {
+    let patterns: Vec<String> =
+        amendment.add.as_slice().iter().map(|pattern| probity_core::bytes::escape(pattern)).collect();
+    let Amendment { by, why, .. } = amendment;
+    let detail = format!("note: refused to add {}, asked by {by}: {why}", patterns.join(" "));
+    probity_evidence::Finding { code: reason.as_str().into(), path: None, detail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recover;
+
+    #[test]
+    fn a_judgement_on_its_way_is_not_taken_for_a_killed_run() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("a tree");
+        let open = OpenJudgement::begin(&workspace, "r1").expect("begins");
+        let folder = open.run.folder.clone();
+        // A run may start on the tree meanwhile, and takes nothing for its own.
+        let _tree = crate::run::take_tree(&workspace, "run r2").expect("is free");
+        assert!(recover::close_interrupted(&workspace).expect("looks").is_empty());
+        assert!(folder.exists(), "it goes on");
+        assert!(
+            open_run(&workspace, "open").expect("looks").is_none(),
+            "and is no run that could be amended"
+        );
+        // Killed: its lock is free, and the next starter closes it.
+        drop(open);
+        recover::close_interrupted(&workspace).expect("closes");
+        assert!(!folder.exists(), "it was closed");
+    }
+}

@@ -1,0 +1,367 @@
+//! Writing evidence: the bundle of a run, whole or not at all, chained to the one before (laws 10 and 11).
+//!
+//! The order makes a kill harmless: bundle on disk, then head of the chain, then the run's open directory is removed.
+//! A directory whose bundle exists therefore means that only the chain may be behind, and [`repair_chain`] catches it up.
+
+use crate::bundles;
+use crate::bundles::{DELTA_FILE, PRUNED_FILE};
+use crate::judge::Verdict;
+use probity_api::Answer as _;
+use probity_api::govern::delta::{DeltaFile, EntryKind, PrunedFile, PrunedRun, RecordedChange, RecordedSide};
+use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
+use probity_core::{Digest, json};
+use probity_evidence::{
+    Amendment, Bundle, Command, Details, Manifest, RefChange, Seal, SecretKey, StoredManifest, Tool,
+};
+use probity_snapshot::{Change, Kind, Side, Snapshot};
+use probity_storage::{Chain, Link, durable};
+use probity_workspace::OpenRun;
+use probity_workspace::gates::GateResult;
+use probity_workspace::run_claims::SEAL_FILE;
+use probity_workspace::{Fault, Workspace, clock};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// What Probity itself did to a tree or to its evidence.
+#[derive(Debug, Clone, Copy)]
+pub enum Did<'a> {
+    /// The out-of-scope changes of the run with this hash were undone.
+    Revert(Digest),
+    /// These bundles were removed.
+    Prune(&'a [PrunedRun]),
+}
+
+/// Where the head of the chain is to be looked up.
+#[derive(Debug, Clone)]
+pub enum Head {
+    /// On disk, as always.
+    OnDisk,
+    /// In memory as it was at the start, because the one on disk cannot be trusted.
+    Remembered(Option<Link>),
+}
+
+/// Everything that goes into a bundle.
+#[derive(Debug)]
+pub struct Record<'a> {
+    /// What was sealed.
+    pub seal: &'a Seal,
+    /// The key that signs it, as it was before the command ran.
+    pub key: Option<&'a SecretKey>,
+    /// What was added to the scope.
+    pub amendments: &'a [Amendment],
+    /// The verdict.
+    pub verdict: &'a Verdict,
+    /// The root hash at the start, if everything could be seen.
+    pub before_root: Option<Digest>,
+    /// The root hash at the end, if everything could be seen.
+    pub after_root: Option<Digest>,
+    /// The start snapshot, which knows the git ids of what was there; `None` if the delta is not known.
+    pub start: Option<&'a Snapshot>,
+    /// What the gates answered.
+    pub gate_results: &'a [GateResult],
+    /// Git references that moved.
+    pub ref_movements: &'a [RefMovement],
+    /// The command and its exit code, if it is known.
+    pub command: Option<(&'a [OsString], Option<i32>)>,
+    /// What Probity itself did, if this is no run of somebody else.
+    pub did: Option<Did<'a>>,
+    /// What is weaker about the supervision here than it could be.
+    pub containment: &'a [String],
+    /// The run's folder.
+    pub folder: &'a Path,
+    /// Where the head of the chain is.
+    pub head: Head,
+}
+
+/// A bundle that was written.
+#[derive(Debug, Clone)]
+pub struct WrittenBundle {
+    /// Where it is.
+    pub dir: PathBuf,
+    /// Its hash.
+    pub run_hash: Digest,
+    /// The key that signed it, if one did.
+    pub key_id: Option<String>,
+}
+
+/// Writes the bundle of a run.
+pub fn attest(workspace: &Workspace, record: &Record<'_>) -> Result<WrittenBundle, Fault> {
+    let manifest = manifest(workspace, record);
+    let logs = record.gate_results.iter().flat_map(|result| &result.logs);
+    let mut artifacts: BTreeMap<_, _> = logs.map(|log| (log.path.clone(), log.bytes.clone())).collect();
+    artifacts.insert(SEAL_FILE.into(), record.seal.to_bytes());
+    if let Some(start) = record.start {
+        artifacts.insert(DELTA_FILE.into(), delta_file(&record.verdict.delta, start));
+    }
+    if let Some(Did::Prune(runs)) = record.did {
+        artifacts
+            .insert(PRUNED_FILE.into(), json::canonical(&PrunedFile { runs: runs.to_vec() }.to_document()));
+    }
+    let attested = publish(workspace, &manifest, artifacts, record.key, record.head.clone())?;
+    // The evidence is safe; a folder that stays is found at the next start.
+    let _ = remove_folder(record.folder);
+    Ok(attested)
+}
+
+/// Assembles, signs, writes and chains a manifest.
+pub fn publish(
+    workspace: &Workspace,
+    manifest: &Manifest,
+    artifacts: BTreeMap<String, Vec<u8>>,
+    key: Option<&SecretKey>,
+    head: Head,
+) -> Result<WrittenBundle, Fault> {
+    // Whoever destroyed our state directory shall not thereby prevent evidence.
+    let mut chain = workspace.state.chain().ok();
+    let head = match (head, &mut chain) {
+        (Head::Remembered(head), _) => head,
+        (Head::OnDisk, None) => None,
+        (Head::OnDisk, Some(chain)) => {
+            advance_past_finished(workspace, chain, key)?;
+            chain.head()?
+        }
+    };
+    let bundle = manifest.assemble(artifacts, head.map(|link| link.run_hash), key).map_err(|error| {
+        Fault::System { what: "cannot assemble the evidence".into(), source: std::io::Error::other(error) }
+    })?;
+    let parent = workspace.state.evidence();
+    let dir = write(&parent, manifest, &bundle).or_else(|_| write(&elsewhere()?, manifest, &bundle))?;
+    if let Some(chain) = chain.as_mut().filter(|_| dir.starts_with(&parent)) {
+        chain.advance(&Link { run_id: manifest.run_id.clone(), run_hash: bundle.run_hash })?;
+    }
+    Ok(WrittenBundle { dir, run_hash: bundle.run_hash, key_id: key.map(SecretKey::key_id) })
+}
+
+/// A folder for evidence where our own is destroyed: for its owner only, and with a name that nobody can take before.
+fn elsewhere() -> Result<PathBuf, Fault> {
+    let for_owner = fs::Permissions::from_mode(0o700);
+    let made = tempfile::Builder::new().prefix("probity-evidence-").permissions(for_owner).tempdir();
+    Ok(made.map_err(Fault::system("there is no place for the evidence"))?.keep())
+}
+
+fn write(parent: &Path, manifest: &Manifest, bundle: &Bundle) -> Result<PathBuf, Fault> {
+    durable::create_dir(parent)?;
+    let place = parent.join(&manifest.run_id);
+    if place.symlink_metadata().is_ok() {
+        // Every bundle is written once, under an id of its own: this was planted to keep ours out.
+        let aside = parent.join(format!(".planted-{}", manifest.run_id));
+        fs::rename(&place, aside).map_err(Fault::system(format!("cannot clear {}", place.display())))?;
+    }
+    probity_evidence::bundle::write_bundle(parent, &manifest.run_id, &bundle.files).map_err(|error| {
+        Fault::System {
+            what: format!("cannot write the evidence to {}", parent.display()),
+            source: std::io::Error::other(error),
+        }
+    })
+}
+
+/// The manifest of the bundle that an open run wrote just before a kill, if it wrote one. Whatever else lies in its place
+/// was planted: a bundle must hold together, and where the repository has a key it must be signed.
+pub fn finished(workspace: &Workspace, run_id: &str, key: Option<&SecretKey>) -> Option<StoredManifest> {
+    let dir = workspace.state.evidence().join(run_id);
+    let (verification, files) = bundles::verify(&dir, &bundles::next_trust(key)).ok()?;
+    let stored = StoredManifest::parse(files.get(&b"manifest.json"[..])?).ok()?;
+    (bundles::is_sound(&verification) && stored.manifest.run_id == run_id).then_some(stored)
+}
+
+/// Brings the chain up to a bundle that was written just before a kill.
+pub fn repair_chain(workspace: &Workspace, key: Option<&SecretKey>) -> Result<(), Fault> {
+    let mut chain = workspace.state.chain()?;
+    advance_past_finished(workspace, &mut chain, key)
+}
+
+/// At most one bundle can be ahead of the head, because writing a bundle needs the chain's lock: the bundle of an open run.
+fn advance_past_finished(
+    workspace: &Workspace,
+    chain: &mut Chain,
+    key: Option<&SecretKey>,
+) -> Result<(), Fault> {
+    for OpenRun { run_id, .. } in workspace.state.open_runs()? {
+        let Some(stored) = finished(workspace, &run_id, key) else { continue };
+        if stored.prev_run_hash == chain.head()?.map(|link| link.run_hash) {
+            chain.advance(&Link { run_id, run_hash: stored.run_hash })?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes away the folder of a run whose bundle is safe.
+pub fn remove_folder(folder: &Path) -> Result<(), Fault> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if !is_gone(&error) => {
+            Err(Fault::System { what: format!("cannot remove {}", folder.display()), source: error })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a path is not there, or cannot be there any more.
+fn is_gone(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+}
+
+fn manifest(workspace: &Workspace, record: &Record<'_>) -> Manifest {
+    let contents = record.seal.contents();
+    let verdict = record.verdict;
+    Manifest {
+        run_id: contents.run_id.clone(),
+        created_at: clock::now(),
+        plan: contents.plan.clone(),
+        amendments: record.amendments.to_vec(),
+        before_root: record.before_root,
+        after_root: record.after_root,
+        delta: record.start.map(|_| verdict.delta.iter().map(change).collect()),
+        exempt_delta_paths: verdict.exempt.clone(),
+        gate_results: record.gate_results.iter().map(gate_result).collect(),
+        other_reasons: verdict.reasons.clone(),
+        details: details(workspace, record),
+    }
+}
+
+fn change(change: &Change) -> probity_evidence::Change {
+    probity_evidence::Change {
+        path: change.path.clone(),
+        change: change_kind(change.change),
+        before: change.before.and_then(|side| side.digest),
+        after: change.after.and_then(|side| side.digest),
+    }
+}
+
+const fn change_kind(kind: probity_snapshot::ChangeKind) -> probity_evidence::ChangeKind {
+    match kind {
+        probity_snapshot::ChangeKind::Added => probity_evidence::ChangeKind::Added,
+        probity_snapshot::ChangeKind::Modified => probity_evidence::ChangeKind::Modified,
+        probity_snapshot::ChangeKind::Deleted => probity_evidence::ChangeKind::Deleted,
+    }
+}
+
+pub(crate) fn gate_result(result: &GateResult) -> probity_evidence::GateResult {
+    probity_evidence::GateResult {
+        gate_id: result.gate_id.clone(),
+        status: result.status,
+        exit_code: result.exit_code.map(Into::into),
+        duration_ms: result.duration_ms,
+        log_paths: result.log_paths(),
+    }
+}
+
+fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
+    let contents = record.seal.contents();
+    let finding = |finding: &RunFinding| probity_evidence::Finding {
+        code: finding.reason.as_str().into(),
+        path: finding.path.clone(),
+        detail: match finding.severity {
+            FindingSeverity::Error => finding.detail.clone(),
+            FindingSeverity::Note => format!("note: {}", finding.detail),
+        },
+    };
+    let family = |name: &'static str| {
+        record.verdict.findings.iter().filter(move |found| found.reason.as_str().starts_with(name))
+    };
+    let others = record.verdict.findings.iter().filter(|found| {
+        !["UNSAFE.", "PROTECTED."].iter().any(|family| found.reason.as_str().starts_with(family))
+    });
+    Details {
+        tool: Some(Tool { name: "probity".into(), version: env!("CARGO_PKG_VERSION").into() }),
+        started_at: Some(contents.sealed_at.clone()),
+        enforcement: contents.enforcement,
+        enforcement_detail: (!record.containment.is_empty()).then(|| record.containment.join("; ")),
+        seal_hash: Some(record.seal.hash()),
+        policy_digest: Some(contents.policy_digest),
+        build_outputs: contents.build_outputs.clone(),
+        recognized_outputs: record.verdict.recognized.clone(),
+        command: record.command.map(|(argv, exit_code)| Command {
+            argv: argv.iter().map(|word| word.as_bytes().into()).collect(),
+            exit_code: exit_code.map(Into::into),
+            log_paths: Vec::new(),
+        }),
+        unsafe_entries: family("UNSAFE.").map(finding).collect(),
+        protected: family("PROTECTED.").map(finding).collect(),
+        findings: others.map(finding).collect(),
+        refs: record.ref_movements.iter().map(ref_change).collect(),
+        gate_delta_paths: record.verdict.by_gates.clone(),
+        tree: Some(probity_workspace::tree_key(&workspace.root)),
+        reverts: match record.did {
+            Some(Did::Revert(of)) => Some(of),
+            _ => None,
+        },
+        pruned: match record.did {
+            Some(Did::Prune(runs)) => Some(runs.len() as u64),
+            _ => None,
+        },
+        ..Details::default()
+    }
+}
+
+fn ref_change(movement: &RefMovement) -> RefChange {
+    RefChange {
+        name: movement.name.as_bytes().into(),
+        before: movement.before.clone(),
+        after: movement.after.clone(),
+        repository: movement.repository.as_ref().map(|path| path.as_bytes().into()),
+    }
+}
+
+/// Both sides of every change: type, permission bits, size, digest, and the id under which git may hold the content.
+fn delta_file(delta: &[Change], start: &Snapshot) -> Vec<u8> {
+    let recorded = |change: &Change| {
+        let git_id = start.get(&change.path).and_then(|entry| entry.git_id()).map(|id| id.to_string());
+        RecordedChange {
+            path: change.path.clone(),
+            change: change_kind(change.change),
+            before: change.before.map(|before| side(&before, git_id)),
+            after: change.after.map(|after| side(&after, None)),
+        }
+    };
+    let file = DeltaFile {
+        changes: delta.iter().map(recorded).collect(),
+        directories: directories_above(delta, start),
+    };
+    json::canonical(&file.to_document())
+}
+
+/// The directories above changed paths as they were at the start, so that they can be made again.
+fn directories_above(delta: &[Change], start: &Snapshot) -> BTreeMap<String, String> {
+    let mut directories = BTreeMap::new();
+    for change in delta {
+        let mut above = change.path.parent();
+        while let Some(path) = above {
+            let key = path.to_string();
+            if directories.contains_key(&key) {
+                break;
+            }
+            if let Some(entry) = start.get(&path).filter(|entry| entry.kind() == Kind::Directory) {
+                directories.insert(key, format!("{:04o}", entry.mode()));
+            }
+            above = path.parent();
+        }
+    }
+    directories
+}
+
+fn side(side: &Side, git_id: Option<String>) -> RecordedSide {
+    RecordedSide {
+        kind: entry_kind(side.kind),
+        mode: format!("{:04o}", side.mode),
+        size: side.size.to_string(),
+        digest: side.digest,
+        git_id,
+    }
+}
+
+/// What an entry is, as files of a bundle say it.
+const fn entry_kind(kind: Kind) -> EntryKind {
+    match kind {
+        Kind::File => EntryKind::File,
+        Kind::Directory => EntryKind::Directory,
+        Kind::Symlink => EntryKind::Symlink,
+        Kind::Fifo => EntryKind::Fifo,
+        Kind::Socket => EntryKind::Socket,
+        Kind::CharDevice => EntryKind::CharDevice,
+        Kind::BlockDevice => EntryKind::BlockDevice,
+    }
+}

@@ -1,0 +1,333 @@
+//! Reading evidence: finding, listing, checking and exporting bundles.
+
+mod reverts;
+
+pub use reverts::Reverts;
+
+use probity_api::govern::evidence::{
+    EvidenceAnswer, EvidenceList, EvidenceListEntry, EvidenceSummary, EvidenceVerification,
+};
+use probity_core::{Digest, Reason};
+use probity_evidence::{
+    Check, CheckStatus, Details, Seal, SecretKey, SignatureRule, StoredManifest, Trust, Verdict,
+    Verification, bundle,
+};
+use probity_snapshot::Snapshot;
+use probity_workspace::observe::content_options;
+use probity_workspace::run_claims::SEAL_FILE;
+use probity_workspace::signing::signing_key;
+use probity_workspace::{Fault, Workspace};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The file of a bundle that tells about both sides of every change what the manifest has no room for.
+pub const DELTA_FILE: &str = "delta.json";
+/// The file of a bundle that lists bundles which were removed.
+pub const PRUNED_FILE: &str = "pruned.json";
+
+/// The files of a bundle by name.
+pub type Files = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// The id of the run that `name` means: a whole id, a beginning that only one has, or `last`, which is the last one of
+/// this very tree.
+pub fn find(workspace: &Workspace, name: &str) -> Result<String, Fault> {
+    let runs = workspace.state.bundles()?;
+    if name == "last" {
+        // What Probity itself did is no run that one would look at, undo or amend: `last` means the one before.
+        let is_deed = |it: &Details| it.reverts.is_some() || it.pruned.is_some();
+        let is_meant = |it: &StoredManifest| is_of(workspace, it) && !is_deed(&it.manifest.details);
+        let last = runs.into_iter().rfind(|id| manifest(workspace, id).is_ok_and(|it| is_meant(&it)));
+        return last.ok_or_else(|| Fault::NoSuchRun("there is no run in this tree yet".into()));
+    }
+    let mut meant = runs.iter().filter(|id| id.starts_with(name) && !name.is_empty());
+    match (meant.next(), meant.next()) {
+        (Some(id), None) => Ok(id.clone()),
+        (None, _) => {
+            let words = runs.iter().map(|id| id.get(..name.len()).unwrap_or(id)).chain(["last"]);
+            let hint = probity_policy::did_you_mean(name, words);
+            Err(Fault::NoSuchRun(format!("no run begins with `{name}`{hint}")))
+        }
+        (Some(one), Some(other)) => Err(Fault::NoSuchRun(format!("`{name}` could be {one} or {other}"))),
+    }
+}
+
+/// The id of the bundle that now says how the run that `name` means was judged: the run's own, or that of its last
+/// amendment. An amended run is judged again in a new bundle, and people go on calling it by the id of the run.
+pub(crate) fn find_judged(workspace: &Workspace, name: &str) -> Result<String, Fault> {
+    let mut run_id = find(workspace, name)?;
+    let mut run_hash = manifest(workspace, &run_id)?.run_hash;
+    // Ids are in the order of time, so that an amendment comes after what it amends.
+    for id in workspace.state.bundles()? {
+        let Some(stored) = manifest(workspace, &id).ok().filter(|_| id > run_id) else { continue };
+        if stored.manifest.details.amended_from == Some(run_hash) {
+            (run_id, run_hash) = (id, stored.run_hash);
+        }
+    }
+    Ok(run_id)
+}
+
+/// Whether a run was in this tree, and not in another worktree of the repository.
+pub fn is_of(workspace: &Workspace, stored: &StoredManifest) -> bool {
+    let tree = stored.manifest.details.tree.as_ref();
+    tree.is_none_or(|tree| *tree == probity_workspace::tree_key(&workspace.root))
+}
+
+/// A bundle of this tree that holds together: something to build on.
+pub(crate) struct SoundBundle {
+    pub(crate) files: Files,
+    pub(crate) stored: StoredManifest,
+}
+
+/// Reads the bundle of a run and refuses one that does not hold together, or that is of another worktree.
+pub(crate) fn sound(workspace: &Workspace, run_id: &str) -> Result<SoundBundle, Fault> {
+    let (verification, files) = verify(&workspace.state.evidence().join(run_id), &own_trust(workspace)?)?;
+    if let Some(code) = flaws(&verification).next() {
+        let reason = code.parse().unwrap_or(Reason::EvidenceSchemaInvalid);
+        return Err(Fault::refused(reason, format!("the bundle of {run_id} does not hold together")));
+    }
+    let stored = manifest(workspace, run_id)?;
+    if !is_of(workspace, &stored) {
+        let detail = format!("run {run_id} was in another worktree of this repository: go there");
+        return Err(Fault::NoSuchRun(detail));
+    }
+    Ok(SoundBundle { files, stored })
+}
+
+/// The seal of a run, from the files of its bundle.
+pub(crate) fn seal(files: &Files, run_id: &str) -> Result<Seal, Fault> {
+    let seal = files.get(SEAL_FILE.as_bytes()).and_then(|bytes| Seal::parse(bytes).ok());
+    seal.ok_or_else(|| Fault::refused(Reason::SealDamaged, format!("run {run_id} has no sound seal")))
+}
+
+/// The codes that speak against a bundle itself: a run may fail, and its evidence still be sound.
+pub fn flaws(verification: &Verification) -> impl Iterator<Item = &String> {
+    verification.codes.iter().filter(|code| is_flaw(code))
+}
+
+/// Whether a code speaks against a bundle itself, and not against the run that it tells of.
+pub fn is_flaw(code: &str) -> bool {
+    ["EVIDENCE.", "JSON.", "SEAL."].iter().any(|family| code.starts_with(family))
+}
+
+/// Whether a bundle holds together, whatever it tells.
+pub fn is_sound(verification: &Verification) -> bool {
+    flaws(verification).next().is_none()
+}
+
+/// What a repository demands of a bundle that comes next on its chain: where it has a key, that key signed it.
+pub(crate) fn next_trust(key: Option<&SecretKey>) -> Trust {
+    match key {
+        None => Trust { signature: SignatureRule::Ignore, ..Trust::default() },
+        Some(key) => Trust {
+            signature: SignatureRule::Required,
+            keys: BTreeMap::from([(key.key_id(), key.public())]),
+            ..Trust::default()
+        },
+    }
+}
+
+/// What a repository demands of its own bundles: if one is signed, then with its own key.
+pub fn own_trust(workspace: &Workspace) -> Result<Trust, Fault> {
+    let key = signing_key(workspace)?;
+    // Bundles from before there was a key have no signature.
+    let signature = if key.is_some() { SignatureRule::IfPresent } else { SignatureRule::Ignore };
+    Ok(Trust { signature, ..next_trust(key.as_ref()) })
+}
+
+/// The folder of a bundle: `name` as a path if there is such a folder, else as the name of a run.
+pub fn locate(workspace: impl FnOnce() -> Result<Workspace, Fault>, name: &Path) -> Result<PathBuf, Fault> {
+    if name.is_dir() {
+        return Ok(name.to_owned());
+    }
+    let Some(run) = name.to_str().filter(|name| !name.contains('/')) else {
+        return Err(Fault::Missing(format!("there is no folder {}", name.display())));
+    };
+    let workspace = workspace()?;
+    Ok(workspace.state.evidence().join(find(&workspace, run)?))
+}
+
+/// Reads a bundle, following no link.
+pub fn read(dir: &Path) -> Result<Files, Fault> {
+    bundle::read_bundle(dir).map_err(|error| match error.reason() {
+        Some(reason) => Fault::refused(reason, format!("{}: {error}", dir.display())),
+        None => Fault::System {
+            what: format!("cannot read the bundle {}", dir.display()),
+            source: std::io::Error::other(error),
+        },
+    })
+}
+
+/// Judges a bundle. One that cannot be read because of what it holds is judged by that.
+pub fn verify(dir: &Path, trust: &Trust) -> Result<(Verification, Files), Fault> {
+    if !dir.join("manifest.json").exists() {
+        // Whatever else lies there, it is no bundle: nothing of it needs to be read.
+        return Ok((probity_evidence::verify(&Files::new(), trust), Files::new()));
+    }
+    match read(dir) {
+        Ok(files) => Ok((probity_evidence::verify(&files, trust), files)),
+        Err(Fault::Refused { reason, detail }) => {
+            let codes = BTreeSet::from([reason.as_str().to_owned()]);
+            let check =
+                Check { name: "artifacts", status: CheckStatus::Failed, codes: codes.clone(), detail };
+            let skipped = BTreeSet::from(["everything_else"]);
+            let verification = Verification { verdict: Verdict::Fail, codes, skipped, checks: vec![check] };
+            Ok((verification, Files::new()))
+        }
+        Err(fault) => Err(fault),
+    }
+}
+
+/// The manifest of a run, for showing it.
+pub fn manifest(workspace: &Workspace, run_id: &str) -> Result<StoredManifest, Fault> {
+    let path = workspace.state.evidence().join(run_id).join("manifest.json");
+    let bytes = probity_storage::durable::read(&path)?.ok_or_else(|| {
+        Fault::refused(Reason::EvidenceManifestMissing, format!("{} is missing", path.display()))
+    })?;
+    StoredManifest::parse(&bytes).map_err(|error| {
+        Fault::refused(Reason::EvidenceSchemaInvalid, format!("{}: {error}", path.display()))
+    })
+}
+
+/// A bundle of the repository, for lists: what its manifest says, or why it cannot be read.
+#[derive(Debug)]
+pub struct ListedBundle {
+    /// The run.
+    pub run_id: String,
+    /// Its manifest.
+    pub stored: Result<StoredManifest, Fault>,
+    /// Its row of the answer.
+    pub entry: EvidenceListEntry,
+}
+
+/// Every bundle of the repository, oldest first.
+pub fn list(workspace: &Workspace) -> Result<Vec<ListedBundle>, Fault> {
+    let reverts = Reverts::of(workspace)?;
+    let listed = |run_id: String| {
+        let stored = manifest(workspace, &run_id);
+        let entry = list_entry(workspace, &reverts, &run_id, &stored);
+        ListedBundle { run_id, stored, entry }
+    };
+    Ok(workspace.state.bundles()?.into_iter().map(listed).collect())
+}
+
+/// The answer for every surface.
+pub fn list_answer(listed: &[ListedBundle]) -> EvidenceList {
+    EvidenceList { runs: listed.iter().map(|bundle| bundle.entry.clone()).collect() }
+}
+
+fn list_entry(
+    workspace: &Workspace,
+    reverts: &Reverts,
+    run_id: &str,
+    stored: &Result<StoredManifest, Fault>,
+) -> EvidenceListEntry {
+    let run_id = run_id.to_owned();
+    let stored = match stored {
+        Ok(stored) => stored,
+        Err(fault) => {
+            return EvidenceListEntry { run_id, status: None, reason: fault.reason(), manifest: None };
+        }
+    };
+    let (facts, details) = (&stored.manifest, &stored.manifest.details);
+    EvidenceListEntry {
+        run_id,
+        status: Some(facts.status()),
+        reason: facts.reasons().first().copied(),
+        manifest: Some(EvidenceSummary {
+            created_at: facts.created_at.clone(),
+            run_hash: stored.run_hash,
+            prev_run_hash: stored.prev_run_hash,
+            amended_from: details.amended_from,
+            reverts: details.reverts,
+            reverted_by: reverts.reverted_by(stored),
+            pruned: details.pruned,
+            in_this_tree: is_of(workspace, stored),
+        }),
+    }
+}
+
+/// The bundle of `run`, and the answer for every surface.
+pub fn show(workspace: &Workspace, run: &str) -> Result<(StoredManifest, EvidenceAnswer), Fault> {
+    let run_id = find(workspace, run)?;
+    let dir = workspace.state.evidence().join(&run_id);
+    let stored = manifest(workspace, &run_id)?;
+    let reverted_by = Reverts::of(workspace)?.reverted_by(&stored);
+    let bytes = probity_storage::durable::read(&dir.join("manifest.json"))?;
+    let as_stored = bytes.and_then(|bytes| probity_core::json::parse(&bytes).ok());
+    let answer = EvidenceAnswer { run_id, evidence_dir: dir.into(), manifest: as_stored, reverted_by };
+    Ok((stored, answer))
+}
+
+/// What the verifier and, if one was given, the tree say about a bundle: the answer for every surface.
+pub fn verification_answer(verification: &Verification, tree: Option<TreeCheck>) -> EvidenceVerification {
+    let mut codes = verification.codes.clone();
+    let mut checks = verification.checks.clone();
+    if let Some(tree) = tree {
+        let check = tree.check();
+        codes.extend(check.codes.iter().cloned());
+        checks.push(check);
+    }
+    let agrees = tree.is_none_or(|tree| tree.agrees());
+    EvidenceVerification {
+        outcome: if agrees { verification.verdict } else { Verdict::Fail },
+        codes,
+        skipped: verification.skipped.clone(),
+        checks,
+    }
+}
+
+/// Reads a trust file. Without one nothing is demanded, a signature neither.
+pub fn trust(path: Option<&Path>) -> Result<Trust, Fault> {
+    let Some(path) = path else {
+        return Ok(Trust { signature: SignatureRule::Ignore, ..Trust::default() });
+    };
+    let bytes = std::fs::read(path)
+        .map_err(|error| Fault::Missing(format!("cannot read the trust file {}: {error}", path.display())))?;
+    Trust::parse(&bytes)
+        .map_err(|error| Fault::refused(Reason::TrustInvalid, format!("{}: {error}", path.display())))
+}
+
+/// Whether a tree is the one that a bundle describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TreeCheck {
+    /// The root hash that the bundle records for the end of the run.
+    pub recorded: Option<Digest>,
+    /// The root hash of the tree now.
+    pub now: Digest,
+}
+
+impl TreeCheck {
+    /// Whether they are the same.
+    pub fn agrees(&self) -> bool {
+        self.recorded == Some(self.now)
+    }
+
+    /// The same as a check of the bundle.
+    pub fn check(&self) -> Check {
+        let code = Reason::EvidenceTreeMismatch.as_str().to_owned();
+        let agrees = self.agrees();
+        Check {
+            name: "tree",
+            status: if agrees { CheckStatus::Passed } else { CheckStatus::Failed },
+            codes: if agrees { BTreeSet::new() } else { BTreeSet::from([code]) },
+            detail: match self.recorded {
+                Some(_) if agrees => "the tree is the one that the bundle describes".into(),
+                Some(recorded) => {
+                    format!("the bundle describes {recorded}, the tree is {} now", self.now)
+                }
+                None => "the bundle does not know how the tree was at the end".into(),
+            },
+        }
+    }
+}
+
+/// Computes the root hash of `tree` and holds it against the bundle in `files`.
+pub fn check_tree(files: &Files, tree: &Path) -> Result<TreeCheck, Fault> {
+    let workspace = Workspace::find(Some(tree), tree)?;
+    let recorded = files
+        .get(&b"manifest.json"[..])
+        .and_then(|bytes| StoredManifest::parse(bytes).ok())
+        .and_then(|stored| stored.manifest.after_root);
+    let snapshot = Snapshot::take(&workspace.root, &content_options(&workspace), None)?;
+    Ok(TreeCheck { recorded, now: snapshot.root() })
+}

@@ -1,0 +1,53 @@
+//! Which runs were reverted, told from the evidence of the reverts.
+
+use super::manifest;
+use probity_api::govern::evidence::RunRevert;
+use probity_core::Digest;
+use probity_evidence::{Manifest, StoredManifest};
+use probity_paths::RepoPath;
+use probity_workspace::{Fault, Workspace};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The reverts of a repository by the hash of the run that they undid, oldest first.
+#[derive(Debug, Default)]
+pub struct Reverts {
+    of: BTreeMap<Digest, Vec<Manifest>>,
+}
+
+impl Reverts {
+    /// Reads the reverts. A bundle that cannot be read says nothing about another one.
+    pub fn of(workspace: &Workspace) -> Result<Self, Fault> {
+        let stored = workspace.state.bundles()?;
+        let stored = stored.iter().filter_map(|run_id| manifest(workspace, run_id).ok());
+        let mut of: BTreeMap<Digest, Vec<Manifest>> = BTreeMap::new();
+        for StoredManifest { manifest, .. } in stored {
+            if let Some(reverted) = manifest.details.reverts {
+                of.entry(reverted).or_default().push(manifest);
+            }
+        }
+        Ok(Self { of })
+    }
+
+    /// How the run was reverted; `None` if nobody tried to.
+    pub fn reverted_by(&self, run: &StoredManifest) -> Option<RunRevert> {
+        let reverts = self.of.get(&run.run_hash)?;
+        let undone: BTreeSet<RepoPath> = reverts.iter().flat_map(undone_by).collect();
+        let mut left = run.manifest.untracked().unwrap_or_default();
+        left.retain(|path| !undone.contains(path));
+        // A revert that undid nothing has reverted nothing.
+        let last = reverts.iter().rfind(|revert| undone_by(revert).next().is_some())?;
+        Some(RunRevert { run_id: last.run_id.clone(), left })
+    }
+}
+
+/// The paths that a revert was about and did not refuse.
+fn undone_by(revert: &Manifest) -> impl Iterator<Item = RepoPath> {
+    /// `probity revert RUN`, before the paths.
+    const N_WORDS_BEFORE_PATHS: usize = 3;
+    let words = revert.details.command.as_ref().map(|command| command.argv.as_slice()).unwrap_or_default();
+    let refused: BTreeSet<&RepoPath> =
+        revert.details.findings.iter().filter_map(|finding| finding.path.as_ref()).collect();
+    let paths =
+        words.iter().skip(N_WORDS_BEFORE_PATHS).filter_map(|word| RepoPath::parse(word.as_bytes()).ok());
+    paths.filter(move |path| !refused.contains(path))
+}

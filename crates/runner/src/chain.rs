@@ -1,0 +1,165 @@
+//! Checking the chain of a repository: from its head to its first bundle, or to where older ones were removed on the
+//! record.
+
+use crate::bundles::{self, Files, PRUNED_FILE};
+use probity_api::govern::delta::{PrunedFile, PrunedRun};
+use probity_api::govern::evidence::{EvidenceChain, EvidenceChainLink};
+use probity_core::{Digest, Reason, json};
+use probity_evidence::{Follows, SignatureRule, StoredManifest, Trust, Verdict, Verification};
+use probity_workspace::{Fault, Workspace};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One bundle of the chain, checked.
+#[derive(Debug)]
+pub struct ChainLink {
+    /// The run.
+    pub run_id: String,
+    /// Its run hash.
+    pub run_hash: Digest,
+    /// When its evidence was made.
+    pub created_at: String,
+    /// What the verifier says about its bundle.
+    pub verification: Verification,
+}
+
+/// The whole chain, checked.
+#[derive(Debug, Default)]
+pub struct ChainReport {
+    /// The bundles from the newest to the oldest, as far as the chain leads.
+    pub links: Vec<ChainLink>,
+    /// Where the chain breaks, in words.
+    pub breaks: Vec<String>,
+    /// Bundles that do not hang on the chain.
+    pub loose: Vec<String>,
+    /// How many bundles were removed on the record.
+    pub pruned: usize,
+    /// Bundles that are on the record as removed, and are still there: whoever removed them was killed.
+    pub leftovers: Vec<PrunedRun>,
+}
+
+impl ChainReport {
+    /// The answer for every surface.
+    pub fn answer(&self) -> EvidenceChain {
+        let link = |link: &ChainLink| EvidenceChainLink {
+            run_id: link.run_id.clone(),
+            codes: bundles::flaws(&link.verification).cloned().collect(),
+        };
+        let links: Vec<EvidenceChainLink> = self.links.iter().map(link).collect();
+        let problems: Vec<String> = self.breaks.iter().cloned().chain(self.loose_words()).collect();
+        let mut codes: BTreeSet<String> = links.iter().flat_map(|link| link.codes.iter().cloned()).collect();
+        if !problems.is_empty() {
+            codes.insert(Reason::EvidenceChainBroken.as_str().into());
+        }
+        let outcome = if codes.is_empty() { Verdict::Pass } else { Verdict::Fail };
+        EvidenceChain { outcome, codes, links, problems, pruned: self.pruned }
+    }
+
+    fn loose_words(&self) -> impl Iterator<Item = String> {
+        self.loose.iter().map(|id| format!("{id} does not hang on the chain"))
+    }
+
+    /// All that is wrong, in words; nothing if the chain is whole and every bundle on it sound.
+    pub fn problems(&self) -> impl Iterator<Item = String> {
+        let flawed = self.links.iter().filter_map(|link| {
+            let code = bundles::flaws(&link.verification).next()?;
+            Some(format!("{}: {code}", link.run_id))
+        });
+        flawed.chain(self.breaks.iter().cloned()).chain(self.loose_words())
+    }
+}
+
+/// Walks the chain from its head to its end.
+pub fn check(workspace: &Workspace, trust: &Trust) -> Result<ChainReport, Fault> {
+    // Held throughout: a bundle that is just being added would look loose or missing.
+    let chain = workspace.state.chain()?;
+    let reading = workspace.progress.begin("reading bundles");
+    let mut walk = Walk::new(workspace, trust)?;
+    drop(reading);
+    let phase = workspace.progress.begin_counted("checking bundles", walk.left.len());
+    let mut next = chain.head()?.map(|link| link.run_hash);
+    while let Some(hash) = next {
+        next = walk.step(hash)?;
+        phase.advance();
+    }
+    Ok(walk.end())
+}
+
+struct Walk<'a> {
+    workspace: &'a Workspace,
+    trust: &'a Trust,
+    report: ChainReport,
+    /// The bundles that the walk has not come by yet.
+    left: BTreeMap<Digest, StoredManifest>,
+    /// The bundles that are on the record as removed.
+    removed: BTreeMap<Digest, String>,
+    /// The bundles without a signature since the last that had one.
+    unsigned: Vec<String>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(workspace: &'a Workspace, trust: &'a Trust) -> Result<Self, Fault> {
+        let (mut report, mut left) = (ChainReport::default(), BTreeMap::new());
+        for run_id in workspace.state.bundles()? {
+            match bundles::manifest(workspace, &run_id) {
+                Ok(stored) if stored.manifest.run_id == run_id => drop(left.insert(stored.run_hash, stored)),
+                Ok(stored) => report.breaks.push(format!("{run_id} calls itself {}", stored.manifest.run_id)),
+                Err(fault) => report.breaks.push(format!("{run_id}: {fault}")),
+            }
+        }
+        Ok(Self { workspace, trust, report, left, removed: BTreeMap::new(), unsigned: Vec::new() })
+    }
+
+    /// Checks the bundle with this run hash; returns the run hash of the one before.
+    fn step(&mut self, hash: Digest) -> Result<Option<Digest>, Fault> {
+        if self.removed.contains_key(&hash) {
+            return Ok(None);
+        }
+        let Some(stored) = self.left.remove(&hash) else {
+            self.report.breaks.push(format!("the bundle with run hash {hash} is missing"));
+            return Ok(None);
+        };
+        let StoredManifest { manifest, prev_run_hash, key_id, .. } = stored;
+        let follows = prev_run_hash.map_or(Follows::Nothing, Follows::Run);
+        let demands = Trust { follows: Some(follows), ..self.trust.clone() };
+        let dir = self.workspace.state.evidence().join(&manifest.run_id);
+        let (verification, files) = bundles::verify(&dir, &demands)?;
+        self.note_signature(&manifest.run_id, key_id.is_some());
+        if manifest.details.pruned.is_some() && bundles::is_sound(&verification) {
+            self.removed.extend(pruned(&files).into_iter().map(|run| (run.run_hash, run.run_id)));
+        }
+        let (run_id, created_at) = (manifest.run_id, manifest.created_at);
+        self.report.links.push(ChainLink { run_id, run_hash: hash, created_at, verification });
+        Ok(prev_run_hash)
+    }
+
+    /// Once runs are signed, all are: whoever adds one without the key leaves it without a signature.
+    fn note_signature(&mut self, run_id: &str, is_signed: bool) {
+        if !is_signed {
+            self.unsigned.push(run_id.to_owned());
+        } else if self.trust.signature != SignatureRule::Ignore {
+            let forged = self.unsigned.drain(..);
+            let told = forged.map(|id| format!("{id} has no signature, but an earlier one has"));
+            self.report.breaks.extend(told);
+        }
+    }
+
+    fn end(mut self) -> ChainReport {
+        self.report.pruned = self.removed.len();
+        for (run_hash, stored) in self.left {
+            let run_id = stored.manifest.run_id;
+            if self.removed.contains_key(&run_hash) {
+                self.report.leftovers.push(PrunedRun { run_id, run_hash });
+            } else {
+                self.report.loose.push(run_id);
+            }
+        }
+        self.report
+    }
+}
+
+/// The bundles that a sound bundle says were removed.
+fn pruned(files: &Files) -> Vec<PrunedRun> {
+    let value = files.get(PRUNED_FILE.as_bytes()).and_then(|bytes| json::parse(bytes).ok());
+    let file: Option<PrunedFile> = value.and_then(|value| serde_json::from_value(value).ok());
+    file.map(|file| file.runs).unwrap_or_default()
+}

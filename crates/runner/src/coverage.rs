@@ -1,0 +1,231 @@
+//! Whether a scope covers anything, asked before a command runs: a scope in which every edit is a violation is a slip of
+//! the pen, and the command may cost money.
+
+use probity_core::{Reason, bytes};
+use probity_paths::{RepoPath, Scope, TreeNames, WorkingDirectory};
+use probity_snapshot::Snapshot;
+use probity_workspace::Fault;
+use probity_workspace::selection::{Preview, Selection, names};
+use std::collections::BTreeMap;
+
+/// How many patterns that would cover something are proposed.
+const MAX_PROPOSALS: usize = 3;
+
+/// A pattern that would cover something, and how much.
+#[derive(Debug, PartialEq, Eq)]
+struct NearMatch {
+    pattern: Vec<u8>,
+    n_files: usize,
+}
+
+impl NearMatch {
+    /// The pattern as it can be typed in `directory`, and how much it covers.
+    fn proposal(&self, directory: &WorkingDirectory) -> String {
+        let typed = bytes::escape(&directory.to_typed(&self.pattern));
+        let files = if self.n_files == 1 { "file" } else { "files" };
+        format!("`{typed}` ({} {files})", self.n_files)
+    }
+}
+
+/// The including patterns that match none of the files.
+pub(crate) fn idle_patterns(scope: &[Vec<u8>], files: &[RepoPath]) -> Result<Vec<Vec<u8>>, Fault> {
+    let mut idle = Vec::new();
+    for pattern in scope.iter().filter(|pattern| !pattern.starts_with(b"!")) {
+        if count(pattern, files)? == 0 {
+            idle.push(pattern.clone());
+        }
+    }
+    Ok(idle)
+}
+
+/// Refuses a scope that is empty, or covers no file of a tree that has files, unless the caller says that this is meant.
+pub(crate) fn require(
+    directory: &WorkingDirectory,
+    selection: &Selection,
+    preview: &Preview,
+    snapshot: &Snapshot,
+) -> Result<(), Fault> {
+    let scope = preview.plan.scope.as_slice();
+    if selection.no_changes {
+        if scope.is_empty() {
+            return Ok(());
+        }
+        let detail = format!("`--no-changes` and a scope ({}) exclude each other", listed(scope));
+        return Err(Fault::refused(Reason::UsageInvalid, detail));
+    }
+    if scope.is_empty() {
+        let detail = "no scope was given, so every change would be a violation; say what may change with \
+                      `--scope 'src/**'`, or that nothing may with `--no-changes`";
+        return Err(Fault::refused(Reason::ScopeEmptyScope, detail));
+    }
+    let covers_something = preview.coverage.covered > 0 || preview.covers_outputs;
+    if selection.creates || covers_something || preview.coverage.files == 0 {
+        return Ok(());
+    }
+    let (files, directories) = names(snapshot);
+    // The path of a submodule stands for the commit that it is at: a scope of that path alone covers it.
+    let is_repository = |path: &RepoPath| path.file_name() == b".git";
+    let mut repositories = files.iter().chain(&directories).filter(|path| is_repository(path));
+    if repositories.any(|path| path.parent().is_some_and(|path| preview.scope.lets_in(&path))) {
+        return Ok(());
+    }
+    let from_root = if directory.is_root() {
+        String::new()
+    } else {
+        format!(" from the root of the tree (you are in {directory})")
+    };
+    let near = near_matches(directory, scope, &files, &directories)?;
+    let proposals: Vec<String> = near.iter().map(|near| near.proposal(directory)).collect();
+    let braces = scope.iter().filter_map(|pattern| std::str::from_utf8(pattern).ok());
+    let hint = if !proposals.is_empty() {
+        format!("; did you mean {}?", proposals.join(" or "))
+    } else if let Some(hint) = braces.into_iter().find_map(probity_policy::brace_hint) {
+        format!("; {hint}")
+    } else {
+        String::new()
+    };
+    let detail = format!(
+        "the scope covers none of the {} files: it means {}{from_root}{hint}",
+        preview.coverage.files,
+        listed(scope)
+    );
+    Err(Fault::refused(Reason::ScopeCoversNothing, detail))
+}
+
+fn listed(scope: &[Vec<u8>]) -> String {
+    let shown: Vec<String> = scope.iter().map(|pattern| format!("`{}`", bytes::escape(pattern))).collect();
+    shown.join(" ")
+}
+
+fn count(pattern: &[u8], files: &[RepoPath]) -> Result<usize, Fault> {
+    let scope = Scope::parse(&[pattern])?;
+    Ok(files.iter().filter(|path| scope.lets_in(path)).count())
+}
+
+/// What would cover something, the likeliest first: the same text read from the root, a directory taken for a file, a name
+/// that looks the same, the same text read from another directory, a directory whose name is nearly the same.
+fn near_matches(
+    directory: &WorkingDirectory,
+    scope: &[Vec<u8>],
+    files: &[RepoPath],
+    directories: &[RepoPath],
+) -> Result<Vec<NearMatch>, Fault> {
+    let mut near: Vec<NearMatch> = Vec::new();
+    let tree = TreeNames::new(files, directories);
+    for pattern in scope.iter().filter(|pattern| !pattern.starts_with(b"!")) {
+        let typed = directory.relative(pattern);
+        let mut candidates: Vec<Vec<u8>> = Vec::new();
+        candidates.extend(typed.map(<[u8]>::to_vec).filter(|typed| typed != pattern));
+        candidates.push([pattern.as_slice(), b"/**"].concat());
+        candidates.extend(tree.look_alike(pattern).map(<[u8]>::to_vec));
+        let mut elsewhere = matches_elsewhere(typed.unwrap_or(pattern), files)?;
+        candidates.append(&mut elsewhere);
+        candidates.extend(misspelled_file(pattern, files, directories));
+        candidates.extend(respelled(pattern, directories));
+        for pattern in candidates {
+            // A candidate need not be a pattern: then it is none.
+            let n_files = count(&pattern, files).unwrap_or(0);
+            if n_files > 0 && near.iter().all(|known| known.pattern != pattern) {
+                near.push(NearMatch { pattern, n_files });
+            }
+        }
+    }
+    near.truncate(MAX_PROPOSALS);
+    Ok(near)
+}
+
+/// The pattern below the directories where it matches something, those with the most files first.
+fn matches_elsewhere(pattern: &[u8], files: &[RepoPath]) -> Result<Vec<Vec<u8>>, Fault> {
+    let anywhere = Scope::parse(&[[&b"**/"[..], pattern].concat()])?;
+    let mut found: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
+    for file in files.iter().filter(|file| anywhere.lets_in(file)) {
+        for directory in file.lineage() {
+            let below = WorkingDirectory::new(directory);
+            let Ok(candidate) = below.pattern(pattern) else { continue };
+            if Scope::parse(&[&candidate]).is_ok_and(|scope| scope.lets_in(file)) {
+                *found.entry(candidate).or_default() += 1;
+                break;
+            }
+        }
+    }
+    let mut found: Vec<(Vec<u8>, usize)> = found.into_iter().collect();
+    found.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+    Ok(found.into_iter().take(MAX_PROPOSALS).map(|(pattern, _)| pattern).collect())
+}
+
+/// The file whose path is nearest to a plain one; not one of a build output, which nobody means.
+fn misspelled_file(pattern: &[u8], files: &[RepoPath], directories: &[RepoPath]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(pattern).ok()?;
+    if text.contains(['*', '?', '[']) {
+        return None;
+    }
+    let look = probity_policy::OutputLook::of(files.iter().chain(directories));
+    let sources = files.iter().filter(|path| !look.is_output(path));
+    let known = sources.filter_map(|path| std::str::from_utf8(path.as_bytes()).ok());
+    probity_policy::nearest_path(text, known).map(|path| path.as_bytes().to_vec())
+}
+
+/// The pattern with its plain leading directory replaced by the directory of the tree whose name is nearest.
+fn respelled(pattern: &[u8], directories: &[RepoPath]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(pattern).ok()?;
+    let wildcard = text.find(['*', '?', '[']).unwrap_or(text.len());
+    let (stem, rest) = text.split_at(text[..wildcard].rfind('/')?);
+    let known = directories.iter().filter_map(|path| std::str::from_utf8(path.as_bytes()).ok());
+    let nearest = probity_policy::nearest(stem, known)?;
+    Some(format!("{nearest}{rest}").into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILES: [&str; 5] = [
+        "src/main.rs",
+        "packages/app/src/a.js",
+        "packages/app/src/b.js",
+        "packages/lib/src/c.js",
+        "README.md",
+    ];
+    const DIRECTORIES: [&str; 6] =
+        ["src", "packages", "packages/app", "packages/app/src", "packages/lib", "packages/lib/src"];
+
+    fn parse(names: &[&str]) -> Vec<RepoPath> {
+        names.iter().map(|name| RepoPath::parse(name.as_bytes()).expect("a path")).collect()
+    }
+
+    fn near(directory: &str, pattern: &str) -> Vec<String> {
+        let directory = WorkingDirectory::new(directory.as_bytes());
+        let scope = [directory.pattern(pattern.as_bytes()).expect("a pattern")];
+        let near = near_matches(&directory, &scope, &parse(&FILES), &parse(&DIRECTORIES)).expect("patterns");
+        let text = |near: &NearMatch| format!("{} {}", String::from_utf8_lossy(&near.pattern), near.n_files);
+        near.iter().map(text).collect()
+    }
+
+    #[test]
+    fn the_same_text_may_have_meant_another_directory() {
+        assert_eq!(
+            near("packages", "src/**"),
+            ["src/** 1", "packages/app/src/** 2", "packages/lib/src/** 1"]
+        );
+        assert_eq!(near("", "a.js"), ["packages/app/src/a.js 1"]);
+        assert_eq!(near("packages/app", "README.md"), ["README.md 1"]);
+    }
+
+    #[test]
+    fn a_directory_means_what_lies_below_it() {
+        assert_eq!(near("packages/app", "src"), ["packages/app/src/** 2"]);
+    }
+
+    #[test]
+    fn a_misspelled_directory_is_found() {
+        assert_eq!(near("", "scr/**"), ["src/** 1"]);
+        assert_eq!(near("packages/app", "scr/*.js"), ["packages/app/src/*.js 2"]);
+    }
+
+    #[test]
+    fn patterns_that_match_nothing_are_named_beside_others_that_do() {
+        let scope: Vec<Vec<u8>> =
+            ["src/**", "!src/gen/**", "docs/**"].map(|it| it.as_bytes().to_vec()).into();
+        assert_eq!(idle_patterns(&scope, &parse(&FILES)).expect("patterns"), [b"docs/**".to_vec()]);
+    }
+}

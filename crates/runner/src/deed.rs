@@ -1,0 +1,90 @@
+//! Deeds of our own: what Probity itself does to a tree or to its evidence is evidence too. A deed is sealed before it
+//! begins, observed, and chained like every run, so that nothing happens from one bundle to the next without a word
+//! (law 3). One that is killed is closed at the next start (law 10).
+
+use crate::attest::{self, Did, Head, Record, WrittenBundle};
+use crate::judge::Verdict;
+use probity_evidence::{Globs, PackCap, Plan, Seal, SealContents, SecretKey};
+use probity_snapshot::Snapshot;
+use probity_storage::durable;
+use probity_workspace::run_claims::SEAL_FILE;
+use probity_workspace::{Fault, Workspace, clock, signing};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// A deed that is sealed and goes on.
+pub(crate) struct Deed {
+    seal: Seal,
+    key: Option<SecretKey>,
+    folder: PathBuf,
+    command: Vec<OsString>,
+}
+
+impl Deed {
+    /// Seals a deed that may touch `scope` in the tree as it is `now`, under the policy of `like`. From here on there is
+    /// evidence.
+    pub(crate) fn seal(
+        workspace: &Workspace,
+        like: &SealContents,
+        scope: Globs,
+        now: &Snapshot,
+        command: Vec<OsString>,
+    ) -> Result<Self, Fault> {
+        let seal = Seal::new(contents(like, scope, now));
+        let folder = workspace.state.open_run(&seal.contents().run_id, &workspace.root).folder;
+        durable::write(&folder.join(SEAL_FILE), &seal.to_bytes())?;
+        Ok(Self { seal, key: signing::signing_key(workspace)?, folder, command })
+    }
+
+    /// Leaves the evidence of what became of it.
+    pub(crate) fn conclude(
+        self,
+        workspace: &Workspace,
+        did: Did<'_>,
+        [before, after]: [&Snapshot; 2],
+        verdict: &Verdict,
+    ) -> Result<WrittenBundle, Fault> {
+        let exit_code = i32::from(!verdict.passed());
+        attest::attest(
+            workspace,
+            &Record {
+                seal: &self.seal,
+                key: self.key.as_ref(),
+                amendments: &[],
+                verdict,
+                before_root: Some(before.root()),
+                after_root: Some(after.root()),
+                start: Some(before),
+                gate_results: &[],
+                ref_movements: &[],
+                command: Some((&self.command, Some(exit_code))),
+                did: Some(did),
+                containment: &[],
+                folder: &self.folder,
+                head: Head::OnDisk,
+            },
+        )
+    }
+}
+
+/// What is sealed: the policy, the scope, and no gates.
+fn contents(like: &SealContents, scope: Globs, now: &Snapshot) -> SealContents {
+    let plan = Plan {
+        packs: Vec::new(),
+        gates: Vec::new(),
+        skipped_gates: Vec::new(),
+        scope,
+        pack_cap: PackCap { selected: 0, ..like.plan.pack_cap },
+        ..like.plan.clone()
+    };
+    SealContents {
+        run_id: clock::run_id(),
+        sealed_at: clock::now(),
+        root: now.root(),
+        plan,
+        grants: Globs::default(),
+        gate_settings: BTreeMap::new(),
+        ..like.clone()
+    }
+}

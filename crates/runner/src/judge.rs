@@ -1,0 +1,403 @@
+//! The verdict on a run: a pure function of what was observed, sealed and answered (law 7).
+//!
+//! Every change of the tree ends in exactly one of three places: *exempt* (a build output, or an output that a gate
+//! declared and only a gate wrote), *in scope*, or *untracked*. Whatever else is wrong becomes a [`RunFinding`]; a run
+//! passes exactly when no finding fails it.
+
+use probity_api::govern::run::{FileRename, FindingSeverity, RefMovement, RunFinding};
+use probity_core::Reason;
+use probity_evidence::{PlannedGate, RecognizedOutput, RefsRule};
+use probity_paths::{RepoPath, Scope};
+use probity_process::{Ended, Outcome};
+use probity_snapshot::{Change, ChangeKind, Side, Touch, Touched, TreeFinding};
+use probity_workspace::exempt::Exemptions;
+use probity_workspace::gates::GateResult;
+use probity_workspace::observe::ZoneChange;
+use probity_workspace::refs::describe_movement;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Everything that a verdict is made from.
+#[derive(Debug)]
+pub struct Case<'a> {
+    /// R, with its amendments.
+    pub scope: &'a Scope,
+    /// What is no part of D.
+    pub exemptions: &'a Exemptions,
+    /// Content that must not change, whatever the scope.
+    pub protected: &'a Scope,
+    /// Protected paths that this run may change.
+    pub grants: &'a Scope,
+    /// What a moved git reference means.
+    pub refs: RefsRule,
+    /// The gates of the seal.
+    pub gates: &'a [PlannedGate],
+    /// All changes of content from the start to the end.
+    pub changes: &'a [Change],
+    /// The entries that are the same, and were touched.
+    pub touched: &'a [Touched],
+    /// The paths that had changed when the command ended, before any gate ran.
+    pub changed_by_command: &'a BTreeSet<RepoPath>,
+    /// What the gates wrote, gate by gate.
+    pub gate_writes: &'a [GateWrites],
+    /// Amendments that were refused while the command ran.
+    pub refused_amendments: &'a [(Reason, String)],
+    /// What could not be judged safely at the start.
+    pub found_at_start: &'a [TreeFinding],
+    /// What cannot be judged safely at the end.
+    pub found_at_end: &'a [TreeFinding],
+    /// Protected paths outside of the content that changed: git's own files, and our state.
+    pub zone_changes: &'a [ZoneChange],
+    /// Git references that moved.
+    pub ref_movements: &'a [RefMovement],
+    /// How the command ended; `None` if it was withheld because the tree could not be seen.
+    pub command: Option<&'a Ended>,
+    /// What the gates answered.
+    pub gate_results: &'a [GateResult],
+    /// Paths whose content of before nobody keeps.
+    pub not_kept: &'a BTreeSet<RepoPath>,
+}
+
+/// What one gate wrote, and may write.
+#[derive(Debug, Clone)]
+pub struct GateWrites {
+    /// The outputs that it declared.
+    pub outputs: Scope,
+    /// The paths that changed while it ran.
+    pub changed: BTreeSet<RepoPath>,
+}
+
+/// What follows from a [`Case`].
+#[derive(Debug, Default)]
+pub struct Verdict {
+    /// D: the changes that are judged by the scope.
+    pub delta: Vec<Change>,
+    /// Changed paths that are no part of D.
+    pub exempt: Vec<RepoPath>,
+    /// U: the paths of D that the scope does not let in.
+    pub untracked: Vec<RepoPath>,
+    /// The directories that were recognized as build outputs by their content.
+    pub recognized: Vec<RecognizedOutput>,
+    /// The paths of D that were not changed before the gates ran.
+    pub by_gates: Vec<RepoPath>,
+    /// Everything there is to say: the scope first, then protected and unsafe paths, gates, the command.
+    pub findings: Vec<RunFinding>,
+    /// The codes that fail the run, each once, in the order of the findings.
+    pub reasons: Vec<Reason>,
+}
+
+impl Verdict {
+    /// Whether nothing fails the run.
+    pub fn passed(&self) -> bool {
+        self.reasons.is_empty()
+    }
+}
+
+/// Judges a run.
+pub fn judge(case: &Case<'_>) -> Verdict {
+    let mut verdict = Verdict { recognized: case.exemptions.recognized.clone(), ..Verdict::default() };
+    for change in case.changes {
+        if is_exempt(case, change) {
+            verdict.exempt.push(change.path.clone());
+        } else {
+            verdict.delta.push(change.clone());
+        }
+    }
+    let delta: Vec<RepoPath> = verdict.delta.iter().map(|change| change.path.clone()).collect();
+    verdict.untracked = probity_paths::reconcile(case.scope, &delta).untracked;
+    verdict.by_gates = delta.into_iter().filter(|path| !case.changed_by_command.contains(path)).collect();
+
+    let mut say = Sayings::default();
+    untracked(case, &verdict, &mut say);
+    protected(case, &mut say);
+    unsafe_entries(case, &verdict, &mut say);
+    gates(case, &verdict, &mut say);
+    command(case, &mut say);
+    for (reason, detail) in case.refused_amendments {
+        say.note(*reason, None, detail);
+    }
+    touched(case, &mut say);
+    verdict.findings = say.findings;
+    for finding in verdict.findings.iter().filter(|finding| finding.severity == FindingSeverity::Error) {
+        if !verdict.reasons.contains(&finding.reason) {
+            verdict.reasons.push(finding.reason);
+        }
+    }
+    verdict
+}
+
+/// The renames in D, sorted by where they went. Only a content that left exactly one path and came to exactly one is a
+/// rename: of several equal files nobody can tell which one went where.
+pub fn renames(delta: &[Change]) -> Vec<FileRename> {
+    type Paths<'a> = Vec<&'a RepoPath>;
+    let mut places: BTreeMap<_, (Paths<'_>, Paths<'_>)> = BTreeMap::new();
+    for change in delta {
+        let side = |side: Option<Side>| side.filter(|side| side.size > 0).and_then(|side| side.digest);
+        match change.change {
+            ChangeKind::Deleted => {
+                if let Some(digest) = side(change.before) {
+                    places.entry(digest).or_default().0.push(&change.path);
+                }
+            }
+            ChangeKind::Added => {
+                if let Some(digest) = side(change.after) {
+                    places.entry(digest).or_default().1.push(&change.path);
+                }
+            }
+            ChangeKind::Modified => {}
+        }
+    }
+    let mut renames: Vec<FileRename> = places
+        .into_values()
+        .filter_map(|(from, to)| match (&from[..], &to[..]) {
+            ([from], [to]) => Some(FileRename { from: (*from).clone(), to: (*to).clone() }),
+            _ => None,
+        })
+        .collect();
+    renames.sort_by(|one, other| one.to.cmp(&other.to));
+    renames
+}
+
+/// Whether a changed path is no part of D.
+fn is_exempt(case: &Case<'_>, change: &Change) -> bool {
+    let by_command = case.changed_by_command.contains(&change.path);
+    case.exemptions.exempts(change, by_command) || is_gate_output(case, &change.path)
+}
+
+/// Whether only gates wrote a path, and each that did had declared it.
+fn is_gate_output(case: &Case<'_>, path: &RepoPath) -> bool {
+    let mut writers = case.gate_writes.iter().filter(|gate| gate.changed.contains(path)).peekable();
+    !case.changed_by_command.contains(path)
+        && writers.peek().is_some()
+        && writers.all(|gate| gate.outputs.lets_in(path))
+}
+
+#[derive(Default)]
+struct Sayings {
+    findings: Vec<RunFinding>,
+}
+
+impl Sayings {
+    fn error(&mut self, reason: Reason, path: Option<&RepoPath>, detail: impl Into<String>) {
+        self.say(FindingSeverity::Error, reason, path, detail.into());
+    }
+
+    fn note(&mut self, reason: Reason, path: Option<&RepoPath>, detail: impl Into<String>) {
+        self.say(FindingSeverity::Note, reason, path, detail.into());
+    }
+
+    fn say(&mut self, severity: FindingSeverity, reason: Reason, path: Option<&RepoPath>, detail: String) {
+        self.findings.push(RunFinding { reason, path: path.cloned(), detail, severity });
+    }
+}
+
+fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
+    let changes: BTreeMap<&RepoPath, &Change> =
+        verdict.delta.iter().map(|change| (&change.path, change)).collect();
+    let mut packages: BTreeMap<RepoPath, usize> = BTreeMap::new();
+    for path in &verdict.untracked {
+        let change = changes.get(path);
+        let what = change.map_or("changed", |change| change.change.name());
+        let who = if case.changed_by_command.contains(path) { "" } else { " by a gate" };
+        let why = match case.scope.decision(path) {
+            Some(decision) => {
+                format!("excluded by `{}`", probity_core::bytes::escape(decision.pattern.as_bytes()))
+            }
+            None => "no pattern of the scope lets it in".into(),
+        };
+        let by_command = case.changed_by_command.contains(path);
+        let output = change.and_then(|change| case.exemptions.why_judged(change, by_command));
+        let output = output.map_or_else(String::new, |output| format!("; {output}"));
+        say.error(Reason::ReconUntrackedDelta, Some(path), format!("{what}{who}; {why}{output}"));
+        if case.not_kept.contains(path) {
+            say.note(Reason::RevertNoBeforeImage, Some(path), "it was too large to keep, or did not rest");
+        } else if change.is_some_and(|change| change.before.is_some()) && case.exemptions.spares(path) {
+            *packages
+                .entry(probity_policy::output_root(path).unwrap_or_else(|| path.clone()))
+                .or_default() += 1;
+        }
+    }
+    // One note for each directory of packages: an update changes thousands of files in it.
+    for (root, n_changed) in packages {
+        let files = probity_core::words::count(n_changed, "changed file");
+        let detail = format!("of installed packages no copy is kept ({files}): install them again");
+        say.note(Reason::RevertNoBeforeImage, Some(&root), detail);
+    }
+}
+
+fn protected(case: &Case<'_>, say: &mut Sayings) {
+    for change in case.changes {
+        if case.protected.lets_in(&change.path) {
+            protected_change(case, say, &change.path, change.change.name());
+        }
+    }
+    for change in case.zone_changes {
+        protected_change(case, say, &change.path, &change.detail);
+    }
+    if case.refs == RefsRule::Protect {
+        let is_output = |path: &RepoPath| case.exemptions.covers(path);
+        for movement in case.ref_movements.iter().filter(|it| !it.repository.as_ref().is_some_and(is_output))
+        {
+            let detail = format!("a git reference changed: {}", describe_movement(movement));
+            say.error(Reason::ProtectedChanged, movement.repository.as_ref(), detail);
+        }
+    }
+}
+
+/// What was granted is not hidden: it is told, and fails nothing.
+fn protected_change(case: &Case<'_>, say: &mut Sayings, path: &RepoPath, detail: &str) {
+    if case.grants.lets_in(path) {
+        say.note(Reason::ProtectedChanged, Some(path), format!("{detail}, as granted"));
+    } else {
+        say.error(Reason::ProtectedChanged, Some(path), detail);
+    }
+}
+
+/// What is new or changed since the start fails the run; what was there before and stayed is reported.
+fn unsafe_entries(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
+    let known: BTreeSet<_> = case.found_at_start.iter().map(|found| (&found.path, found.reason)).collect();
+    let changed: BTreeSet<&RepoPath> = verdict.delta.iter().map(|change| &change.path).collect();
+    let mut exempt: BTreeMap<Reason, Vec<&RepoPath>> = BTreeMap::new();
+    for found in case.found_at_end {
+        let is_old = known.contains(&(&found.path, found.reason)) && !changed.contains(&found.path);
+        let is_spared = if is_blind(found.reason) {
+            case.exemptions.spares(&found.path)
+        } else {
+            case.exemptions.covers(&found.path)
+        };
+        if is_spared && !changed.contains(&found.path) {
+            exempt.entry(found.reason).or_default().push(&found.path);
+        } else if is_old && !is_blind(found.reason) {
+            say.note(found.reason, Some(&found.path), found.detail.clone());
+        } else {
+            say.error(found.reason, Some(&found.path), found.detail.clone());
+        }
+    }
+    // A virtual environment holds links to its interpreter, and nobody wants to read of each.
+    for (reason, paths) in exempt {
+        if let [only] = paths.as_slice() {
+            say.note(reason, Some(only), "in a build output");
+        } else {
+            let (meaning, count, first) = (reason.meaning(), paths.len(), paths[0]);
+            let detail = format!("{meaning}: {count} paths in build outputs, the first is {first}");
+            say.note(reason, None, detail);
+        }
+    }
+}
+
+/// Whether a finding means that something could not be seen: then nothing is known of it, old or new.
+pub fn is_blind(reason: Reason) -> bool {
+    matches!(reason, Reason::TreeUnavailable | Reason::TreeUnstable)
+}
+
+fn gates(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
+    for result in case.gate_results {
+        let is_required = case.gates.iter().any(|gate| gate.id == result.gate_id && gate.required);
+        let severity = if is_required { FindingSeverity::Error } else { FindingSeverity::Note };
+        for (reason, detail) in &result.troubles {
+            say.say(severity, *reason, None, format!("gate `{}`: {detail}", result.gate_id));
+        }
+    }
+    let answered: BTreeSet<&str> = case.gate_results.iter().map(|result| result.gate_id.as_str()).collect();
+    for gate in case.gates.iter().filter(|gate| gate.required && !answered.contains(gate.id.as_str())) {
+        say.error(Reason::GateMissing, None, format!("gate `{}` has no result", gate.id));
+    }
+    for gate in case.gates {
+        gate_inputs(case, verdict, gate, say);
+        gate_imports(case, verdict, gate, say);
+    }
+}
+
+/// What a gate executes or is given by name may change within the scope: it is told.
+fn gate_inputs(case: &Case<'_>, verdict: &Verdict, gate: &PlannedGate, say: &mut Sayings) {
+    let inputs = case.exemptions.gate_inputs.get(&gate.id);
+    for change in &verdict.delta {
+        let is_input = inputs.is_some_and(|inputs| inputs.contains(&change.path));
+        // What the command added was not there when the inputs were looked up.
+        if is_input || gate.run.iter().any(|word| names(word, &change.path)) {
+            let detail = format!("gate `{}` executes it, or its command names it", gate.id);
+            say.note(Reason::GateInputChanged, Some(&change.path), detail);
+        }
+    }
+}
+
+/// Whether a word of a command line names a path of the tree.
+fn names(word: &str, path: &RepoPath) -> bool {
+    word.strip_prefix("./").unwrap_or(word).as_bytes() == path.as_bytes()
+}
+
+/// New packages are exempt, but a gate may import them: told once for each directory.
+fn gate_imports(case: &Case<'_>, verdict: &Verdict, gate: &PlannedGate, say: &mut Sayings) {
+    let mut counts: BTreeMap<RepoPath, usize> = BTreeMap::new();
+    let by_command = verdict.exempt.iter().filter(|path| case.changed_by_command.contains(path));
+    for path in by_command {
+        let root = case.exemptions.import_root(&gate.id, path);
+        if let Some(root) = root.filter(|root| !probity_policy::is_never_imported(root, path)) {
+            *counts.entry(root).or_default() += 1;
+        }
+    }
+    for (root, count) in counts {
+        let paths = if count == 1 { "path" } else { "paths" };
+        let detail =
+            format!("gate `{}` may import from it, and the command added {count} {paths} there", gate.id);
+        say.note(Reason::GateInputChanged, Some(&root), detail);
+    }
+}
+
+/// At most this many touched entries are named one by one; the others are counted. `git checkout` and back touches a whole tree.
+const MAX_TOUCHED: usize = 100;
+
+/// What was touched fails nothing: the tree is what it was, as far as D goes. But it is told (law 3).
+fn touched(case: &Case<'_>, say: &mut Sayings) {
+    let seen: Vec<&Touched> =
+        case.touched.iter().filter(|touched| !case.exemptions.covers(&touched.path)).collect();
+    for Touched { path, touch } in seen.iter().take(MAX_TOUCHED) {
+        let detail = match touch {
+            Touch::Attributes => "its owner, attributes or names changed, or it was moved away and back",
+            Touch::Written => "it was written and holds the same again, or its times were set",
+            Touch::Replaced => "it was replaced by an equal",
+        };
+        say.note(Reason::TreeTouched, Some(path), detail);
+    }
+    if let Some(more) = seen.len().checked_sub(MAX_TOUCHED).filter(|more| *more > 0) {
+        say.note(Reason::TreeTouched, None, format!("{more} more entries were touched"));
+    }
+}
+
+/// What Ctrl-C sends, and the exit code of a program that heeded it.
+const SIGINT: i32 = 2;
+const EXIT_AFTER_CTRL_C: i32 = 130;
+
+fn command(case: &Case<'_>, say: &mut Sayings) {
+    let Some(command) = case.command else {
+        // Law 6: what did not run did not pass, even if the tree can be seen again by now.
+        return say.error(Reason::RunCommandNotStarted, None, "withheld: the tree could not be seen before");
+    };
+    match &command.outcome {
+        Outcome::Exited(0) => {}
+        Outcome::Exited(EXIT_AFTER_CTRL_C) | Outcome::Signalled(SIGINT) => {
+            say.error(Reason::RunCancelled, None, "the command was ended by Ctrl-C");
+        }
+        Outcome::Exited(code) => say.error(Reason::RunCommandFailed, None, format!("exit code {code}")),
+        Outcome::Signalled(signal) => {
+            say.error(Reason::RunCommandFailed, None, format!("ended by signal {signal}"));
+        }
+        Outcome::TimedOut | Outcome::TooMuchOutput => {
+            say.error(Reason::RunCommandFailed, None, "ended by its limits");
+        }
+        Outcome::Cancelled(signal) => say.error(Reason::RunCancelled, None, format!("signal {signal}")),
+        Outcome::NotStarted(why) => say.error(Reason::RunCommandNotStarted, None, why.to_string()),
+    }
+    if command.n_survivors > 0 || !command.all_gone {
+        let listed: Vec<String> = command
+            .survivors
+            .iter()
+            .map(|survivor| format!("{} ({})", survivor.command, survivor.pid))
+            .collect();
+        let detail = format!("{} left behind: {}", command.n_survivors, listed.join(", "));
+        let severity = if command.all_gone { FindingSeverity::Note } else { FindingSeverity::Error };
+        say.say(severity, Reason::RunSurvivors, None, detail);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,34 @@
+//! Govern a command: from the declaration of its scope to the evidence of what it did.
+//!
+//! Owns: sealing, running, judging and attesting a run; reading, amending, undoing and pruning evidence.
+//! May use: api, changes, core, evidence, knowledge, paths, policy, process, quality, snapshot, storage, workspace.
+//! Must not know: the command line, the protocol of agents, how an answer is shown.
+//!
+//! * [`run`]: a command under a sealed scope, from declaration to evidence.
+//! * [`planning`]: what would be sealed. [`init`]: a policy to begin with.
+//! * [`amend`], [`revert`]: the ways on after a violation. [`explain`]: why a path is in or out.
+//! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence. [`prune`]: removing what is old.
+//! * [`deed`]: evidence of what Probity itself does.
+//! * [`judge`]: the verdict, a pure function of what was observed.
+
+pub mod amend;
+pub mod attest;
+mod before;
+pub mod bundles;
+pub mod chain;
+mod channel;
+mod coverage;
+pub mod deed;
+pub mod explain;
+pub mod export;
+pub mod init;
+pub mod judge;
+pub mod keys;
+pub mod planning;
+pub mod prune;
+pub mod recover;
+pub mod revert;
+pub mod run;
+mod state_guard;
+
+pub use recover::ClosedRun;

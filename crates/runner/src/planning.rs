@@ -1,0 +1,196 @@
+//! From what the caller asks to what will be sealed: the plan, what is doubtful about it, and how much it covers.
+
+use crate::{bundles, coverage};
+use probity_api::govern::plan::{PlanAnswer, PlanWarning, ScopeCoverage, ScopeSuggestion};
+use probity_core::{Reason, bytes};
+use probity_evidence::Globs;
+use probity_paths::RepoPath;
+use probity_policy::{Policy, Proposal};
+use probity_snapshot::Snapshot;
+use probity_workspace::exempt::Exemptions;
+use probity_workspace::observe::Observer;
+use probity_workspace::selection::{Preview, Selection, names, plan_of};
+use probity_workspace::{Fault, Workspace, exempt, git};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// A scope that covers more than this part of the files, in percent, is pointed out as broad.
+const BROAD_PERCENT: usize = 50;
+/// In a tree with fewer files than this, covering half of them is nothing special.
+const BROAD_FROM_FILES: usize = 10;
+
+/// What would be sealed, and what the tree suggests to exempt.
+#[derive(Debug)]
+pub struct ProposedPlan {
+    /// What would be sealed.
+    pub preview: Preview,
+    /// The build outputs of the policy.
+    pub build_outputs: Globs,
+    /// Build outputs that the policy does not name but the tree suggests.
+    pub proposals: Vec<Proposal>,
+}
+
+impl ProposedPlan {
+    /// The answer for every surface.
+    pub fn answer(&self, workspace: &Workspace) -> PlanAnswer {
+        let preview = &self.preview;
+        PlanAnswer {
+            root: workspace.root.clone().into(),
+            plan: preview.plan.clone(),
+            plan_hash: preview.plan.hash(),
+            coverage: preview.coverage,
+            warnings: preview.warnings.clone(),
+            build_outputs: self.build_outputs.clone(),
+            proposed_build_outputs: self.proposals.iter().map(|proposal| proposal.pattern.clone()).collect(),
+        }
+    }
+}
+
+/// Computes what would be sealed for `selection` on the tree of `snapshot`.
+pub(crate) fn preview(
+    policy: &Policy,
+    selection: &Selection,
+    snapshot: &Snapshot,
+    exemptions: &Exemptions,
+) -> Result<Preview, Fault> {
+    let plan = plan_of(policy, selection)?;
+    let (files, dirs) = names(snapshot);
+    let declaration = probity_paths::declare_plan(
+        plan.scope.as_slice(),
+        &probity_paths::TreeNames::new(files.iter(), dirs.iter()),
+    );
+    if let Some(error) = declaration.errors.first() {
+        let place = error.index.and_then(|index| plan.scope.as_slice().get(index));
+        let pattern = place.map_or_else(String::new, |pattern| format!("`{}`: ", bytes::escape(pattern)));
+        return Err(Fault::refused(error.code, format!("{pattern}{}", error.code.meaning())));
+    }
+    let scope = plan.scope.to_scope()?;
+    // A build output is not judged, so it says nothing about how much a scope lets change.
+    let (exempt, judged): (Vec<&RepoPath>, Vec<&RepoPath>) =
+        files.iter().partition(|path| exemptions.exempts_path(path));
+    let n_covered = |paths: &[&RepoPath]| paths.iter().filter(|path| scope.lets_in(path)).count();
+    let coverage = ScopeCoverage { covered: n_covered(&judged), files: judged.len() };
+    let covers_outputs = n_covered(&exempt) > 0;
+    let mut warnings: Vec<PlanWarning> = declaration
+        .warnings
+        .iter()
+        .map(|warning| PlanWarning {
+            code: warning.code,
+            pattern: warning
+                .index
+                .and_then(|index| plan.scope.as_slice().get(index))
+                .map(|pattern| bytes::escape(pattern)),
+        })
+        .collect();
+    if selection.no_changes {
+        warnings.retain(|warning| warning.code != Reason::ScopeEmptyScope);
+    }
+    if is_broad(coverage) && !warnings.iter().any(|warning| warning.code == Reason::ScopeCatchAll) {
+        warnings.push(PlanWarning { code: Reason::ScopeBroad, pattern: None });
+    }
+    // That the scope as a whole covers nothing is no warning but a refusal, where a command is to run.
+    if coverage.covered > 0 && !selection.creates {
+        let idle = coverage::idle_patterns(&selection.scope, &files)?;
+        warnings.extend(idle.iter().map(|pattern| PlanWarning {
+            code: Reason::ScopeCoversNothing,
+            pattern: Some(bytes::escape(pattern)),
+        }));
+    }
+    Ok(Preview { plan, scope, warnings, coverage, covers_outputs })
+}
+
+fn is_broad(coverage: ScopeCoverage) -> bool {
+    coverage.files >= BROAD_FROM_FILES && coverage.covered * 100 > coverage.files * BROAD_PERCENT
+}
+
+/// What would be sealed for `selection` on the tree as it is now.
+pub fn of_tree(workspace: &Workspace, selection: &Selection) -> Result<ProposedPlan, Fault> {
+    let _phase = workspace.progress.begin("planning");
+    let policy = workspace.policy()?;
+    let snapshot = Observer::new(workspace).content(None)?;
+    let committed = git::head_tree(workspace).ok();
+    let (exemptions, _) = Exemptions::at_start(workspace, &policy, committed.as_ref(), &snapshot)?;
+    let preview = preview(&policy, selection, &snapshot, &exemptions)?;
+    coverage::require(&workspace.working_directory, selection, &preview, &snapshot)?;
+    let build_outputs = policy.workspace.build_outputs;
+    let is_known = |proposal: &Proposal| build_outputs.as_slice().contains(&proposal.pattern.clone().into());
+    let mut proposals = probity_policy::propose_build_outputs(&kept_files(workspace, &snapshot), &|file| {
+        read_text(workspace, file)
+    });
+    proposals.retain(|proposal| !is_known(proposal));
+    Ok(ProposedPlan { preview, build_outputs, proposals })
+}
+
+/// The files that someone keeps: what git has committed, or every file that does not look like a build output where
+/// nothing is committed. What a build wrote
+/// must not count as kept, or no build output would ever be proposed.
+pub(crate) fn kept_files(workspace: &Workspace, snapshot: &Snapshot) -> Vec<RepoPath> {
+    let committed: Vec<RepoPath> = git::head_tree(workspace).unwrap_or_default().into_keys().collect();
+    if !committed.is_empty() {
+        return committed;
+    }
+    let mut files = names(snapshot).0;
+    files.retain(|file| probity_policy::output_root(file).is_none());
+    files
+}
+
+/// The text of a small file of the tree, if it is one.
+pub(crate) fn read_text(workspace: &Workspace, file: &RepoPath) -> Option<String> {
+    /// Larger files are no manifests.
+    const MAX_TEXT_BYTES: u64 = 1024 * 1024;
+    let path = workspace.root.join(OsStr::from_bytes(file.as_bytes()));
+    let is_small_file =
+        std::fs::symlink_metadata(&path).is_ok_and(|facts| facts.is_file() && facts.len() <= MAX_TEXT_BYTES);
+    is_small_file.then(|| std::fs::read_to_string(&path).ok())?
+}
+
+/// A scope that was suggested.
+#[derive(Debug)]
+pub struct SuggestedScope {
+    /// Its patterns.
+    pub patterns: Vec<Vec<u8>>,
+    /// How many changed paths were left out because they look like build outputs.
+    pub n_outputs_left_out: usize,
+}
+
+impl SuggestedScope {
+    /// The answer for every surface.
+    pub fn answer(&self, workspace: &Workspace) -> ScopeSuggestion {
+        ScopeSuggestion {
+            root: workspace.root.clone().into(),
+            scope: self.patterns.iter().map(|pattern| bytes::escape(pattern)).collect(),
+            outputs_left_out: self.n_outputs_left_out,
+        }
+    }
+}
+
+/// A minimal scope for `paths`, or for what the run `from` changed, build outputs left out.
+pub fn suggest(
+    workspace: &Workspace,
+    paths: &[Vec<u8>],
+    from: Option<&str>,
+) -> Result<SuggestedScope, Fault> {
+    let mut n_outputs_left_out = 0;
+    let wanted: Vec<RepoPath> = match from {
+        Some(run) => {
+            let run_id = bundles::find(workspace, run)?;
+            let manifest = bundles::manifest(workspace, &run_id)?.manifest;
+            let delta = manifest.delta_paths().ok_or_else(|| {
+                Fault::refused(
+                    Reason::ReconSnapshotMissing,
+                    format!("run {run_id} does not know what it changed"),
+                )
+            })?;
+            let sources;
+            (sources, n_outputs_left_out) = exempt::sources_among(&delta);
+            sources
+        }
+        None => paths
+            .iter()
+            .map(|path| RepoPath::parse(path))
+            .collect::<Result<_, _>>()
+            .map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?,
+    };
+    let (files, _) = names(&Observer::new(workspace).content(None)?);
+    Ok(SuggestedScope { patterns: probity_paths::suggest(&wanted, &files), n_outputs_left_out })
+}

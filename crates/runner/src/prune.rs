@@ -1,0 +1,137 @@
+//! `probity evidence gc`: old bundles and before-images that nothing needs any more.
+//!
+//! The chain stays whole. Bundles go from its old end only, and first a bundle of its own is chained that lists their run
+//! hashes: where the chain leads to a bundle that is listed so, it was removed and did not vanish. A chain that is broken
+//! is left alone, so that no gap can be tidied away; and a kill leaves at most bundles that are listed and still there,
+//! which the next time goes on with. Before-images are removed when no bundle that is left needs them to undo its run.
+//! No run goes on meanwhile, in any worktree.
+
+use crate::attest::Did;
+use crate::attest::WrittenBundle;
+use crate::chain::{self, ChainReport};
+use crate::deed::Deed;
+use crate::judge::Verdict;
+use crate::planning;
+use crate::{bundles, recover, revert, run};
+use probity_api::govern::delta::PrunedRun;
+use probity_api::govern::evidence::EvidenceRemoval;
+use probity_core::{Digest, Reason};
+use probity_evidence::Globs;
+use probity_storage::{Lock, LockError};
+use probity_workspace::exempt::Exemptions;
+use probity_workspace::observe::Observer;
+use probity_workspace::selection::Selection;
+use probity_workspace::{Fault, Workspace, clock};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::time::Duration;
+
+/// Which bundles stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BundleRetention {
+    /// The newest of the chain.
+    Newest(usize),
+    /// Those that are younger than this.
+    YoungerThan(Duration),
+}
+
+/// Removes what is not kept.
+pub fn prune(workspace: &Workspace, keep: BundleRetention, dry_run: bool) -> Result<EvidenceRemoval, Fault> {
+    let _tree = run::take_tree(workspace, "evidence gc")?;
+    recover::close_interrupted(workspace)?;
+    let _images = Lock::try_take(&workspace.state.before_lock(), "evidence gc").map_err(held)?;
+    let chain = chain::check(workspace, &bundles::own_trust(workspace)?)?;
+    if let Some(problem) = chain.problems().next() {
+        let detail = format!("{problem}; nothing was removed");
+        return Err(Fault::refused(Reason::EvidenceChainBroken, detail));
+    }
+    let doomed = doomed(&chain, keep);
+    let kept = chain.links.len() - doomed.len();
+    let going: Vec<&PrunedRun> = chain.leftovers.iter().chain(&doomed).collect();
+    let mut bytes: u64 = going.iter().map(|run| size(workspace, &run.run_id)).sum();
+    let attested = if dry_run || doomed.is_empty() { None } else { Some(attest(workspace, &doomed)?) };
+    if !dry_run {
+        going.iter().try_for_each(|run| remove_bundle(workspace, &run.run_id))?;
+    }
+    let gone: BTreeSet<&str> = going.iter().map(|run| run.run_id.as_str()).collect();
+    let needed = needed_images(workspace, &gone)?;
+    let images = workspace.state.before_images();
+    let mut n_images = 0;
+    for (digest, size) in images.list()?.into_iter().filter(|(digest, _)| !needed.contains(digest)) {
+        n_images += 1;
+        bytes += size;
+        if !dry_run {
+            images.remove(&digest)?;
+        }
+    }
+    Ok(EvidenceRemoval {
+        dry_run,
+        bundles: going.into_iter().cloned().collect(),
+        kept,
+        before_images: n_images,
+        bytes,
+        evidence_dir: attested.map(|attested| attested.dir.into()),
+    })
+}
+
+fn held(error: LockError) -> Fault {
+    match error {
+        LockError::Held { .. } => Fault::Held { holder: "a run goes on in this repository".into() },
+        LockError::Store(error) => error.into(),
+    }
+}
+
+/// The old end of the chain, oldest first. What is younger than something that stays, stays.
+fn doomed(chain: &ChainReport, keep: BundleRetention) -> Vec<PrunedRun> {
+    let stays = match keep {
+        BundleRetention::Newest(n) => n,
+        BundleRetention::YoungerThan(age) => {
+            let limit = clock::ago(age);
+            chain.links.iter().rposition(|link| link.created_at >= limit).map_or(0, |last| last + 1)
+        }
+    };
+    let old = chain.links.iter().skip(stays).rev();
+    old.map(|link| PrunedRun { run_id: link.run_id.clone(), run_hash: link.run_hash }).collect()
+}
+
+/// Puts on the chain what is about to go.
+fn attest(workspace: &Workspace, doomed: &[PrunedRun]) -> Result<WrittenBundle, Fault> {
+    let now = Observer::new(workspace).content(None)?;
+    // A policy that cannot be read is no reason to keep old evidence.
+    let policy = workspace.policy().unwrap_or_default();
+    let profile = policy.profiles.first().map(|profile| profile.id.clone());
+    let selection = Selection { profile, ..Selection::default() };
+    let plan = planning::preview(&policy, &selection, &now, &Exemptions::default())?.plan;
+    let like = policy.seal_contents(plan, "", "", now.root());
+    let command: Vec<OsString> = ["probity", "evidence", "gc"].map(OsString::from).into();
+    let deed = Deed::seal(workspace, &like, Globs::default(), &now, command)?;
+    deed.conclude(workspace, Did::Prune(doomed), [&now, &now], &Verdict::default())
+}
+
+/// Takes a bundle out of sight at once, then away: whoever looks meanwhile sees all of it or nothing.
+fn remove_bundle(workspace: &Workspace, run_id: &str) -> Result<(), Fault> {
+    let (parent, hidden) = (workspace.state.evidence(), format!(".partial-gc-{run_id}"));
+    let (from, to) = (parent.join(run_id), parent.join(hidden));
+    let cannot = |path: &std::path::Path| Fault::system(format!("cannot remove {}", path.display()));
+    fs::rename(&from, &to).map_err(cannot(&from))?;
+    fs::remove_dir_all(&to).map_err(cannot(&to))
+}
+
+fn size(workspace: &Workspace, run_id: &str) -> u64 {
+    let files = bundles::read(&workspace.state.evidence().join(run_id)).unwrap_or_default();
+    files.values().map(|bytes| bytes.len() as u64).sum()
+}
+
+/// The contents that the bundles which stay need to undo their runs.
+fn needed_images(workspace: &Workspace, gone: &BTreeSet<&str>) -> Result<BTreeSet<Digest>, Fault> {
+    let mut needed = BTreeSet::new();
+    let phase = workspace.progress.begin("reading bundles");
+    for run_id in workspace.state.bundles()?.iter().filter(|id| !gone.contains(id.as_str())) {
+        // Fail closed: a bundle that cannot be read might need any of them.
+        let files = bundles::read(&workspace.state.evidence().join(run_id))?;
+        needed.extend(revert::needed(&files, run_id)?);
+        phase.advance();
+    }
+    Ok(needed)
+}

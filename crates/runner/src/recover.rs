@@ -1,0 +1,201 @@
+//! Runs whose supervisor died: found at the next start, closed as failed, with what is known (laws 10 and 11).
+//!
+//! A run has a folder under `open/` from before its command starts until its bundle is on disk and on the chain, and it
+//! holds the lock of its tree for longer than that. A folder whose tree nobody holds belongs to a run that was killed.
+//! Whoever closes a run of another tree shares that tree's lock meanwhile: no run starts there, and one that is about to
+//! start can tell a closer, which it waits for, from a run, which it does not. Closers exclude each other by a lock of
+//! their own, so that each run is closed once.
+
+use crate::attest::{self, Head, Record, WrittenBundle};
+use crate::judge::Verdict;
+use probity_api::govern::run::{FindingSeverity, RunFinding};
+use probity_core::Reason;
+use probity_evidence::{Seal, SecretKey};
+use probity_process::Orphan;
+use probity_storage::{Lock, durable};
+use probity_workspace::OpenRun;
+use probity_workspace::amendment_journal::AmendmentJournal;
+use probity_workspace::workspace::Workspace;
+use probity_workspace::{Fault, gates, signing};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a run that is about to start waits for whoever closes an interrupted run on its tree: some writes to disk.
+pub(crate) const CLOSER_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// A run that was closed for its dead supervisor.
+#[derive(Debug)]
+pub struct ClosedRun {
+    /// The run.
+    pub run_id: String,
+    /// Its evidence.
+    pub dir: PathBuf,
+    /// Processes of it that still run. What they write now is taken for the work of the next run.
+    pub orphans: Vec<Orphan>,
+}
+
+/// Closes every run of this repository that was killed. The caller holds the lock of this workspace's tree.
+pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>, Fault> {
+    let mut closed = Vec::new();
+    let own_lock = workspace.state.tree_lock(&workspace.root);
+    let (own, others): (Vec<_>, Vec<_>) =
+        workspace.state.open_runs()?.into_iter().partition(|run| run.lock == own_lock);
+    for run in own {
+        closed.extend(close_run(workspace, run)?);
+    }
+    if others.is_empty() {
+        return Ok(closed);
+    }
+    // Another closer has seen the same runs.
+    let Some(_closing) = Lock::poll(&workspace.state.closing_lock())? else { return Ok(closed) };
+    for run in others {
+        if let Some(_held) = hold_interrupted(&run) {
+            closed.extend(close_run(workspace, run)?);
+        }
+    }
+    Ok(closed)
+}
+
+/// Shares the lock of the tree of `run`, or `None` if the run was not interrupted: it goes on, or it has ended by itself
+/// since it was listed. A lock that cannot be used is told to the next run on its own tree, not to this one.
+fn hold_interrupted(run: &OpenRun) -> Option<Lock> {
+    let held = Lock::try_share(&run.lock).ok().flatten();
+    // Asked again under the lock, because the list was made without it.
+    held.filter(|_| run.folder.exists())
+}
+
+/// Closes a run that was killed. The caller holds the lock of its tree.
+fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, Fault> {
+    // Whoever killed the supervisor could also have forged what the next run would take for known.
+    durable::remove(&run.cache)?;
+    let key = signing::signing_key(workspace)?;
+    let closed = if attest::finished(workspace, &run.run_id, key.as_ref()).is_some() {
+        // Killed after the bundle was written: only the chain may still miss it.
+        attest::repair_chain(workspace, key.as_ref())?;
+        None
+    } else {
+        close(workspace, &run.folder, key.as_ref())?.map(|dir| ClosedRun {
+            orphans: probity_process::processes_with_variable(probity_process::RUN_VARIABLE, &run.run_id),
+            run_id: run.run_id,
+            dir,
+        })
+    };
+    attest::remove_folder(&run.folder)?;
+    remove_partial_bundles(workspace);
+    Ok(closed)
+}
+
+/// Writes the bundle of a killed run; `None` if it was killed before it was sealed, and so before anything ran.
+fn close(workspace: &Workspace, folder: &Path, key: Option<&SecretKey>) -> Result<Option<PathBuf>, Fault> {
+    let Some(bytes) = durable::read(&folder.join("seal.json"))? else {
+        return Ok(None);
+    };
+    let Ok(seal) = Seal::parse(&bytes) else {
+        return set_aside(folder).map(|()| None);
+    };
+    let detail = "its supervisor ended without a word; what it changed is not known";
+    let attested = unjudged(workspace, &seal, key, folder, detail, Head::OnDisk)?;
+    Ok(Some(attested.dir))
+}
+
+/// Leaves evidence of a run that was sealed and cannot be judged: it failed, and why (law 11).
+pub(crate) fn unjudged(
+    workspace: &Workspace,
+    seal: &Seal,
+    key: Option<&SecretKey>,
+    folder: &Path,
+    detail: &str,
+    head: Head,
+) -> Result<WrittenBundle, Fault> {
+    let finding = |severity, reason, detail| RunFinding { reason, path: None, detail, severity };
+    let asked = AmendmentJournal::read(folder);
+    let mut findings = vec![finding(FindingSeverity::Error, Reason::RunInterrupted, detail.into())];
+    let refused = asked.refusals().into_iter();
+    findings.extend(refused.map(|(reason, detail)| finding(FindingSeverity::Note, reason, detail)));
+    let verdict = Verdict { findings, reasons: vec![Reason::RunInterrupted], ..Verdict::default() };
+    attest::attest(
+        workspace,
+        &Record {
+            seal,
+            key,
+            amendments: &asked.granted,
+            verdict: &verdict,
+            before_root: Some(seal.contents().root),
+            after_root: None,
+            start: None,
+            gate_results: &gates::skip_all(seal, "the run was interrupted"),
+            ref_movements: &[],
+            command: None,
+            did: None,
+            containment: &[],
+            folder,
+            head,
+        },
+    )
+}
+
+/// Takes away what killed writers left. They are in nobody's way, so failing to is no reason to stop.
+fn remove_partial_bundles(workspace: &Workspace) {
+    let _ = probity_evidence::bundle::clean_leftovers(&workspace.state.evidence());
+}
+
+/// Keeps what cannot be read, for a person to look at, where it is in nobody's way.
+fn set_aside(folder: &Path) -> Result<(), Fault> {
+    let aside =
+        folder.with_file_name(format!(".damaged-{}", folder.file_name().unwrap_or_default().display()));
+    fs::rename(folder, &aside).map_err(Fault::system(format!("cannot set {} aside", folder.display())))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_workspace::State;
+
+    fn open_run() -> (tempfile::TempDir, OpenRun) {
+        let dir = tempfile::tempdir().expect("a directory");
+        let run = State::at(dir.path().to_owned()).open_run("r1", Path::new("/other"));
+        fs::create_dir_all(&run.folder).expect("creates");
+        (dir, run)
+    }
+
+    #[test]
+    fn a_run_that_ended_after_it_was_listed_is_let_go_at_once() {
+        let (_dir, run) = open_run();
+        attest::remove_folder(&run.folder).expect("removes");
+        let held = hold_interrupted(&run);
+        assert!(held.is_none());
+        Lock::try_take(&run.lock, "the next run").expect("its tree is free");
+    }
+
+    #[test]
+    fn a_run_that_goes_on_is_not_interrupted() {
+        let (_dir, run) = open_run();
+        let _lives = Lock::try_take(&run.lock, "run r1").expect("is free");
+        assert!(hold_interrupted(&run).is_none());
+    }
+
+    #[test]
+    fn while_an_interrupted_run_is_closed_no_run_starts_on_its_tree() {
+        let (_dir, run) = open_run();
+        let held = hold_interrupted(&run);
+        assert!(held.is_some());
+        assert!(Lock::try_take(&run.lock, "the next run").is_err());
+    }
+
+    #[test]
+    fn a_run_waits_for_who_closes_an_interrupted_one_on_its_tree() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("a tree");
+        let run = workspace.state.open_run("r1", &workspace.root);
+        fs::create_dir_all(&run.folder).expect("creates");
+        let closing = hold_interrupted(&run);
+        assert!(closing.is_some());
+        std::thread::scope(|scope| {
+            let starting = scope.spawn(|| crate::run::take_tree(&workspace, "run r2").map(drop));
+            scope.spawn(move || drop(closing));
+            starting.join().expect("ends").expect("waits");
+        });
+    }
+}

@@ -1,0 +1,311 @@
+//! Undoing the out-of-scope changes of a run, exactly and nothing else.
+//!
+//! A path is undone only if it is still what the run left there; content comes from the before-images or from git, and
+//! is checked against the digest that the start snapshot had. Whatever cannot be undone is said, path by path. What was
+//! done is evidence of its own.
+
+mod ref_notes;
+mod staged;
+
+use crate::attest::Did;
+use crate::bundles::DELTA_FILE;
+use crate::deed::Deed;
+use crate::judge::Verdict;
+use crate::{bundles, recover, run};
+use probity_api::govern::delta::{DeltaFile, EntryKind, RecordedChange, RecordedSide};
+use probity_api::govern::revert::{PathRevert, RevertAction, RevertAnswer};
+use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
+use probity_changes::claims;
+use probity_core::{Digest, Reason, json};
+use probity_evidence::{Globs, Seal};
+use probity_paths::RepoPath;
+use probity_snapshot::git::GitLayout;
+use probity_snapshot::restore::{Restorer, Wanted};
+use probity_snapshot::{Kind, Side, Snapshot};
+use probity_storage::Lock;
+use probity_workspace::observe::Observer;
+use probity_workspace::refs::{HEAD, RefFacts, shell_word, shown_value};
+use probity_workspace::selection::names;
+use probity_workspace::{Fault, Workspace, git};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+/// A reason to leave a path alone.
+type Refusal = (Reason, String);
+
+/// Undoes the out-of-scope changes of `run`, or only those of them that `only` names.
+pub fn revert(
+    workspace: &Workspace,
+    run: &str,
+    only: &[RepoPath],
+    dry_run: bool,
+) -> Result<RevertAnswer, Fault> {
+    let run_id = bundles::find_judged(workspace, run)?;
+    let bundles::SoundBundle { files, stored } = bundles::sound(workspace, &run_id)?;
+    let recorded = read_delta(&files, &run_id)?;
+    let (manifest, run_hash) = (stored.manifest, stored.run_hash);
+    let untracked: BTreeSet<RepoPath> = manifest.untracked().unwrap_or_default().into_iter().collect();
+    if let Some(path) = only.iter().find(|path| !untracked.contains(*path)) {
+        let detail = format!("`{path}` is no out-of-scope change of run {run_id}");
+        return Err(Fault::refused(Reason::PathInvalid, detail));
+    }
+    let seal = bundles::seal(&files, &run_id)?;
+    let _lock = run::take_tree(workspace, &format!("reverting run {run_id}"))?;
+    let _images = Lock::share(&workspace.state.before_lock())?;
+    recover::close_interrupted(workspace)?;
+    let is_meant = |path: &RepoPath| untracked.contains(path) && (only.is_empty() || only.contains(path));
+    let mut meant: Vec<&RecordedChange> =
+        recorded.changes.iter().filter(|change| is_meant(&change.path)).collect();
+    // Additions go first and deepest first, so that what stood in the way of a restored path is gone.
+    meant.sort_by_key(|change| (change.before.is_some(), std::cmp::Reverse(change.path.clone())));
+    let dir_mode =
+        |path: &RepoPath| u32::from_str_radix(recorded.directories.get(&path.to_string())?, 8).ok();
+    let observer = Observer::new(workspace);
+    let now = observer.content(None)?;
+    let paths: Vec<RepoPath> = meant.iter().map(|change| change.path.clone()).collect();
+    let is_done = !dry_run && !paths.is_empty();
+    let deed = is_done.then(|| seal_deed(workspace, &seal, &paths, &now)).transpose()?;
+    let movements = ref_notes::recorded(&manifest.details.refs);
+    let undoing = Undoing {
+        workspace,
+        movements: &movements,
+        // Whoever names a path has decided about it; otherwise what somebody works on is left alone (law 5).
+        holders: if only.is_empty() { claims::holders(workspace, &paths)? } else { BTreeMap::new() },
+        now,
+        restorer: Restorer::open(&workspace.root, &dir_mode)
+            .map_err(Fault::system("cannot open the tree"))?,
+        dry_run,
+    };
+    let mut undone: Vec<PathRevert> = meant.iter().map(|change| undoing.undo(change)).collect();
+    undone.sort_by(|one, other| one.path.cmp(&other.path));
+    let staged = staged::find(workspace, &meant, &undone);
+    let attested = match deed {
+        None => None,
+        Some(deed) => {
+            let after = observer.content(Some(&undoing.now))?;
+            let verdict = verdict(&seal, [&undoing.now, &after], &undone)?;
+            Some(deed.conclude(workspace, Did::Revert(run_hash), [&undoing.now, &after], &verdict)?)
+        }
+    };
+    let protected = manifest.details.protected.into_iter().filter_map(|found| found.path);
+    let left = protected.filter(|path| !untracked.contains(path)).collect();
+    let refs = ref_notes::notes(workspace, &movements);
+    Ok(RevertAnswer {
+        root: workspace.root.clone().into(),
+        run_id,
+        dry_run,
+        paths: undone,
+        left,
+        refs,
+        staged,
+        evidence_dir: attested.map(|attested| attested.dir.into()),
+    })
+}
+
+/// The undoing of `paths` as a deed: sealed to them, under the policy of the run that is undone.
+fn seal_deed(workspace: &Workspace, of: &Seal, paths: &[RepoPath], now: &Snapshot) -> Result<Deed, Fault> {
+    let scope = Globs::new(probity_paths::suggest(paths, &names(now).0));
+    let mut command: Vec<OsString> = vec!["probity".into(), "revert".into(), (&of.contents().run_id).into()];
+    command.extend(paths.iter().map(|path| OsString::from_vec(path.as_bytes().to_vec())));
+    Deed::seal(workspace, of.contents(), scope, now, command)
+}
+
+/// What was refused fails a revert; so does whatever else changed meanwhile, which follows from scope and delta.
+fn verdict(of: &Seal, [before, after]: [&Snapshot; 2], undone: &[PathRevert]) -> Result<Verdict, Fault> {
+    let build_outputs = of.contents().build_outputs.to_scope()?;
+    // What is undone was judged, whatever the patterns say: it is no build output here either.
+    let meant: BTreeSet<&RepoPath> = undone.iter().map(|one| &one.path).collect();
+    let (exempt, delta): (Vec<_>, Vec<_>) = probity_snapshot::delta(before, after)
+        .into_iter()
+        .partition(|change| build_outputs.lets_in(&change.path) && !meant.contains(&change.path));
+    let refused = |one: &PathRevert| {
+        let (path, detail) = (Some(one.path.clone()), one.detail.clone());
+        Some(RunFinding { reason: one.reason?, path, detail, severity: FindingSeverity::Error })
+    };
+    let findings: Vec<RunFinding> = undone.iter().filter_map(refused).collect();
+    let reasons: BTreeSet<Reason> = findings.iter().map(|finding| finding.reason).collect();
+    let exempt = exempt.into_iter().map(|change| change.path).collect();
+    Ok(Verdict { delta, exempt, findings, reasons: reasons.into_iter().collect(), ..Verdict::default() })
+}
+
+/// The contents that undoing a run may need; none if it does not know what it changed.
+pub(crate) fn needed(files: &bundles::Files, run_id: &str) -> Result<Vec<Digest>, Fault> {
+    if !files.contains_key(DELTA_FILE.as_bytes()) {
+        return Ok(Vec::new());
+    }
+    let changes = read_delta(files, run_id)?.changes;
+    Ok(changes.into_iter().filter_map(|change| change.before?.digest).collect())
+}
+
+fn read_delta(files: &bundles::Files, run_id: &str) -> Result<DeltaFile, Fault> {
+    let unknown = || {
+        Fault::refused(Reason::ReconSnapshotMissing, format!("run {run_id} does not know what it changed"))
+    };
+    let bytes = files.get(DELTA_FILE.as_bytes()).ok_or_else(unknown)?;
+    let value = json::parse(bytes).map_err(|error| Fault::refused(error.reason, error.to_string()))?;
+    serde_json::from_value(value)
+        .map_err(|error| Fault::refused(Reason::EvidenceSchemaInvalid, format!("{DELTA_FILE}: {error}")))
+}
+
+struct Undoing<'a> {
+    workspace: &'a Workspace,
+    /// The git references that the run moved.
+    movements: &'a [RefMovement],
+    /// Who holds a path, in words.
+    holders: BTreeMap<RepoPath, String>,
+    /// The tree as it is now.
+    now: Snapshot,
+    restorer: Restorer<'a>,
+    dry_run: bool,
+}
+
+impl Undoing<'_> {
+    fn undo(&self, change: &RecordedChange) -> PathRevert {
+        let path = change.path.clone();
+        if let Some(holder) = self.holders.get(&path) {
+            let (action, detail) = (RevertAction::Refused, holder.clone());
+            return PathRevert { path, action, reason: Some(Reason::RevertHeld), detail };
+        }
+        if self.moved_head(&path).is_none() && self.is_undone(change) {
+            return PathRevert {
+                path,
+                action: RevertAction::AlreadyUndone,
+                reason: None,
+                detail: String::new(),
+            };
+        }
+        let action = if change.before.is_some() { RevertAction::Restored } else { RevertAction::Removed };
+        match self.try_undo(change) {
+            Ok(()) => PathRevert { path, action, reason: None, detail: String::new() },
+            Err((reason, detail)) => {
+                PathRevert { path, action: RevertAction::Refused, reason: Some(reason), detail }
+            }
+        }
+    }
+
+    fn try_undo(&self, change: &RecordedChange) -> Result<(), Refusal> {
+        if let Some(head) = self.moved_head(&change.path) {
+            return self.check_submodule(&change.path, head);
+        }
+        let expected = change.after.as_ref().map(side_of).transpose()?;
+        let content = change
+            .before
+            .as_ref()
+            .map(|side| self.content(&change.path, side))
+            .transpose()?
+            .unwrap_or_default();
+        let wanted = change.before.as_ref().map_or(Ok(Wanted::Nothing), |side| wanted(side, &content))?;
+        if self.dry_run {
+            return if self.side_now(&change.path) == expected {
+                Ok(())
+            } else {
+                Err((Reason::RevertChangedSince, "it is not what the run left".into()))
+            };
+        }
+        let restored = self.restorer.restore(&change.path, expected.as_ref(), &wanted);
+        restored.map_err(|error| (error.reason, error.detail))
+    }
+
+    /// Whether a path is what it was before the run.
+    fn is_undone(&self, change: &RecordedChange) -> bool {
+        let before = change.before.as_ref().map(side_of).transpose();
+        before.is_ok_and(|before| before == self.side_now(&change.path))
+    }
+
+    fn side_now(&self, path: &RepoPath) -> Option<Side> {
+        self.now.get(path).map(|entry| Side {
+            kind: entry.kind(),
+            mode: entry.mode(),
+            size: entry.size(),
+            digest: entry.digest(),
+        })
+    }
+
+    /// The movement of the HEAD of the submodule at `path`, if the run moved it.
+    fn moved_head(&self, path: &RepoPath) -> Option<&RefMovement> {
+        let is_it = |it: &&RefMovement| it.repository.as_ref() == Some(path) && it.name == HEAD;
+        self.movements.iter().find(is_it)
+    }
+
+    /// Says whether a submodule has the commit of before checked out again. Its files are put back one by one; its HEAD
+    /// and index are git's to change, with hooks and filters of its own, so that is left to a person.
+    fn check_submodule(&self, path: &RepoPath, head: &RefMovement) -> Result<(), Refusal> {
+        let layout = GitLayout::find(&self.workspace.root.join(OsStr::from_bytes(path.as_bytes())));
+        let facts = layout.map(|layout| RefFacts::gather(&layout)).unwrap_or_default();
+        let now = facts.commit();
+        if now == head.before.as_deref() {
+            return Ok(());
+        }
+        let shown = |id: Option<&str>| id.map_or_else(|| "no commit".to_owned(), shown_value);
+        let (before, after) = (head.before.as_deref(), head.after.as_deref());
+        if now != after {
+            let detail =
+                format!("its HEAD is at {} by now, and the run left it at {}", shown(now), shown(after));
+            return Err((Reason::RevertChangedSince, detail));
+        }
+        let command = before.map_or_else(String::new, |id| {
+            format!(": `git -C {} reset --mixed {id}` takes it back and keeps the files", shell_word(path))
+        });
+        let detail = format!("its HEAD stays at {}, and was at {}{command}", shown(after), shown(before));
+        Err((Reason::RevertRefNotUndone, detail))
+    }
+
+    /// The content that a file or link had before, from wherever it is kept; checked against its digest.
+    fn content(&self, path: &RepoPath, side: &RecordedSide) -> Result<Vec<u8>, Refusal> {
+        let Some(digest) = side.digest else {
+            return Ok(Vec::new());
+        };
+        if let Ok(Some(bytes)) = self.workspace.state.before_images().get(&digest) {
+            return Ok(bytes);
+        }
+        let not_kept = |why: String| Err((Reason::RevertNoBeforeImage, why));
+        let Some((layout, id)) = self.workspace.git.as_ref().zip(side.git_id.as_ref()) else {
+            return not_kept(format!("no copy with digest {digest} is kept"));
+        };
+        match git::blob(layout, id) {
+            Ok(Some(bytes)) if Digest::of(&bytes) == digest => Ok(bytes),
+            Ok(_) if probity_policy::output_root(path).is_some() => not_kept(
+                "of build outputs and installed packages no copy is kept: build or install them again".into(),
+            ),
+            Ok(None) if layout.is_partial() => not_kept(format!(
+                "no copy is kept, and this partial clone lacks blob {id}: get it with `git cat-file -e {id}`, then revert again"
+            )),
+            Ok(_) => not_kept(format!("no copy with digest {digest} is kept")),
+            Err(failure) => Err((Reason::GitCommandFailed, failure.to_string())),
+        }
+    }
+}
+
+/// What was recorded, as the tree knows it.
+fn side_of(recorded: &RecordedSide) -> Result<Side, Refusal> {
+    let size = recorded.size.parse().map_err(|_| damaged())?;
+    let kind = match recorded.kind {
+        EntryKind::File => Kind::File,
+        EntryKind::Directory => Kind::Directory,
+        EntryKind::Symlink => Kind::Symlink,
+        EntryKind::Fifo => Kind::Fifo,
+        EntryKind::Socket => Kind::Socket,
+        EntryKind::CharDevice => Kind::CharDevice,
+        EntryKind::BlockDevice => Kind::BlockDevice,
+    };
+    Ok(Side { kind, mode: mode_of(recorded)?, size, digest: recorded.digest })
+}
+
+fn mode_of(recorded: &RecordedSide) -> Result<u32, Refusal> {
+    u32::from_str_radix(&recorded.mode, 8).map_err(|_| damaged())
+}
+
+fn wanted<'c>(recorded: &RecordedSide, content: &'c [u8]) -> Result<Wanted<'c>, Refusal> {
+    let mode = mode_of(recorded)?;
+    match recorded.kind {
+        EntryKind::File => Ok(Wanted::File { bytes: content, mode }),
+        EntryKind::Symlink => Ok(Wanted::Symlink { target: content }),
+        EntryKind::Directory => Ok(Wanted::Directory { mode }),
+        special => Err((Reason::RevertNoBeforeImage, format!("a {special} cannot be made again"))),
+    }
+}
+
+fn damaged() -> Refusal {
+    (Reason::EvidenceSchemaInvalid, format!("{DELTA_FILE} has a side that is none"))
+}

@@ -1,0 +1,559 @@
+//! `probity run`: one command under one sealed scope, judged by what it did to the tree.
+//!
+//! The order is the guarantee: observe, seal, run, observe, gates, observe, judge, attest. The start snapshot, the seal,
+//! the signing key and the head of the chain stay in this process's memory while the command runs; what lies on disk
+//! meanwhile is never read back as truth. From the seal on every end leaves evidence, a fault of ours too (law 11).
+
+use crate::attest::{self, Record, WrittenBundle};
+use crate::channel::Channel;
+use crate::judge::{Case, GateWrites, Verdict, is_blind, judge, renames};
+use crate::planning;
+use crate::recover::{self, ClosedRun};
+use crate::state_guard::Guard;
+use crate::{before, coverage};
+use probity_api::PathClaim;
+use probity_api::govern::plan::{PlanWarning, ScopeCoverage};
+use probity_api::govern::run::{NextCommand, RefMovement, RunAnswer};
+use probity_changes::claims;
+use probity_changes::registry::Credentials;
+use probity_core::Reason;
+use probity_evidence::{
+    Amendment, GateStatus, Globs, Permission, Plan, Seal, SealContents, SecretKey, SignatureRule, Status,
+};
+use probity_paths::{PatternError, RepoPath, Scope};
+use probity_policy::Policy;
+use probity_process::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
+use probity_storage::{Lock, LockError, durable};
+use probity_workspace::amendment_journal::AmendmentJournal;
+use probity_workspace::exempt::marks::Recognition;
+use probity_workspace::exempt::{Exemptions, inputs, plugins};
+use probity_workspace::gates::{self, GatePlace, GateResult};
+use probity_workspace::observe::{Observation, Observer};
+use probity_workspace::own_files::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
+use probity_workspace::selection::{Preview, Selection};
+use probity_workspace::{Fault, Workspace, clock, git};
+use probity_workspace::{run_claims, signing};
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What to run, and under which scope.
+#[derive(Debug)]
+pub struct RunRequest {
+    /// What the plan is made from.
+    pub selection: Selection,
+    /// Protected paths that the command may change.
+    pub grants: Vec<Vec<u8>>,
+    /// Who asks: the caller's own claims are not in its way.
+    pub credentials: Credentials,
+    /// The command.
+    pub command: Vec<OsString>,
+    /// The directory in which it starts.
+    pub cwd: PathBuf,
+    /// Whether standard output is kept for data: the command's words then go to standard error.
+    pub stdout_is_data: bool,
+}
+
+/// What a surface may show while a run goes on.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A run that was killed earlier has been closed.
+    Closed(&'a ClosedRun),
+    /// The scope is sealed and the command is about to start.
+    Sealed(&'a Seal, ScopeCoverage, &'a [PlanWarning]),
+    /// The caller itself holds paths of the scope by these intents.
+    OwnClaims(&'a [PathClaim]),
+    /// The command has ended.
+    CommandEnded,
+    /// A gate has ended.
+    Gate(&'a GateResult),
+}
+
+/// What a run ended with.
+#[derive(Debug)]
+pub struct RunReport {
+    /// The seal it ran under.
+    pub seal: Seal,
+    /// What was added to the scope on the way.
+    pub amendments: Vec<Amendment>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What was doubtful about the scope.
+    pub warnings: Vec<PlanWarning>,
+    /// How many files the scope covered.
+    pub coverage: ScopeCoverage,
+    /// What the gates answered.
+    pub gate_results: Vec<GateResult>,
+    /// Git references that moved.
+    pub ref_movements: Vec<RefMovement>,
+    /// Whether git's index changed.
+    pub index_changed: bool,
+    /// How the command ended.
+    pub command_exit_code: Option<i32>,
+    /// Where the evidence is, and its hash.
+    pub attested: WrittenBundle,
+    /// The caller's own intents that hold paths of the scope.
+    pub own_claims: Vec<PathClaim>,
+}
+
+impl RunReport {
+    /// The answer for programs; a surface knows how `next_steps` are typed.
+    pub fn answer(&self, workspace: &Workspace, next_steps: Vec<NextCommand>) -> RunAnswer {
+        let contents = self.seal.contents();
+        let verdict = &self.verdict;
+        RunAnswer {
+            root: workspace.root.clone().into(),
+            status: if verdict.passed() { Status::Pass } else { Status::Fail },
+            reason: verdict.reasons.first().copied(),
+            reasons: verdict.reasons.clone(),
+            run_id: contents.run_id.clone(),
+            scope: contents.plan.scope.clone(),
+            amendments: self.amendments.clone(),
+            plan_hash: contents.plan.hash(),
+            seal_hash: self.seal.hash(),
+            coverage: self.coverage,
+            warnings: self.warnings.clone(),
+            workspace_delta_paths: verdict.delta.iter().map(|change| change.path.clone()).collect(),
+            untracked_delta_paths: verdict.untracked.clone(),
+            exempt_delta_paths: verdict.exempt.clone(),
+            recognized_outputs: verdict.recognized.clone(),
+            gate_delta_paths: verdict.by_gates.clone(),
+            findings: verdict.findings.clone(),
+            gate_results: self.gate_results.iter().map(attest::gate_result).collect(),
+            ref_movements: self.ref_movements.clone(),
+            renames: renames(&verdict.delta),
+            index_changed: self.index_changed,
+            evidence_dir: self.attested.dir.clone().into(),
+            run_hash: self.attested.run_hash,
+            signed_by: self.attested.key_id.clone(),
+            enforcement: contents.enforcement,
+            command_exit_code: self.command_exit_code,
+            own_claims: self.own_claims.clone(),
+            next_steps,
+        }
+    }
+}
+
+/// Governs one command from declaration to evidence.
+pub fn run(
+    workspace: &Workspace,
+    request: &RunRequest,
+    watch: &mut dyn FnMut(Event<'_>),
+) -> Result<RunReport, Fault> {
+    let run_id = clock::run_id();
+    let _lock = take_tree(workspace, &format!("run {run_id}"))?;
+    // While a run goes on, nobody removes a before-image that it counts on.
+    let _images = Lock::share(&workspace.state.before_lock())?;
+    for closed in recover::close_interrupted(workspace)? {
+        watch(Event::Closed(&closed));
+    }
+    let observer = Observer::new(workspace);
+    let begun = begin(workspace, &observer, request, &run_id)?;
+    watch(Event::Sealed(&begun.seal, begun.preview.coverage, &begun.preview.warnings));
+    if !begun.own_claims.is_empty() {
+        watch(Event::OwnClaims(&begun.own_claims));
+    }
+    let concluded = act(workspace, &observer, request, &begun, watch)
+        .and_then(|acted| conclude(workspace, &observer, request, &begun, acted));
+    concluded.map_err(|fault| leave_evidence(workspace, &begun, fault))
+}
+
+/// Closes a run that could not be judged, and says where its evidence is.
+fn leave_evidence(workspace: &Workspace, begun: &Begun, fault: Fault) -> Fault {
+    let detail = format!("it could not be judged: {fault}");
+    let closed = recover::unjudged(
+        workspace,
+        &begun.seal,
+        begun.key.as_ref(),
+        &begun.folder,
+        &detail,
+        begun.guard.head_to_trust(),
+    );
+    match closed {
+        Ok(attested) => Fault::Unjudged { evidence: attested.dir, source: Box::new(fault) },
+        // The run stays open, and the next start closes it.
+        Err(_) => fault,
+    }
+}
+
+/// What is known before the command starts.
+struct Begun {
+    start: Observation,
+    preview: Preview,
+    seal: Seal,
+    scopes: Scopes,
+    exemptions: Exemptions,
+    /// What recognizes build outputs at the end; `None` where the policy wants none recognized.
+    recognition: Option<RefCell<Recognition>>,
+    /// Paths of which no copy could be kept.
+    not_kept: BTreeSet<RepoPath>,
+    key: Option<SecretKey>,
+    folder: PathBuf,
+    guard: Guard,
+    own_claims: Vec<PathClaim>,
+}
+
+impl Begun {
+    /// What is exempt at the end: directories may have come that are build outputs, and plugins that are none.
+    fn exemptions_at(&self, workspace: &Workspace, end: &Observation) -> Cow<'_, Exemptions> {
+        let own = &self.exemptions;
+        let recognized = self.recognition.as_ref().map_or_else(
+            || own.recognized.clone(),
+            |recognition| {
+                recognition.borrow_mut().of_run(workspace, own, [&self.start.content, &end.content])
+            },
+        );
+        let mut plugin_lists = own.plugin_lists.clone();
+        if Exemptions::are_possible(&self.seal) {
+            plugin_lists.extend(plugins::plugin_lists(&workspace.root, &end.content));
+        }
+        if recognized == own.recognized && plugin_lists == own.plugin_lists {
+            return Cow::Borrowed(own);
+        }
+        Cow::Owned(Exemptions { recognized, plugin_lists, ..own.clone() })
+    }
+}
+
+/// What happened.
+struct Acted {
+    /// How the command ended; `None` if it was withheld.
+    command: Option<Ended>,
+    asked: AmendmentJournal,
+    changed_by_command: BTreeSet<RepoPath>,
+    gate_results: Vec<GateResult>,
+    gate_writes: Vec<GateWrites>,
+    end: Observation,
+    containment: Vec<String>,
+}
+
+/// Observes, plans, seals, and keeps what could be lost. The seal is on disk before anything runs.
+fn begin(
+    workspace: &Workspace,
+    observer: &Observer<'_>,
+    request: &RunRequest,
+    run_id: &str,
+) -> Result<Begun, Fault> {
+    let _phase = workspace.progress.begin("preparing the run");
+    let policy = workspace.policy()?;
+    let start = observer.observe(None)?;
+    let committed = git::head_tree(workspace).ok();
+    let (exemptions, recognition) =
+        Exemptions::at_start(workspace, &policy, committed.as_ref(), &start.content)?;
+    let preview = planning::preview(&policy, &request.selection, &start.content, &exemptions)?;
+    coverage::require(&workspace.working_directory, &request.selection, &preview, &start.content)?;
+    let seal = seal(workspace, &policy, preview.plan.clone(), request, run_id, &start)?;
+    let scopes = Scopes::of(&seal)?;
+    // Once before the long work, and once more when nobody can claim anything meanwhile.
+    claims::check_run(workspace, &request.credentials, &preview.scope)?;
+    let mut exemptions = exemptions.with_gates(&seal, &start.content)?;
+    if Exemptions::are_possible(&seal) {
+        exemptions.plugin_lists = plugins::plugin_lists(&workspace.root, &start.content);
+    }
+    let recognition = recognition.map(RefCell::new);
+    refuse_unsafe_scope(workspace, &preview.scope, &exemptions, &start)?;
+    let not_kept = before::keep(workspace, committed.unwrap_or_default(), &start.content, &exemptions)?;
+    let key = signing::signing_key(workspace)?;
+    if seal.contents().signature == SignatureRule::Required && key.is_none() {
+        let detail = format!("profile `{}` requires signed evidence", seal.contents().plan.profile);
+        return Err(Fault::refused(Reason::KeyMissing, detail));
+    }
+    let chain = workspace.state.chain()?;
+    let head = chain.head()?;
+    let open = workspace.state.open_run(run_id, &workspace.root);
+    let own_claims = {
+        let _alone = run_claims::lock(&workspace.state)?;
+        let own_claims = claims::check_run(workspace, &request.credentials, &preview.scope)?;
+        run_claims::publish(workspace, &open, &seal.contents().plan.scope)?;
+        own_claims
+    };
+    durable::write(&open.folder.join(run_claims::SEAL_FILE), &seal.to_bytes())?;
+    let guard = Guard::set(&workspace.state, &open, &chain, head, key.as_ref());
+    let folder = open.folder;
+    Ok(Begun {
+        start,
+        preview,
+        seal,
+        scopes,
+        exemptions,
+        recognition,
+        not_kept,
+        key,
+        folder,
+        guard,
+        own_claims,
+    })
+}
+
+/// Runs the command and the gates, and observes after each.
+fn act(
+    workspace: &Workspace,
+    observer: &Observer<'_>,
+    request: &RunRequest,
+    begun: &Begun,
+    watch: &mut dyn FnMut(Event<'_>),
+) -> Result<Acted, Fault> {
+    keep_memory_private();
+    let mut supervisor = Supervisor::new().map_err(Fault::system("cannot supervise processes"))?;
+    // Law 13: what cannot be seen before cannot be judged after, so nothing runs.
+    let (command, asked) = if is_seen(&begun.start, &begun.exemptions) {
+        let (ended, asked) = run_command(&mut supervisor, workspace, request, begun)?;
+        (Some(ended), asked)
+    } else {
+        (None, AmendmentJournal::default())
+    };
+    watch(Event::CommandEnded);
+    // Not before: while the command runs, the terminal is its own.
+    let _phase = workspace.progress.begin("checking what changed");
+    let middle = observer.observe(Some(&begun.start))?;
+    let changed_by_command = changed(&begun.start, &middle);
+    let mut gate_writes = Vec::new();
+    let mut end = middle;
+    let gate_results = match command.as_ref().map(|ended| &ended.outcome) {
+        None | Some(Outcome::Cancelled(_) | Outcome::NotStarted(_)) => {
+            gates::skip_all(&begun.seal, "the command did not run to its end")
+        }
+        Some(_) => {
+            let phase =
+                workspace.progress.begin_counted("running gates", begun.seal.contents().plan.gates.len());
+            let mut after = |result: &GateResult| {
+                phase.advance();
+                watch(Event::Gate(result));
+                // Without declared outputs it does not matter which gate wrote what: one look at the end is enough.
+                if result.status != GateStatus::Skip && begun.scopes.has_gate_outputs() {
+                    let now = observer.observe(Some(&end))?;
+                    let outputs = begun.scopes.outputs_of(&result.gate_id);
+                    gate_writes.push(GateWrites { outputs, changed: changed(&end, &now) });
+                    end = now;
+                }
+                Ok(())
+            };
+            let mut before = gates::announcement(workspace, &begun.seal);
+            let place = GatePlace { root: &workspace.root, log_directory: &begun.folder };
+            gates::run(&mut supervisor, &begun.seal, place, &mut before, &mut after)?
+        }
+    };
+    let gates_ran = gate_results.iter().any(|result| result.status != GateStatus::Skip);
+    if gates_ran && gate_writes.is_empty() {
+        end = observer.observe(Some(&end))?;
+    }
+    let containment = supervisor.containment().notes.clone();
+    Ok(Acted { command, asked, changed_by_command, gate_results, gate_writes, end, containment })
+}
+
+/// The paths of content that differ from one look to the next.
+fn changed(before: &Observation, after: &Observation) -> BTreeSet<RepoPath> {
+    before.delta(after).into_iter().map(|change| change.path).collect()
+}
+
+/// Judges, and leaves evidence.
+fn conclude(
+    workspace: &Workspace,
+    observer: &Observer<'_>,
+    request: &RunRequest,
+    begun: &Begun,
+    acted: Acted,
+) -> Result<RunReport, Fault> {
+    let _phase = workspace.progress.begin("writing the evidence");
+    let Begun { start, preview, seal, scopes, not_kept, key, folder, guard, own_claims, .. } = begun;
+    let exemptions = begun.exemptions_at(workspace, &acted.end);
+    let touched = guard.touched();
+    observer.remember(&acted.end.content);
+    let scope = probity_evidence::amended_scope(&seal.contents().plan.scope, &acted.asked.granted)?;
+    let mut zone_changes = start.zone_changes(&acted.end);
+    zone_changes.extend(observer.state_changes(&touched));
+    let ref_movements = start.ref_movements(&acted.end);
+    let verdict = judge(&Case {
+        scope: &scope,
+        exemptions: &exemptions,
+        protected: &scopes.protected,
+        grants: &scopes.grants,
+        refs: seal.contents().refs,
+        gates: &seal.contents().plan.gates,
+        changes: &start.delta(&acted.end),
+        touched: &probity_snapshot::touched(&start.content, &acted.end.content),
+        changed_by_command: &acted.changed_by_command,
+        gate_writes: &acted.gate_writes,
+        refused_amendments: &acted.asked.refusals(),
+        found_at_start: start.content.findings(),
+        found_at_end: acted.end.content.findings(),
+        zone_changes: &zone_changes,
+        ref_movements: &ref_movements,
+        command: acted.command.as_ref(),
+        gate_results: &acted.gate_results,
+        not_kept,
+    });
+    let root_of = |seen: &Observation| is_seen(seen, &exemptions).then(|| seen.content.root());
+    let command_exit_code = acted.command.as_ref().and_then(Ended::exit_code);
+    let attested = attest::attest(
+        workspace,
+        &Record {
+            seal,
+            key: key.as_ref(),
+            amendments: &acted.asked.granted,
+            verdict: &verdict,
+            before_root: root_of(start),
+            after_root: root_of(&acted.end),
+            start: Some(&start.content),
+            gate_results: &acted.gate_results,
+            ref_movements: &ref_movements,
+            command: Some((&request.command, command_exit_code)),
+            did: None,
+            containment: &acted.containment,
+            folder,
+            head: guard.head_to_trust(),
+        },
+    )?;
+    Ok(RunReport {
+        amendments: acted.asked.granted,
+        verdict,
+        warnings: preview.warnings.clone(),
+        coverage: preview.coverage,
+        gate_results: acted.gate_results,
+        ref_movements,
+        index_changed: start.index_differs(&acted.end),
+        command_exit_code,
+        attested,
+        own_claims: own_claims.clone(),
+        seal: seal.clone(),
+    })
+}
+
+/// Lets no other process of this user read or write our memory, where the start snapshot and the seal are. (Root can all
+/// the same.)
+fn keep_memory_private() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
+/// Takes the tree for one process alone; `what` it is about to do is told to a process that finds the tree taken. Waits
+/// for a process that closes an interrupted run there, and for no other.
+pub(crate) fn take_tree(workspace: &Workspace, what: &str) -> Result<Lock, Fault> {
+    let holder = format!("{what}, process {}", std::process::id());
+    let lock = workspace.state.tree_lock(&workspace.root);
+    Lock::take_from_sharers(&lock, &holder, recover::CLOSER_TIMEOUT).map_err(|error| match error {
+        LockError::Held { holder } => Fault::Held { holder },
+        LockError::Store(error) => error.into(),
+    })
+}
+
+/// Refuses a scope that contains a way out of the tree: a write through it could not be seen.
+fn refuse_unsafe_scope(
+    workspace: &Workspace,
+    scope: &Scope,
+    exemptions: &Exemptions,
+    start: &Observation,
+) -> Result<(), Fault> {
+    let leads_out = |reason| matches!(reason, Reason::UnsafeLinkEscapes | Reason::UnsafeHardLink);
+    let found = start.content.findings().iter().find(|found| {
+        leads_out(found.reason) && scope.lets_in(&found.path) && !exemptions.covers(&found.path)
+    });
+    found.map_or(Ok(()), |found| {
+        let (path, meaning) = (&found.path, found.reason.meaning());
+        let excluded = workspace.working_directory.to_typed(&[b"!", path.as_bytes()].concat());
+        let excluded = probity_core::bytes::escape(&excluded);
+        let detail =
+            format!("`{path}` is in the scope, but {meaning}; leave it out with `--scope '{excluded}'`");
+        Err(Fault::refused(found.reason, detail))
+    })
+}
+
+fn seal(
+    workspace: &Workspace,
+    policy: &Policy,
+    plan: Plan,
+    request: &RunRequest,
+    run_id: &str,
+    start: &Observation,
+) -> Result<Seal, Fault> {
+    let mut contents = contents_of(workspace, policy, plan, run_id, &start.content);
+    contents.grants = Globs::new(request.grants.iter().cloned());
+    contents.grants.to_scope()?;
+    Ok(Seal::new(contents))
+}
+
+/// What a run under a policy seals, without what its caller grants.
+pub(crate) fn contents_of(
+    workspace: &Workspace,
+    policy: &Policy,
+    plan: Plan,
+    run_id: &str,
+    start: &probity_snapshot::Snapshot,
+) -> SealContents {
+    let mut contents = policy.seal_contents(plan, run_id, &clock::now(), start.root());
+    // A policy protects itself, at the root and wherever one would make a root: whoever may write it could widen every
+    // later run.
+    let roots = [POLICY_FILE.to_owned(), JSON_POLICY_FILE.to_owned(), format!("{OWN_STATE}/**")];
+    contents.protected.extend(&Globs::new(roots.map(|name| format!("**/{name}"))));
+    let environments = inputs::virtual_environments(start);
+    for gate in &contents.plan.gates {
+        let settings = contents.gate_settings.entry(gate.id.clone()).or_default();
+        let environment = Environment::allow_listed(&settings.env);
+        let search_path = environment.get("PATH").unwrap_or_default();
+        let found = inputs::look_up(&workspace.root, gate, search_path, &environments);
+        settings.inputs = found.inputs.into_iter().collect();
+        // Where nothing can be exempt, everything is judged, imported or not.
+        if contents.recognize_outputs || !contents.build_outputs.is_empty() {
+            settings.imports = found.imports;
+        }
+    }
+    contents
+}
+
+fn run_command(
+    supervisor: &mut Supervisor,
+    workspace: &Workspace,
+    request: &RunRequest,
+    begun: &Begun,
+) -> Result<(Ended, AmendmentJournal), Fault> {
+    let contents = begun.seal.contents();
+    let may_amend = contents.amend.during == Permission::Allow;
+    let channel =
+        Channel::open(&begun.folder, may_amend).map_err(Fault::system("cannot listen for amendments"))?;
+    let ended = supervisor.run(&Job {
+        argv: request.command.clone(),
+        cwd: request.cwd.clone(),
+        environment: Environment::inherited().with_run(&contents.run_id, &workspace.root),
+        stdin: Input::Inherit,
+        output: if request.stdout_is_data { Output::ToStderr } else { Output::Inherit },
+        timeout: None,
+    });
+    Ok((ended, channel.close()))
+}
+
+/// The sealed patterns, ready to match.
+struct Scopes {
+    gate_outputs: BTreeMap<String, Scope>,
+    protected: Scope,
+    grants: Scope,
+}
+
+impl Scopes {
+    fn of(seal: &Seal) -> Result<Self, Fault> {
+        let contents = seal.contents();
+        let ready = |globs: &Globs| globs.to_scope();
+        let outputs =
+            contents.gate_settings.iter().map(|(id, settings)| Ok((id.clone(), ready(&settings.outputs)?)));
+        Ok(Self {
+            gate_outputs: outputs.collect::<Result<_, PatternError>>()?,
+            protected: ready(&contents.protected)?,
+            grants: ready(&contents.grants)?,
+        })
+    }
+
+    fn has_gate_outputs(&self) -> bool {
+        self.gate_outputs.values().any(|outputs| !outputs.patterns().is_empty())
+    }
+
+    /// What a gate declared that it writes.
+    fn outputs_of(&self, gate: &str) -> Scope {
+        self.gate_outputs.get(gate).cloned().unwrap_or_default()
+    }
+}
+
+/// Whether everything that is not exempt could be seen.
+fn is_seen(observation: &Observation, exemptions: &Exemptions) -> bool {
+    let mut blind = observation.content.findings().iter().filter(|found| is_blind(found.reason));
+    blind.all(|found| exemptions.spares(&found.path))
+}

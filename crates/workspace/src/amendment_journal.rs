@@ -1,0 +1,85 @@
+//! What was asked of a run while it went on: the amendments that were granted, and those that were refused (law 3).
+
+use probity_core::{Reason, bytes, json};
+use probity_evidence::Amendment;
+use probity_storage::durable;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The journal, in the folder of the run.
+pub const JOURNAL_FILE: &str = "amendments.json";
+/// At most this many refusals are kept word for word; further ones are only counted.
+const MAX_REFUSED: usize = 100;
+/// So much of a refused request is kept.
+const MAX_WORDS: usize = 400;
+
+/// All that was asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AmendmentJournal {
+    /// What was granted, in order.
+    pub granted: Vec<Amendment>,
+    /// What was refused, in order, as far as it is kept.
+    refused: Vec<RefusedAmendment>,
+    /// How many more were refused.
+    more: u64,
+}
+
+/// An amendment that was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct RefusedAmendment {
+    reason: Reason,
+    detail: String,
+}
+
+impl AmendmentJournal {
+    /// What was asked of the run whose folder is `dir`, as it was last written down; nothing if it cannot be read.
+    pub fn read(dir: &Path) -> Self {
+        let read = durable::read(&dir.join(JOURNAL_FILE)).ok().flatten();
+        let value = read.and_then(|bytes| json::parse(&bytes).ok());
+        value.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
+    }
+
+    /// Notes that `request` was refused; says whether that is more than a number that grew.
+    pub fn refuse(&mut self, request: &[u8], reason: Reason, why: &str) -> bool {
+        if self.refused.len() >= MAX_REFUSED {
+            self.more = self.more.saturating_add(1);
+            return false;
+        }
+        let words = request.trim_ascii();
+        let words = bytes::escape(words.get(..MAX_WORDS).unwrap_or(words));
+        self.refused.push(RefusedAmendment { reason, detail: format!("refused: {why}; asked: {words}") });
+        true
+    }
+
+    /// What was refused, in words.
+    pub fn refusals(&self) -> Vec<(Reason, String)> {
+        let mut all: Vec<_> = self.refused.iter().map(|one| (one.reason, one.detail.clone())).collect();
+        if self.more > 0 {
+            all.push((Reason::AmendNotAllowed, format!("{} more amendments were refused", self.more)));
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_the_words_of_a_refused_request_on_one_line_and_bounded() {
+        let mut asked = AmendmentJournal::default();
+        assert!(asked.refuse(b"{\"by\":\"\x1b[31m\"}\n", Reason::AmendFromInside, "no"));
+        assert!(asked.refuse(&[b'x'; 10_000], Reason::AmendFromInside, "no"));
+        let refusals = asked.refusals();
+        assert_eq!(refusals[0].1, "refused: no; asked: {\"by\":\"\\u{1b}[31m\"}");
+        assert!(refusals[1].1.len() < 500);
+    }
+
+    #[test]
+    fn a_flood_of_requests_is_counted() {
+        let mut asked = AmendmentJournal::default();
+        let kept = (0..150).filter(|_| asked.refuse(b"{}", Reason::AmendFromInside, "no")).count();
+        assert_eq!((kept, asked.refusals().len()), (MAX_REFUSED, MAX_REFUSED + 1));
+        assert!(asked.refusals()[MAX_REFUSED].1.starts_with("50 more"));
+    }
+}

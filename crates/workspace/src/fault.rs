@@ -1,0 +1,350 @@
+//! What can go wrong with a command, in the words that a surface shows.
+//!
+//! A refusal is an answer: it has a reason code and a next step, and nothing was done. A fault is the machine's or
+//! ours: it has a place. Verdicts on runs are neither; they are reports.
+
+use crate::git_failure::GitFailure;
+use probity_api::refusal::{Refusal as RefusalAnswer, RefusalReason, RefusalStatus};
+use probity_api::{ExitCode, PathClaim};
+use probity_core::Reason;
+use probity_intents::registry::Refusal;
+use probity_paths::{PatternError, TypedPathError};
+use probity_policy::PlanError;
+use probity_snapshot::TreeError;
+use probity_storage::StoreError;
+use std::path::{Path, PathBuf};
+
+/// Why a command gave no report.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// It was refused, and nothing was done.
+    #[error("{detail}")]
+    Refused {
+        /// Why.
+        reason: Reason,
+        /// What exactly, and where.
+        detail: String,
+    },
+    /// The policy file is not valid.
+    #[error("{path}: {detail}")]
+    Policy {
+        /// The file.
+        path: PathBuf,
+        /// The stable code.
+        reason: Reason,
+        /// What is wrong, and where.
+        detail: String,
+    },
+    /// Another run works on the tree.
+    #[error("another run works on this tree: {holder}")]
+    Held {
+        /// What that run says about itself.
+        holder: String,
+    },
+    /// Others hold paths of the scope of a run.
+    #[error("{}", claimed(.claims))]
+    Claimed {
+        /// Their claims.
+        claims: Vec<PathClaim>,
+    },
+    /// The registry of intents refused, and nothing was done.
+    #[error("{0}")]
+    Intent(Box<Refusal>),
+    /// Something that the caller named is not there.
+    #[error("{0}")]
+    Missing(String),
+    /// A file that the caller gave is not what it should be.
+    #[error("{0}")]
+    BadInput(String),
+    /// No run has this name, or several have.
+    #[error("{0}")]
+    NoSuchRun(String),
+    /// No stored analysis has this name, or several have.
+    #[error("{0}")]
+    NoSuchAnalysis(String),
+    /// The tree could not be seen at all.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+    /// A git command gave no answer.
+    #[error(transparent)]
+    Git(#[from] GitFailure),
+    /// Our own files could not be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A sealed run could not be judged; it is closed as failed.
+    #[error("{source}; the run is closed as failed, with evidence in {}", evidence.display())]
+    Unjudged {
+        /// Where its evidence is.
+        evidence: PathBuf,
+        /// Why.
+        source: Box<Fault>,
+    },
+    /// The system refused something else.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl From<PatternError> for Fault {
+    fn from(error: PatternError) -> Self {
+        Self::refused(error.reason, error.to_string())
+    }
+}
+
+impl From<TypedPathError> for Fault {
+    fn from(error: TypedPathError) -> Self {
+        Self::refused(error.reason(), error.to_string())
+    }
+}
+
+impl From<PlanError> for Fault {
+    fn from(error: PlanError) -> Self {
+        Self::refused(error.reason(), error.to_string())
+    }
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        Self::Intent(Box::new(refusal))
+    }
+}
+
+impl Fault {
+    /// A refusal.
+    pub fn refused(reason: Reason, detail: impl Into<String>) -> Self {
+        Self::Refused { reason, detail: detail.into() }
+    }
+
+    pub fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let what = what.into();
+        move |source| Self::System { what, source }
+    }
+
+    /// The reason in the registry; `None` for a refusal of the registry of intents, which has words of its own.
+    pub fn reason(&self) -> Option<Reason> {
+        match self {
+            Self::Refused { reason, .. } | Self::Policy { reason, .. } => Some(*reason),
+            Self::Held { .. } => Some(Reason::RunLocked),
+            Self::Claimed { .. } => Some(Reason::RunClaimed),
+            Self::Tree(error) => Some(error.reason),
+            Self::Git(_) => Some(Reason::GitCommandFailed),
+            Self::Store(StoreError::Damaged { .. }) => Some(Reason::StateDamaged),
+            Self::Store(StoreError::Newer { .. }) => Some(Reason::StateNewer),
+            Self::Store(StoreError::Network { .. }) => Some(Reason::StateNetwork),
+            Self::Store(StoreError::Busy { .. }) => Some(Reason::StateBusy),
+            Self::Store(StoreError::Io { .. }) => Some(Reason::StateIo),
+            Self::Store(StoreError::Engine { .. }) => Some(Reason::StateEngine),
+            Self::Store(StoreError::TooLarge { .. }) => Some(Reason::StateTooLarge),
+            Self::Missing(_) => Some(Reason::InputMissing),
+            Self::BadInput(_) => Some(Reason::InputInvalid),
+            Self::NoSuchRun(_) => Some(Reason::RunUnknown),
+            Self::NoSuchAnalysis(_) => Some(Reason::AnalysisUnknown),
+            Self::System { .. } => Some(Reason::SystemIo),
+            Self::Unjudged { source, .. } => source.reason(),
+            Self::Intent(_) => None,
+        }
+    }
+
+    /// The code that programs rely on, as text.
+    pub fn code(&self) -> &'static str {
+        self.refusal_reason().as_str()
+    }
+
+    /// The code that programs rely on: of the reason, or of what the registry of intents refused. Every refusal has one
+    /// (law 3).
+    pub fn refusal_reason(&self) -> RefusalReason {
+        match self {
+            Self::Intent(refusal) => RefusalReason::Intent(refusal.code()),
+            Self::Unjudged { source, .. } => source.refusal_reason(),
+            _ => RefusalReason::Reason(self.reason().unwrap_or(Reason::SystemIo)),
+        }
+    }
+
+    /// What the registry of intents refused, if it did.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Self::Intent(refusal) => Some(refusal),
+            _ => None,
+        }
+    }
+
+    /// The claims of other agents that are in the way, if any are.
+    pub fn claims(&self) -> Option<&[PathClaim]> {
+        match self {
+            Self::Claimed { claims } => Some(claims),
+            _ => None,
+        }
+    }
+
+    /// The evidence of a run that was closed on the way, if there is one.
+    pub fn evidence(&self) -> Option<&Path> {
+        match self {
+            Self::Unjudged { evidence, .. } => Some(evidence),
+            _ => None,
+        }
+    }
+
+    /// What to do about it.
+    pub fn next_step(&self) -> String {
+        match (self, self.reason()) {
+            (Self::Intent(refusal), _) => refusal.next_step().into(),
+            (Self::Claimed { claims }, _) => way_around(claims),
+            (Self::Git(failure), _) => failure.next_step(),
+            (Self::Policy { path, reason, .. }, _) => correct_policy(path, *reason),
+            (Self::Unjudged { source, .. }, _) => source.next_step(),
+            (Self::Store(StoreError::Damaged { path, .. }), _) if path.ends_with(crate::DATABASE) => {
+                damaged_database(path)
+            }
+            (_, reason) => reason.unwrap_or(Reason::SystemIo).next_step().into(),
+        }
+    }
+
+    /// What every surface answers: what was refused, why, and what to do next.
+    pub fn answer(&self) -> RefusalAnswer {
+        RefusalAnswer {
+            status: RefusalStatus::Refused,
+            reason: self.refusal_reason(),
+            message: self.to_string(),
+            next_step: self.next_step(),
+            refusal: self.refusal().cloned(),
+            evidence_dir: self.evidence().map(Into::into),
+            claims: self.claims().map(<[PathClaim]>::to_vec),
+        }
+    }
+
+    /// The exit code of the command line.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Refused { .. }
+            | Self::Policy { .. }
+            | Self::Missing(_)
+            | Self::NoSuchRun(_)
+            | Self::NoSuchAnalysis(_)
+            | Self::BadInput(_) => ExitCode::Refused,
+            Self::Held { .. } | Self::Claimed { .. } => ExitCode::Conflict,
+            Self::Intent(refusal) => ExitCode::from(&**refusal),
+            Self::Tree(_) | Self::Git(_) | Self::Store(_) | Self::Unjudged { .. } | Self::System { .. } => {
+                ExitCode::Internal
+            }
+        }
+    }
+}
+
+/// What to do about a policy file, by its own name: what the codes advise speaks of the usual one.
+fn correct_policy(path: &Path, reason: Reason) -> String {
+    let step = reason.next_step();
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some(name) => step.replace(crate::own_files::POLICY_FILE, name),
+        None => step.into(),
+    }
+}
+
+/// How many claims or paths of one a sentence names.
+const MAX_NAMED: usize = 5;
+
+/// Who holds what of a run's scope, and until when.
+fn claimed(claims: &[PathClaim]) -> String {
+    let one = |claim: &PathClaim| {
+        let mut paths: Vec<String> =
+            claim.paths.iter().take(MAX_NAMED).map(|path| format!("`{path}`")).collect();
+        if claim.paths.len() > MAX_NAMED {
+            paths.push(format!("{} more paths", claim.paths.len() - MAX_NAMED));
+        }
+        format!(
+            "{} held by {} with intent {} until {} at the latest",
+            if paths.len() == 1 { format!("{} is", paths[0]) } else { format!("{} are", paths.join(", ")) },
+            claim.agent,
+            claim.intent_id,
+            claim.expires_at
+        )
+    };
+    let mut words: Vec<String> = claims.iter().take(MAX_NAMED).map(one).collect();
+    if claims.len() > MAX_NAMED {
+        words.push(format!("{} more intents hold paths of the scope", claims.len() - MAX_NAMED));
+    }
+    words.join("; ")
+}
+
+/// How to run all the same: later, or without the paths that others hold.
+fn way_around(claims: &[PathClaim]) -> String {
+    let exclusions: Vec<&Vec<u8>> = claims.iter().flat_map(|claim| claim.exclude.as_slice()).collect();
+    let flags: Vec<String> = exclusions
+        .iter()
+        .map(|pattern| format!("--scope {}", probity_core::bytes::shell_word(pattern)))
+        .collect();
+    let wait = "wait until it is finished (`probity status` shows it)";
+    if flags.is_empty() || flags.len() > MAX_NAMED * 2 {
+        return format!("{wait}, or choose a narrower scope");
+    }
+    format!("{wait}, or leave it out: add {}", flags.join(" "))
+}
+
+/// Nothing of it is ever thrown away by itself: that is for a person to decide.
+fn damaged_database(path: &Path) -> String {
+    let folder = path.parent().unwrap_or(path).display();
+    format!(
+        "restore it from a backup; or, to begin with an empty registry, move store.sqlite, store.sqlite-wal, \
+         store.sqlite-shm and cache/intents* in {folder} aside: evidence and receipts stay, every open change must be \
+         started again"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(reason: Reason) -> Fault {
+        Fault::refused(reason, "why")
+    }
+
+    fn io() -> std::io::Error {
+        std::io::Error::other("no")
+    }
+
+    /// Every kind of fault: its exit code, its reason, and a word of its next step.
+    #[rustfmt::skip]
+    fn table() -> Vec<(Fault, u8, Option<Reason>, &'static str)> {
+        let tree = TreeError { root: "/t".into(), reason: Reason::TreeUnavailable, detail: "no".into() };
+        let unjudged = |source| Fault::Unjudged { evidence: "/e".into(), source: Box::new(source) };
+        let policy = |reason| Fault::Policy { path: "/p/probity.json".into(), reason, detail: "no".into() };
+        vec![
+            (refused(Reason::KeyExists),                                       2, Some(Reason::KeyExists),       "keep its public half"),
+            (refused(Reason::AmendNotAllowed),                                 2, Some(Reason::AmendNotAllowed), "declare the scope"),
+            (policy(Reason::ConfigInvalid),                                    2, Some(Reason::ConfigInvalid),   "probity.json"),
+            (policy(Reason::PlanUnknownGate),                                  2, Some(Reason::PlanUnknownGate), "define the gate"),
+            (Fault::Missing("no".into()),                                      2, Some(Reason::InputMissing),    "check the name"),
+            (Fault::NoSuchRun("no".into()),                                    2, Some(Reason::RunUnknown),      "evidence list"),
+            (Fault::NoSuchAnalysis("no".into()),                               2, Some(Reason::AnalysisUnknown), "runs list"),
+            (Fault::BadInput("no".into()),                                     2, Some(Reason::InputInvalid),    "format"),
+            (Fault::Held { holder: "x".into() },                               5, Some(Reason::RunLocked),       "wait for it"),
+            (tree.into(),                                                     70, Some(Reason::TreeUnavailable), "readable"),
+            (StoreError::Damaged { path: "/s".into(), why: "x".into() }.into(), 70, Some(Reason::StateDamaged),  "copy for study"),
+            (StoreError::Io { path: "/s".into(), source: io() }.into(),       70, Some(Reason::StateIo),         "free space"),
+            (StoreError::Engine { path: "/s".into(), why: "x".into() }.into(), 70, Some(Reason::StateEngine),   "free space"),
+            (StoreError::TooLarge { what: "x", bytes: 2, most: 1 }.into(),    70, Some(Reason::StateTooLarge),   "smaller"),
+            (Fault::System { what: "x".into(), source: io() },                70, Some(Reason::SystemIo),        "free space"),
+            (unjudged(Fault::System { what: "x".into(), source: io() }),      70, Some(Reason::SystemIo),        "free space"),
+            (unjudged(refused(Reason::TreeUnstable)),                         70, Some(Reason::TreeUnstable),    "stop what writes"),
+        ]
+    }
+
+    #[test]
+    fn every_fault_has_an_exit_code_and_a_next_step() {
+        for (fault, exit_code, reason, next) in table() {
+            assert_eq!((fault.exit_code().number(), fault.reason()), (exit_code, reason), "{fault:?}");
+            assert!(fault.next_step().contains(next), "{fault:?}: {}", fault.next_step());
+            assert_eq!(fault.answer().reason.as_str(), fault.code(), "{fault:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_run_that_was_closed_points_to_evidence() {
+        for (fault, ..) in table() {
+            assert_eq!(fault.evidence().is_some(), matches!(fault, Fault::Unjudged { .. }), "{fault:?}");
+        }
+    }
+}

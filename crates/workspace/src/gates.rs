@@ -1,0 +1,271 @@
+//! Running the gates of a seal: in order, apart from the agent, with their words kept (law 8).
+//!
+//! What a gate writes goes into files without a name, so that neither the agent before it nor the gate itself can put
+//! something in their place, or take the evidence away with them (law 11).
+
+mod private_directory;
+
+use crate::{Fault, Workspace};
+use private_directory::PrivateDirectory;
+use probity_core::Reason;
+use probity_evidence::{PlannedGate, Seal};
+use probity_process::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::Path;
+use std::time::Duration;
+
+/// More than this from one gate is no log but a runaway program.
+const MAX_LOG_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What became of one gate.
+#[derive(Debug, Clone)]
+pub struct GateResult {
+    /// The gate.
+    pub gate_id: String,
+    /// Whether it passed, failed or did not run.
+    pub status: probity_evidence::GateStatus,
+    /// Its exit code: −1 when its limits ended it, `None` when nothing ran.
+    pub exit_code: Option<i32>,
+    /// How long it ran.
+    pub duration_ms: u64,
+    /// What it wrote: its standard output and its standard error, if it ran.
+    pub logs: Vec<Log>,
+    /// What went wrong, with the codes for it.
+    pub troubles: Vec<(Reason, String)>,
+}
+
+/// What a gate wrote to one stream.
+#[derive(Debug, Clone)]
+pub struct Log {
+    /// The file of the bundle that holds it.
+    pub path: String,
+    /// The words themselves.
+    pub bytes: Vec<u8>,
+}
+
+/// The end of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogTail<'a> {
+    /// The last lines, without their line ends and as they were written: escape them before a terminal sees them.
+    pub lines: Vec<&'a [u8]>,
+    /// How many lines the whole log has.
+    pub n_lines: usize,
+}
+
+impl Log {
+    /// The last `max_lines` lines.
+    pub fn tail(&self, max_lines: usize) -> LogTail<'_> {
+        let text = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
+        let lines = || text.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        let n_lines = if self.bytes.is_empty() { 0 } else { lines().count() };
+        LogTail { lines: lines().take(n_lines).skip(n_lines.saturating_sub(max_lines)).collect(), n_lines }
+    }
+}
+
+impl GateResult {
+    /// The files of the bundle that hold what it wrote.
+    pub fn log_paths(&self) -> Vec<String> {
+        self.logs.iter().map(|log| log.path.clone()).collect()
+    }
+}
+
+/// Where gates work.
+#[derive(Debug, Clone, Copy)]
+pub struct GatePlace<'a> {
+    /// The root of the tree.
+    pub root: &'a Path,
+    /// Where their words are kept until they have ended.
+    pub log_directory: &'a Path,
+}
+
+/// Announces each gate of a seal that starts.
+pub fn announcement<'a>(workspace: &'a Workspace, seal: &'a Seal) -> impl FnMut(&PlannedGate) + 'a {
+    let total = seal.contents().plan.gates.len();
+    let mut n_started = 0;
+    move |gate| {
+        n_started += 1;
+        workspace.progress.milestone(|| format!("gate {} started, {n_started} of {total}", gate.id));
+    }
+}
+
+/// Announces that a gate has ended.
+pub fn announce_end(workspace: &Workspace, result: &GateResult) {
+    let word = match result.status {
+        probity_evidence::GateStatus::Pass => "passed",
+        probity_evidence::GateStatus::Fail => "failed",
+        probity_evidence::GateStatus::Skip => return,
+    };
+    workspace
+        .progress
+        .milestone(|| format!("gate {} {word} after {} ms", result.gate_id, result.duration_ms));
+}
+
+/// Runs the sealed gates, stopping at the first required one that fails: the rest is skipped, and says so. `before` and
+/// `after` each gate that starts the caller may look at the tree.
+pub fn run(
+    supervisor: &mut Supervisor,
+    seal: &Seal,
+    place: GatePlace<'_>,
+    before: &mut dyn FnMut(&PlannedGate),
+    after: &mut dyn FnMut(&GateResult) -> Result<(), Fault>,
+) -> Result<Vec<GateResult>, Fault> {
+    for left_in in [&std::env::temp_dir(), place.log_directory] {
+        private_directory::remove_abandoned(left_in);
+    }
+    let gates = &seal.contents().plan.gates;
+    let mut results = Vec::new();
+    let mut stopped_by: Option<String> = None;
+    for (index, gate) in gates.iter().enumerate() {
+        let result = if let Some(by) = &stopped_by {
+            skipped(gate, &format!("not run, because gate `{by}` did not pass"))
+        } else {
+            before(gate);
+            run_one(supervisor, seal, gate, index + 1, place)
+        };
+        if gate.required && result.status != probity_evidence::GateStatus::Pass && stopped_by.is_none() {
+            stopped_by = Some(gate.id.clone());
+        }
+        after(&result)?;
+        results.push(result);
+    }
+    Ok(results)
+}
+
+/// All gates of a seal as not run, for one reason.
+pub fn skip_all(seal: &Seal, why: &str) -> Vec<GateResult> {
+    seal.contents().plan.gates.iter().map(|gate| skipped(gate, why)).collect()
+}
+
+fn skipped(gate: &PlannedGate, why: &str) -> GateResult {
+    GateResult {
+        gate_id: gate.id.clone(),
+        status: probity_evidence::GateStatus::Skip,
+        exit_code: None,
+        duration_ms: 0,
+        logs: Vec::new(),
+        troubles: vec![(Reason::GateSkipped, why.into())],
+    }
+}
+
+fn run_one(
+    supervisor: &mut Supervisor,
+    seal: &Seal,
+    gate: &PlannedGate,
+    number: usize,
+    GatePlace { root, log_directory: folder }: GatePlace<'_>,
+) -> GateResult {
+    let files = nameless_file(folder).and_then(|stdout| Ok([stdout, nameless_file(folder)?]));
+    let started = files.and_then(|files| {
+        let python_cache = PrivateDirectory::create(root, folder)?;
+        Ok((start(supervisor, seal, gate, root, python_cache.path(), &files)?, files))
+    });
+    let (ended, files) = match started {
+        Ok(started) => started,
+        Err(error) => return without_logs(gate, &error),
+    };
+    let read = |stream: &str, file: &mut File| {
+        let bytes = read_back(file)?;
+        Ok(Log { path: probity_evidence::log_path(number, &gate.id, stream), bytes })
+    };
+    let [mut stdout, mut stderr] = files;
+    let logs = read("stdout", &mut stdout).and_then(|log| Ok(vec![log, read("stderr", &mut stderr)?]));
+    let mut troubles = troubles(gate, &ended);
+    let logs = logs.unwrap_or_else(|error: io::Error| {
+        troubles.push((Reason::GateFailed, format!("its output could not be read back: {error}")));
+        Vec::new()
+    });
+    let status = if troubles.is_empty() {
+        probity_evidence::GateStatus::Pass
+    } else {
+        probity_evidence::GateStatus::Fail
+    };
+    GateResult {
+        gate_id: gate.id.clone(),
+        status,
+        exit_code: ended.exit_code(),
+        duration_ms: ended.duration_ms,
+        logs,
+        troubles,
+    }
+}
+
+fn start(
+    supervisor: &mut Supervisor,
+    seal: &Seal,
+    gate: &PlannedGate,
+    root: &Path,
+    python_cache: &Path,
+    [stdout, stderr]: &[File; 2],
+) -> io::Result<Ended> {
+    let settings = seal.contents().gate_settings.get(&gate.id);
+    let extra = settings.map_or(&[][..], |settings| &settings.env);
+    let environment = Environment::allow_listed(extra)
+        .with_run(&seal.contents().run_id, root)
+        .with_gate(&gate.id)
+        .with_python_cache(python_cache);
+    Ok(supervisor.run(&Job {
+        argv: gate.run.iter().map(Into::into).collect(),
+        cwd: root.to_owned(),
+        environment,
+        stdin: Input::Null,
+        output: Output::Files {
+            stdout: stdout.try_clone()?,
+            stderr: stderr.try_clone()?,
+            limit_bytes: MAX_LOG_BYTES,
+        },
+        timeout: Some(Duration::from_millis(gate.timeout_ms)),
+    }))
+}
+
+/// A gate whose words nobody could keep is not started.
+fn without_logs(gate: &PlannedGate, error: &io::Error) -> GateResult {
+    let detail = format!("there is no place for its output: {error}");
+    GateResult {
+        gate_id: gate.id.clone(),
+        status: probity_evidence::GateStatus::Fail,
+        exit_code: None,
+        duration_ms: 0,
+        logs: Vec::new(),
+        troubles: vec![(Reason::GateFailed, detail.clone()), (Reason::GateNotStarted, detail)],
+    }
+}
+
+/// A file that only this process has: in the run's folder, or elsewhere if that was destroyed.
+fn nameless_file(folder: &Path) -> io::Result<File> {
+    tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())
+}
+
+fn read_back(file: &mut File) -> io::Result<Vec<u8>> {
+    file.rewind()?;
+    let mut bytes = Vec::new();
+    file.take(MAX_LOG_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn troubles(gate: &PlannedGate, ended: &Ended) -> Vec<(Reason, String)> {
+    let mut troubles = match &ended.outcome {
+        Outcome::Exited(0) => Vec::new(),
+        Outcome::Exited(code) => vec![(Reason::GateFailed, format!("exit code {code}"))],
+        Outcome::Signalled(signal) => vec![(Reason::GateFailed, format!("ended by signal {signal}"))],
+        Outcome::TimedOut => {
+            let detail = format!("ran longer than {} ms", gate.timeout_ms);
+            vec![(Reason::GateFailed, detail.clone()), (Reason::GateTimedOut, detail)]
+        }
+        Outcome::TooMuchOutput => {
+            vec![(Reason::GateFailed, format!("wrote more than {MAX_LOG_BYTES} bytes"))]
+        }
+        Outcome::Cancelled(signal) => vec![(Reason::GateFailed, format!("cancelled by signal {signal}"))],
+        Outcome::NotStarted(why) => {
+            vec![(Reason::GateFailed, why.to_string()), (Reason::GateNotStarted, why.to_string())]
+        }
+    };
+    if ended.n_survivors > 0 {
+        let detail = format!("{} processes were left behind", ended.n_survivors);
+        if troubles.is_empty() {
+            troubles.push((Reason::GateFailed, detail.clone()));
+        }
+        troubles.push((Reason::GateSurvivors, detail));
+    }
+    troubles
+}

@@ -1,0 +1,455 @@
+//! The one place that starts git (law 12).
+//!
+//! Every command only reads. It starts nothing that the repository names and fetches nothing (see
+//! [`probity_snapshot::git::git_command`]), and git itself is not looked for where the judged can write (law 8).
+
+use crate::git_failure::{GitFailure, GitFailureCause};
+use crate::{Fault, Workspace};
+use probity_core::Reason;
+use probity_core::bytes::escape;
+use probity_paths::RepoPath;
+use probity_process::{CaptureError, Captured, Environment, Limits, Outcome, capture_from};
+use probity_snapshot::git::{
+    GitCommand, GitLayout, HeadTree, Refs, git_command, ls_tree_command, parse_ls_tree, refs,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// Asking git for a list or a blob takes this long at the most.
+const GIT_TIMEOUT: Duration = Duration::from_mins(2);
+const MAX_ANSWER_BYTES: usize = 1 << 30;
+
+/// How often a command is tried that the system could not carry out for want of processes or memory. All commands only
+/// read, so trying again does no harm.
+const MAX_ATTEMPTS: u32 = 5;
+const FIRST_RETRY_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Runs a command and returns its whole answer.
+fn output(layout: &GitLayout, command: &GitCommand) -> Result<Vec<u8>, GitFailure> {
+    match attempt(layout, command, None)? {
+        captured if captured.succeeded() => Ok(captured.stdout),
+        captured => Err(failed(command, &captured)),
+    }
+}
+
+/// Runs a command that reads lines from standard input, and returns its whole answer.
+fn output_of_lines(
+    layout: &GitLayout,
+    command: &GitCommand,
+    lines: &[String],
+) -> Result<Vec<u8>, GitFailure> {
+    let questions = || -> io::Result<File> {
+        let mut file = tempfile::tempfile()?;
+        file.write_all((lines.join("\n") + "\n").as_bytes())?;
+        Ok(file)
+    };
+    let file = questions().map_err(|error| GitFailure::new(command, GitFailureCause::Io(error), b""))?;
+    match attempt(layout, command, Some(&file))? {
+        captured if captured.succeeded() => Ok(captured.stdout),
+        captured => Err(failed(command, &captured)),
+    }
+}
+
+fn failed(command: &GitCommand, captured: &Captured) -> GitFailure {
+    let cause = match captured.outcome {
+        Outcome::Exited(code) => GitFailureCause::Exit(code),
+        Outcome::Signalled(signal) => GitFailureCause::Signal(signal),
+        ref other => GitFailureCause::BadAnswer(format!("{other:?}")),
+    };
+    GitFailure::new(command, cause, &captured.stderr)
+}
+
+/// Runs a command, again if the system was short of something.
+fn attempt(layout: &GitLayout, command: &GitCommand, input: Option<&File>) -> Result<Captured, GitFailure> {
+    let mut pause = FIRST_RETRY_INTERVAL;
+    for _ in 1..MAX_ATTEMPTS {
+        let result = attempt_once(layout, command, input);
+        let is_transient = match &result {
+            Ok(captured) => !captured.succeeded() && failed(command, captured).is_transient(),
+            Err(failure) => failure.is_transient(),
+        };
+        if !is_transient {
+            return result;
+        }
+        sleep(pause);
+        pause *= 4;
+    }
+    attempt_once(layout, command, input)
+}
+
+fn attempt_once(
+    layout: &GitLayout,
+    command: &GitCommand,
+    input: Option<&File>,
+) -> Result<Captured, GitFailure> {
+    let environment =
+        command.env.iter().fold(Environment::empty(), |all, (name, value)| all.with(name, value));
+    let environment = environment.with("PATH", search_path(layout));
+    let limits = Limits { time: GIT_TIMEOUT, output_bytes: MAX_ANSWER_BYTES };
+    let cannot = |error| GitFailure::new(command, GitFailureCause::Io(error), b"");
+    let input =
+        input.map(|mut file| file.rewind().and_then(|()| file.try_clone())).transpose().map_err(cannot)?;
+    capture_from(&command.argv, &environment, Path::new("/"), limits, input).map_err(|error| {
+        let cause = match error {
+            CaptureError::Io { source, .. } => GitFailureCause::Io(source),
+            CaptureError::TimedOut { limit, .. } => GitFailureCause::TimedOut(limit),
+            CaptureError::TooMuchOutput { limit_bytes, .. } => GitFailureCause::TooMuchOutput(limit_bytes),
+            CaptureError::NoCommand => GitFailureCause::BadAnswer("there is no command".into()),
+        };
+        GitFailure::new(command, cause, b"")
+    })
+}
+
+/// Where to look for git: not below the tree or its git directories, where the judged may have put another (law 8).
+fn search_path(layout: &GitLayout) -> OsString {
+    let theirs = [&layout.root, &layout.git_dir, &layout.common_dir];
+    let is_ours = |folder: &PathBuf| {
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        folder.is_absolute() && !theirs.iter().any(|tree| real.starts_with(tree))
+    };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths(std::env::split_paths(&path).filter(is_ours)).unwrap_or_default()
+}
+
+/// The id of the commit that `HEAD` stands for; `None` without git or without a commit.
+pub fn head(workspace: &Workspace) -> Result<Option<String>, Fault> {
+    let Some(git) = &workspace.git else { return Ok(None) };
+    let Refs::Read { head, refs } = refs(git) else {
+        return find_commit(workspace, "HEAD");
+    };
+    let Some(head) = head else { return Ok(None) };
+    let Some(name) = head.strip_prefix("ref: ") else { return Ok(Some(head)) };
+    match refs.get(name).filter(|id| !id.starts_with("ref: ")) {
+        Some(id) => Ok(Some(id.clone())),
+        None => find_commit(workspace, "HEAD"),
+    }
+}
+
+/// The id of the commit that `revision` stands for; `None` if git says that there is none.
+pub fn find_commit(workspace: &Workspace, revision: &str) -> Result<Option<String>, Fault> {
+    let Some(git) = &workspace.git else { return Ok(None) };
+    let name = format!("{revision}^{{commit}}");
+    // With `--quiet` an unknown name is exit code 1; whatever else goes wrong is another code.
+    let command = git_command(git, &["rev-parse", "--verify", "--quiet", "--end-of-options", &name]);
+    let captured = attempt(git, &command, None)?;
+    match captured.outcome {
+        Outcome::Exited(0) => {}
+        Outcome::Exited(1) => return Ok(None),
+        _ => return Err(failed(&command, &captured).into()),
+    }
+    let id = String::from_utf8(captured.stdout)
+        .map_err(|_| GitFailure::bad_answer(&command, "the commit's id is no text"))?;
+    Ok(Some(id.trim_end().to_owned()))
+}
+
+/// The id of the commit that `revision` stands for. A name that git does not know is refused.
+pub fn commit_id(workspace: &Workspace, revision: &str) -> Result<String, Fault> {
+    if let Some(id) = find_commit(workspace, revision)? {
+        return Ok(id);
+    }
+    let name = escape(revision.as_bytes());
+    Err(match &workspace.git {
+        None => no_repository(workspace, revision),
+        Some(git) if git.is_shallow() => {
+            let detail = format!("git knows no commit `{name}` here; this clone is shallow");
+            Fault::refused(Reason::GitHistoryMissing, detail)
+        }
+        Some(_) => Fault::Missing(format!("git knows no commit `{name}` here")),
+    })
+}
+
+fn no_repository(workspace: &Workspace, revision: &str) -> Fault {
+    let (root, name) = (workspace.root.display(), escape(revision.as_bytes()));
+    Fault::Missing(format!("{root} is no git repository, so it has no commit `{name}`"))
+}
+
+/// The blob ids of the commit `id` by path from the root.
+pub fn tree_of(workspace: &Workspace, id: &str) -> Result<HeadTree, Fault> {
+    let git = workspace.git.as_ref().ok_or_else(|| no_repository(workspace, id))?;
+    let command = ls_tree_command(git, id);
+    let listed = output(git, &command).map_err(|failure| match failure.cause {
+        // A clone that was filtered by trees may know a commit and not its tree.
+        GitFailureCause::Exit(_) if git.is_partial() => Fault::refused(
+            Reason::GitObjectMissing,
+            format!("{failure} (partial clone: `git ls-tree -r {id}` gets what is missing)"),
+        ),
+        _ => failure.into(),
+    })?;
+    let tree = parse_ls_tree(&listed).map_err(|error| GitFailure::bad_answer(&command, error.to_string()))?;
+    let prefix = workspace.below_top();
+    Ok(if prefix.is_empty() { tree } else { below_prefix(tree, &prefix) })
+}
+
+/// The blob ids of `HEAD` by path from the root; empty without git or without a commit.
+pub fn head_tree(workspace: &Workspace) -> Result<HeadTree, Fault> {
+    match head(workspace)? {
+        Some(id) => tree_of(workspace, &id),
+        None => Ok(HeadTree::new()),
+    }
+}
+
+/// What a repository at `place` in the tree tracks, committed or staged, by path from the root of the tree.
+pub fn tracked_paths(layout: &GitLayout, place: &RepoPath) -> Result<BTreeSet<RepoPath>, GitFailure> {
+    let staged = git_command(layout, &["ls-files", "-z", "--cached", "--full-name"]);
+    let mut names = output(layout, &staged)?;
+    // A repository without a commit has no HEAD to list.
+    if matches!(refs(layout), Refs::Read { refs, .. } if !refs.is_empty()) {
+        let committed = git_command(layout, &["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"]);
+        names.extend(output(layout, &committed)?);
+    }
+    let names = names.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+    let paths: Result<BTreeSet<RepoPath>, _> = names.map(|name| place.join(name)).collect();
+    paths.map_err(|error| GitFailure::bad_answer(&staged, error.to_string()))
+}
+
+/// The paths in the index, from the root of the workspace; none without git.
+pub fn staged_paths(workspace: &Workspace) -> Result<BTreeSet<RepoPath>, Fault> {
+    let Some(git) = &workspace.git else { return Ok(BTreeSet::new()) };
+    let command = git_command(git, &["ls-files", "-z", "--cached", "--full-name"]);
+    let answer = output(git, &command)?;
+    let names = answer.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+    let paths: Result<BTreeSet<RepoPath>, _> = names.map(RepoPath::parse).collect();
+    let paths = paths.map_err(|error| GitFailure::bad_answer(&command, error.to_string()))?;
+    let prefix = workspace.below_top();
+    Ok(if prefix.is_empty() {
+        paths
+    } else {
+        paths.iter().filter_map(|path| inside(path, &prefix)).collect()
+    })
+}
+
+/// The part of the tree below a directory, as seen from there.
+fn below_prefix(tree: HeadTree, prefix: &[u8]) -> HeadTree {
+    tree.into_iter().filter_map(|(path, held)| Some((inside(&path, prefix)?, held))).collect()
+}
+
+/// A path as seen from a directory, if it lies there.
+fn inside(path: &RepoPath, prefix: &[u8]) -> Option<RepoPath> {
+    RepoPath::parse(path.as_bytes().strip_prefix(prefix)?.strip_prefix(b"/")?).ok()
+}
+
+/// The contents of the blobs that this clone holds; those it lacks are left out.
+pub fn present_blobs(layout: &GitLayout, ids: &[String]) -> Result<BTreeMap<String, Vec<u8>>, GitFailure> {
+    if ids.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let command = git_command(layout, &["cat-file", "--batch"]);
+    let answer = output_of_lines(layout, &command, ids)?;
+    parse_batch(&answer).ok_or_else(|| GitFailure::bad_answer(&command, "it is not a list of blobs"))
+}
+
+/// The content of a blob; `None` if this clone lacks it.
+pub fn blob(layout: &GitLayout, id: &str) -> Result<Option<Vec<u8>>, GitFailure> {
+    Ok(present_blobs(layout, &[id.to_owned()])?.remove(id))
+}
+
+/// The contents of committed files by their ids, from one process. A content that this clone lacks is refused by name.
+pub fn blobs(layout: &GitLayout, wanted: &[(&RepoPath, String)]) -> Result<BTreeMap<String, Vec<u8>>, Fault> {
+    let ids: Vec<String> = wanted.iter().map(|(_, id)| id.clone()).collect();
+    let blobs = present_blobs(layout, &ids)?;
+    match wanted.iter().filter(|(_, id)| !blobs.contains_key(id)).collect::<Vec<_>>()[..] {
+        [] => Ok(blobs),
+        [(path, id), ref more @ ..] => Err(lacking(layout, path, id, more.len())),
+    }
+}
+
+/// The refusal for a content that this clone lacks.
+pub fn lacking(layout: &GitLayout, path: &RepoPath, id: &str, n_more: usize) -> Fault {
+    let why = if layout.is_partial() { "partial clone" } else { "the repository is damaged" };
+    let more = if n_more == 0 { String::new() } else { format!(" and the contents of {n_more} more files") };
+    let detail =
+        format!("this clone lacks blob {id} of `{path}`{more} ({why}): `git cat-file -e {id}` gets it");
+    Fault::refused(Reason::GitObjectMissing, detail)
+}
+
+/// How many commits lead to `to` and not to `from`.
+pub fn count_commits(layout: &GitLayout, from: &str, to: &str) -> Result<u64, GitFailure> {
+    let range = format!("{from}..{to}");
+    let command = git_command(layout, &["rev-list", "--count", "--end-of-options", &range]);
+    let answer = output(layout, &command)?;
+    let number = std::str::from_utf8(&answer).ok().and_then(|text| text.trim().parse().ok());
+    number.ok_or_else(|| GitFailure::bad_answer(&command, "it is no number"))
+}
+
+/// Which of these blobs this clone lacks, from one process.
+pub fn absent_blobs(layout: &GitLayout, ids: &[String]) -> Result<Vec<String>, GitFailure> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let command = git_command(layout, &["cat-file", "--batch-check"]);
+    let answer = output_of_lines(layout, &command, ids)?;
+    let lines = answer.split(|&byte| byte == b'\n');
+    Ok(lines.filter_map(missing_id).collect())
+}
+
+/// The id on a line like `<id> missing`.
+fn missing_id(line: &[u8]) -> Option<String> {
+    Some(std::str::from_utf8(line).ok()?.strip_suffix(" missing")?.to_owned())
+}
+
+/// Reads the answer of `cat-file --batch`: `<id> blob <size>LF<content>LF` or `<id> missingLF`, again and again.
+fn parse_batch(mut answer: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
+    let mut blobs = BTreeMap::new();
+    while !answer.is_empty() {
+        let line = answer.iter().position(|&byte| byte == b'\n')?;
+        let (head, rest) = (&answer[..line], &answer[line + 1..]);
+        if missing_id(head).is_some() {
+            answer = rest;
+            continue;
+        }
+        let mut fields = std::str::from_utf8(head).ok()?.split(' ');
+        let (id, kind, size) = (fields.next()?, fields.next()?, fields.next()?.parse::<usize>().ok()?);
+        let content = rest.get(..size).filter(|_| kind == "blob" && rest.get(size) == Some(&b'\n'))?;
+        blobs.insert(id.to_owned(), content.to_vec());
+        answer = &rest[size + 1..];
+    }
+    Some(blobs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+    use tempfile::TempDir;
+
+    fn sh(dir: &TempDir, script: &str) -> String {
+        let mut command = Command::new("sh");
+        command.arg("-ec").arg(script).current_dir(dir.path());
+        command.env("HOME", "/nowhere").env("GIT_CONFIG_NOSYSTEM", "1");
+        for (name, value) in [("NAME", "t"), ("EMAIL", "t@example.org")] {
+            command.env(format!("GIT_AUTHOR_{name}"), value).env(format!("GIT_COMMITTER_{name}"), value);
+        }
+        let output = command.output().expect("sh starts");
+        assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text").trim().to_owned()
+    }
+
+    /// A repository in `repo` with two commits of the file `f`.
+    fn repository() -> (TempDir, Workspace) {
+        let dir = tempfile::tempdir().expect("a directory");
+        sh(
+            &dir,
+            "git init -q -b main repo; cd repo; echo 1 > f; git add .; git commit -qm 1; echo 2 > f; git commit -qam 2",
+        );
+        let workspace = workspace(&dir, "repo");
+        (dir, workspace)
+    }
+
+    fn workspace(dir: &TempDir, name: &str) -> Workspace {
+        let root = dir.path().join(name);
+        Workspace::find(Some(&root), &root).expect("a workspace")
+    }
+
+    #[test]
+    fn an_unknown_name_is_told_from_a_git_that_fails() {
+        let (dir, workspace) = repository();
+        assert_eq!(find_commit(&workspace, "HEAD").expect("answers"), head(&workspace).expect("answers"));
+        for unknown in ["HEAD^5", "nope", "--help", "HEAD:f"] {
+            let fault = commit_id(&workspace, unknown).expect_err("is unknown");
+            assert!(matches!(fault, Fault::Missing(_)), "{fault:?}");
+            assert!(fault.to_string().contains(&format!("git knows no commit `{unknown}` here")), "{fault}");
+        }
+        let id = sh(&dir, "cd repo; git rev-parse HEAD^");
+        let object = format!("repo/.git/objects/{}/{}", &id[..2], &id[2..]);
+        sh(&dir, &format!("chmod u+w {object}; echo garbage > {object}"));
+        let fault = commit_id(&workspace, "HEAD^").expect_err("fails");
+        assert_eq!((fault.code(), fault.exit_code().number()), ("GIT.COMMAND_FAILED", 70), "{fault}");
+        let words = fault.to_string();
+        assert!(words.starts_with("`git rev-parse HEAD^^{commit}` failed with exit code 128: "), "{words}");
+        assert!(words.contains("is corrupt"), "{words}");
+    }
+
+    #[test]
+    fn git_says_itself_why_it_lists_no_tree() {
+        let (_dir, workspace) = repository();
+        let fault = tree_of(&workspace, "feedfeedfeedfeedfeedfeedfeedfeedfeedfeed").expect_err("fails");
+        let words = fault.to_string();
+        let expected =
+            "`git ls-tree feedfeedfeedfeedfeedfeedfeedfeedfeedfeed` failed with exit code 128: fatal: ";
+        assert!(words.starts_with(expected), "{words}");
+    }
+
+    #[test]
+    fn what_a_partial_clone_lacks_is_named_and_not_fetched() {
+        let (dir, origin) = repository();
+        sh(
+            &dir,
+            "git -C repo config uploadpack.allowFilter true; git clone -q --no-checkout --filter=blob:none \"file://$PWD/repo\" part",
+        );
+        // Whatever the repository names as its way to fetch must not be started.
+        sh(
+            &dir,
+            "printf '#!/bin/sh\\ntouch %s/started\\n' \"$PWD\" > up; chmod +x up; git -C part config remote.origin.uploadpack \"$PWD/up\"",
+        );
+        let part = workspace(&dir, "part");
+        let git = part.git.as_ref().expect("git");
+        assert!(git.is_partial() && !origin.git.as_ref().expect("git").is_partial());
+        let path = RepoPath::parse(b"f").expect("a path");
+        let id = tree_of(&part, &commit_id(&part, "HEAD^").expect("a commit")).expect("a tree")[&path]
+            .1
+            .to_string();
+        let fault = blobs(git, &[(&path, id.clone())]).expect_err("is not there");
+        assert_eq!((fault.code(), fault.exit_code().number()), ("GIT.OBJECT_MISSING", 2));
+        assert!(fault.to_string().contains(&format!("lacks blob {id} of `f` (partial clone)")), "{fault}");
+        let wanted = [id.clone()];
+        assert_eq!(absent_blobs(git, &wanted).expect("answers"), wanted);
+        assert_eq!(blob(git, &id).expect("answers"), None);
+        assert!(!dir.path().join("started").exists());
+        let full = origin.git.as_ref().expect("git");
+        assert_eq!(blob(full, &id).expect("answers").as_deref(), Some(&b"1\n"[..]));
+        assert!(absent_blobs(full, &[id]).expect("answers").is_empty());
+    }
+
+    #[test]
+    fn a_clone_without_trees_says_so() {
+        let (dir, _origin) = repository();
+        sh(
+            &dir,
+            "git -C repo config uploadpack.allowFilter true; git clone -q --no-checkout --filter=tree:0 \"file://$PWD/repo\" part",
+        );
+        let part = workspace(&dir, "part");
+        let id = commit_id(&part, "HEAD^").expect("a commit");
+        let fault = tree_of(&part, &id).expect_err("is not there");
+        assert_eq!(fault.code(), "GIT.OBJECT_MISSING", "{fault}");
+        assert!(
+            fault.to_string().contains(&format!("`git ls-tree -r {id}` gets what is missing")),
+            "{fault}"
+        );
+        sh(&dir, &format!("git -C part ls-tree -r {id}"));
+        assert_eq!(tree_of(&part, &id).expect("is there").len(), 1);
+    }
+
+    #[test]
+    fn a_commit_beyond_a_shallow_clone_is_said_to_be() {
+        let (dir, _origin) = repository();
+        sh(&dir, "git clone -q --depth 1 \"file://$PWD/repo\" shallow");
+        let fault = commit_id(&workspace(&dir, "shallow"), "HEAD^").expect_err("is not there");
+        assert_eq!(fault.code(), "GIT.HISTORY_MISSING");
+        assert!(fault.next_step().contains("git fetch --unshallow"), "{}", fault.next_step());
+    }
+
+    #[test]
+    fn only_a_shortage_is_tried_again() {
+        let (_dir, workspace) = repository();
+        let command = git_command(workspace.git.as_ref().expect("git"), &["rev-parse", "HEAD"]);
+        let failure = |cause, stderr: &[u8]| GitFailure::new(&command, cause, stderr).is_transient();
+        let io = |code| GitFailureCause::Io(io::Error::from_raw_os_error(code));
+        let (again, no_memory, too_many_files, not_there) = (11, 12, 23, 2);
+        for code in [again, no_memory, too_many_files] {
+            assert!(failure(io(code), b""), "{code}");
+        }
+        assert!(failure(GitFailureCause::Signal(9), b""));
+        assert!(failure(
+            GitFailureCause::Exit(128),
+            b"fatal: unable to create thread: Resource temporarily unavailable"
+        ));
+        assert!(!failure(io(not_there), b""));
+        assert!(!failure(GitFailureCause::Exit(128), b"fatal: not a git repository"));
+        assert!(!failure(GitFailureCause::TimedOut(GIT_TIMEOUT), b""));
+    }
+}

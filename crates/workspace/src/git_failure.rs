@@ -1,0 +1,129 @@
+//! A git command that gave no answer: why, and what to do about it.
+
+use probity_core::Reason;
+use probity_core::bytes::escape;
+use probity_snapshot::git::GitCommand;
+use rustix::io::Errno;
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::time::Duration;
+
+/// How much of git's own words a message repeats.
+const MAX_SHOWN_STDERR_BYTES: usize = 1_000;
+
+/// A git command that gave no answer, with everything that is known about why.
+#[derive(Debug)]
+pub struct GitFailure {
+    /// The command as a person would type it.
+    pub command: String,
+    /// How it ended.
+    pub cause: GitFailureCause,
+    /// What git wrote to standard error: trimmed, escaped, and cut to its end.
+    pub stderr: String,
+}
+
+/// How a git command came to give no answer.
+#[derive(Debug)]
+pub enum GitFailureCause {
+    /// It ended with this exit code.
+    Exit(i32),
+    /// It was ended by this signal.
+    Signal(i32),
+    /// It could not be started, or its answer could not be read.
+    Io(io::Error),
+    /// It ran too long.
+    TimedOut(Duration),
+    /// It wrote too much.
+    TooMuchOutput(usize),
+    /// Its answer cannot be read.
+    BadAnswer(String),
+}
+
+impl fmt::Display for GitFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` ", self.command)?;
+        match &self.cause {
+            GitFailureCause::Exit(code) => write!(f, "failed with exit code {code}")?,
+            GitFailureCause::Signal(signal) => write!(f, "was ended by signal {signal}")?,
+            GitFailureCause::Io(error) => write!(f, "could not be run: {error}")?,
+            GitFailureCause::TimedOut(limit) => write!(f, "did not finish within {} s", limit.as_secs())?,
+            GitFailureCause::TooMuchOutput(limit) => write!(f, "wrote more than {limit} bytes")?,
+            GitFailureCause::BadAnswer(why) => write!(f, "gave an answer that cannot be read: {why}")?,
+        }
+        if self.stderr.is_empty() { Ok(()) } else { write!(f, ": {}", self.stderr) }
+    }
+}
+
+impl std::error::Error for GitFailure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.cause {
+            GitFailureCause::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl GitFailure {
+    pub fn new(command: &GitCommand, cause: GitFailureCause, stderr: &[u8]) -> Self {
+        Self { command: command.summary.clone(), cause, stderr: shown_stderr(stderr) }
+    }
+
+    pub fn bad_answer(command: &GitCommand, why: impl Into<String>) -> Self {
+        Self::new(command, GitFailureCause::BadAnswer(why.into()), b"")
+    }
+
+    /// What to do about it.
+    pub fn next_step(&self) -> String {
+        match &self.cause {
+            GitFailureCause::Io(error) if error.kind() == ErrorKind::NotFound => {
+                "install git, and put it on PATH outside of this tree: a git inside it is not used".into()
+            }
+            GitFailureCause::Io(_) | GitFailureCause::Signal(_) | GitFailureCause::TimedOut(_) => {
+                "the machine may be short of processes, memory or time: try again".into()
+            }
+            _ => Reason::GitCommandFailed.next_step().into(),
+        }
+    }
+
+    /// Whether the system was short of something that may be there a moment later.
+    pub fn is_transient(&self) -> bool {
+        const WORDS: [&str; 3] =
+            ["Resource temporarily unavailable", "Cannot allocate memory", "Too many open files in system"];
+        match &self.cause {
+            GitFailureCause::Io(error) => {
+                use ErrorKind::{Interrupted, OutOfMemory, ResourceBusy, WouldBlock};
+                matches!(error.kind(), WouldBlock | OutOfMemory | Interrupted | ResourceBusy)
+                    || Errno::from_io_error(error) == Some(Errno::NFILE)
+            }
+            GitFailureCause::Signal(_) => true,
+            GitFailureCause::Exit(_) => WORDS.iter().any(|words| self.stderr.contains(words)),
+            _ => false,
+        }
+    }
+}
+
+/// The end of what git wrote, on one line: git names the cause last.
+fn shown_stderr(stderr: &[u8]) -> String {
+    let stderr = stderr.trim_ascii();
+    let end = &stderr[stderr.len().saturating_sub(MAX_SHOWN_STDERR_BYTES)..];
+    let lines: Vec<String> = end
+        .split(|&byte| byte == b'\n')
+        .map(|line| escape(line.trim_ascii()))
+        .filter(|line| !line.is_empty())
+        .collect();
+    let cut = if end.len() < stderr.len() { "…" } else { "" };
+    format!("{cut}{}", lines.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_git_are_kept_on_one_line_and_bounded() {
+        assert_eq!(shown_stderr(b"error: one\n\n  fatal: \x1b[2Jtwo\n"), "error: one; fatal: \\u{1b}[2Jtwo");
+        let long = shown_stderr(&[b'x'; 5_000]);
+        assert_eq!(long.chars().count(), MAX_SHOWN_STDERR_BYTES + 1);
+        assert!(long.starts_with('…'));
+    }
+}

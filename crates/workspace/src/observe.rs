@@ -1,0 +1,193 @@
+//! Seeing everything that a verdict needs, at one moment: content, git's own files, refs, index.
+
+use crate::Fault;
+use crate::Workspace;
+use crate::own_files::{OWN_STATE, OWN_STATE_IN_GIT};
+use crate::refs::{NestedRefs, RefFacts};
+use probity_api::govern::run::RefMovement;
+use probity_core::Digest;
+use probity_paths::RepoPath;
+use probity_snapshot::git::{self, GitLayout, ZoneClass, ZoneSnapshot};
+use probity_snapshot::{Change, Options, Snapshot, cache};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How the content of a workspace is looked at.
+pub fn content_options(workspace: &Workspace) -> Options {
+    Options {
+        own_state: workspace.own_names(),
+        // A `.git` that was not there when the workspace was found belongs to no protected zone: it is content.
+        dot_git_is_content: workspace.git.as_ref().is_none_or(|git| git.root != workspace.root),
+        git_ids: workspace.git.as_ref().map(|git| git.object_format),
+        ..Options::default()
+    }
+}
+
+/// A path outside of the content that changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZoneChange {
+    /// Its name, as in `.git/config`.
+    pub path: RepoPath,
+    /// What happened to it.
+    pub detail: String,
+}
+
+/// One look at a tree.
+#[derive(Debug)]
+pub struct Observation {
+    /// The content.
+    pub content: Snapshot,
+    /// Git's own files, if the tree lies in a repository.
+    git: Option<GitFacts>,
+    /// The repositories inside the tree, as they were found at the first look.
+    nested: NestedRefs,
+}
+
+/// Git's own files at one moment.
+#[derive(Debug)]
+struct GitFacts {
+    zone: ZoneSnapshot,
+    refs: RefFacts,
+    /// The digest of the index, and whether it is one; `None` if there is none.
+    index: Option<(Digest, bool)>,
+}
+
+impl GitFacts {
+    fn gather(layout: &GitLayout) -> Self {
+        let index = probity_storage::durable::read(&layout.git_dir.join("index")).unwrap_or(Some(Vec::new()));
+        let index =
+            index.map(|bytes| (Digest::of(&bytes), git::index_is_sound(&bytes, layout.object_format)));
+        Self {
+            zone: git::protected_snapshot(layout, &[OWN_STATE_IN_GIT.as_bytes()]),
+            refs: RefFacts::gather(layout),
+            index,
+        }
+    }
+
+    /// Whether the index was one and is none any more.
+    fn index_broke(&self, later: &Self) -> bool {
+        self.index.is_none_or(|(_, sound)| sound) && later.index.is_some_and(|(_, sound)| !sound)
+    }
+}
+
+impl Observation {
+    /// The protected paths outside of the content that differ from here to `later`.
+    pub fn zone_changes(&self, later: &Self) -> Vec<ZoneChange> {
+        let (Some(before), Some(after)) = (&self.git, &later.git) else {
+            return Vec::new();
+        };
+        let protected = git::zone_delta(&before.zone, &after.zone)
+            .into_iter()
+            .filter(|change| change.class == ZoneClass::Protected);
+        let mut changes: Vec<ZoneChange> = protected
+            .map(|change| ZoneChange { path: change.path, detail: change.change.name().into() })
+            .collect();
+        let blind = after.zone.findings.iter().filter(|found| !before.zone.findings.contains(found));
+        changes.extend(
+            blind.map(|found| ZoneChange { path: found.path.clone(), detail: found.reason.meaning().into() }),
+        );
+        if before.index_broke(after) {
+            changes.extend(
+                RepoPath::parse(b".git/index")
+                    .ok()
+                    .map(|path| ZoneChange { path, detail: "the index is damaged".into() }),
+            );
+        }
+        changes
+    }
+
+    /// The git references that differ from here to `later`.
+    pub fn ref_movements(&self, later: &Self) -> Vec<RefMovement> {
+        let (before, after) = (self.git.as_ref(), later.git.as_ref());
+        let own = before.zip(after).map(|(before, after)| before.refs.movements(&after.refs, None));
+        own.into_iter().flatten().chain(self.nested.movements(&later.nested)).collect()
+    }
+
+    /// D from here to `later`: the content that differs, and the submodules that have another commit checked out.
+    pub fn delta(&self, later: &Self) -> Vec<Change> {
+        let mut delta = probity_snapshot::delta(&self.content, &later.content);
+        let nested = self.nested.changes(&later.nested, [&self.content, &later.content]);
+        for change in nested {
+            if let Err(place) = delta.binary_search_by(|other| other.path.cmp(&change.path)) {
+                delta.insert(place, change);
+            }
+        }
+        delta
+    }
+
+    /// Whether git's index changed.
+    pub fn index_differs(&self, later: &Self) -> bool {
+        let index = |observation: &Self| observation.git.as_ref().and_then(|git| git.index);
+        index(self) != index(later)
+    }
+}
+
+/// Looks at one workspace, as often as needed.
+#[derive(Debug)]
+pub struct Observer<'a> {
+    workspace: &'a Workspace,
+    options: Options,
+}
+
+impl<'a> Observer<'a> {
+    /// Prepares to look at `workspace`.
+    pub fn new(workspace: &'a Workspace) -> Self {
+        Self { workspace, options: content_options(workspace) }
+    }
+
+    /// Looks at everything. What `earlier` knows is not read again where it still holds.
+    pub fn observe(&self, earlier: Option<&Observation>) -> Result<Observation, Fault> {
+        let content = self.content(earlier.map(|earlier| &earlier.content))?;
+        let git = self.workspace.git.as_ref().map(GitFacts::gather);
+        let nested = match earlier {
+            Some(earlier) => earlier.nested.again(),
+            None => NestedRefs::gather(self.workspace, &content),
+        };
+        Ok(Observation { content, git, nested })
+    }
+
+    /// Looks at the content alone, with the stat cache if nothing earlier is known.
+    pub fn content(&self, earlier: Option<&Snapshot>) -> Result<Snapshot, Fault> {
+        let cached = match earlier {
+            Some(_) => None,
+            None => cache::load(&self.workspace.state.cache(&self.workspace.root)),
+        };
+        let phase = self.workspace.progress.begin("reading the tree");
+        let options = Options { n_entries_seen: Some(phase.counter()), ..self.options.clone() };
+        Ok(Snapshot::take(&self.workspace.root, &options, earlier.or(cached.as_ref()))?)
+    }
+
+    /// Keeps a snapshot for the next run, unless a governed run goes on in the repository: it watches every stat cache,
+    /// for a forged one would hide changes from the next run on that tree. A run says that it begins under the lock of
+    /// claims, so none begins while this writes.
+    pub fn remember_if_free(&self, snapshot: &Snapshot) {
+        let state = &self.workspace.state;
+        let Ok(_share) = probity_storage::Lock::share_within(&state.claims_lock(), Duration::ZERO) else {
+            return;
+        };
+        if state.open_runs().is_ok_and(|runs| runs.is_empty()) {
+            self.remember(snapshot);
+        }
+    }
+
+    /// Keeps a snapshot for the next run. A cache that cannot be written costs time, nothing else.
+    pub fn remember(&self, snapshot: &Snapshot) {
+        let path = self.workspace.state.cache(&self.workspace.root);
+        if let Some(parent) = path.parent() {
+            let _ = probity_storage::durable::create_dir(parent);
+        }
+        let _ = cache::store(&path, snapshot);
+    }
+
+    /// Touched files of our own state, as changes of protected paths.
+    pub fn state_changes(&self, touched: &[PathBuf]) -> Vec<ZoneChange> {
+        let base =
+            if self.workspace.git.is_some() { format!(".git/{OWN_STATE_IN_GIT}") } else { OWN_STATE.into() };
+        let name = |path: &PathBuf| {
+            RepoPath::parse(&[base.as_bytes(), path.as_os_str().as_bytes()].join(&b'/')).ok()
+        };
+        let change = |path| ZoneChange { path, detail: "a file of Probity's own state was touched".into() };
+        touched.iter().filter_map(name).map(change).collect()
+    }
+}

@@ -1,0 +1,284 @@
+//! Git references at one moment, and how they moved: of the repository itself, and of every repository inside its tree
+//! (submodules, nested repositories, linked worktrees). They are read from git's files; nothing is started.
+
+use crate::Workspace;
+use probity_api::govern::run::RefMovement;
+use probity_core::Digest;
+use probity_core::bytes::escape;
+use probity_paths::RepoPath;
+use probity_snapshot::git::{self, GitLayout, Refs};
+use probity_snapshot::{Change, ChangeKind, Kind, Side, Snapshot};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// The name of the reference that says what is checked out.
+pub const HEAD: &str = "HEAD";
+
+/// What a reference holds that stands for another one begins so.
+const SYMBOLIC: &str = "ref: ";
+
+/// How many digits of an id a message shows.
+const SHOWN_ID_DIGITS: usize = 10;
+
+/// The movement in words: `new branch topic at 5fa51cf0e1`, `dep: HEAD moved 1f2e… → 5fa5…`.
+pub fn describe_movement(movement: &RefMovement) -> String {
+    let place = movement.repository.as_ref().map_or_else(String::new, |path| format!("{path}: "));
+    let name = shown_name(&movement.name);
+    let what = match (movement.before.as_deref(), movement.after.as_deref()) {
+        // What cannot be read is told under a name that no reference has.
+        (None, Some(why)) if movement.name == UNREADABLE => why.to_owned(),
+        (None, after) => format!("new {name} at {}", shown_value(after.unwrap_or("nothing"))),
+        (Some(before), None) => format!("{name} deleted (was at {})", shown_value(before)),
+        (Some(before), Some(after)) => {
+            format!("{name} moved {} → {}", shown_value(before), shown_value(after))
+        }
+    };
+    format!("{place}{what}")
+}
+
+/// The name under which references that cannot be read are told.
+const UNREADABLE: &str = "refs";
+
+/// `branch main` for `refs/heads/main`.
+pub fn shown_name(name: &str) -> String {
+    let kinds = [("refs/heads/", "branch"), ("refs/tags/", "tag"), ("refs/remotes/", "remote branch")];
+    kinds
+        .iter()
+        .find_map(|(prefix, kind)| Some(format!("{kind} {}", name.strip_prefix(prefix)?)))
+        .unwrap_or_else(|| name.to_owned())
+}
+
+/// The first digits of an id, or the branch that a reference stands for.
+pub fn shown_value(value: &str) -> String {
+    if let Some(name) = value.strip_prefix(SYMBOLIC) {
+        return shown_name(name);
+    }
+    let is_id = value.len() >= 40 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_id { value[..SHOWN_ID_DIGITS].to_owned() } else { value.to_owned() }
+}
+
+/// The references of one repository at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct RefFacts {
+    refs: BTreeMap<String, String>,
+    /// Why they are not known, if they are not.
+    unreadable: Option<String>,
+}
+
+impl RefFacts {
+    /// Reads them.
+    pub fn gather(layout: &GitLayout) -> Self {
+        match git::refs(layout) {
+            Refs::Read { head, mut refs } => {
+                refs.extend(head.map(|head| (HEAD.to_owned(), head)));
+                Self { refs, unreadable: None }
+            }
+            Refs::NotReadable { why } => Self { refs: BTreeMap::new(), unreadable: Some(why) },
+        }
+    }
+
+    /// What a reference holds.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.refs.get(name).map(String::as_str)
+    }
+
+    /// The branch that is checked out; `None` if HEAD names a commit.
+    pub fn branch(&self) -> Option<&str> {
+        self.get(HEAD)?.strip_prefix(SYMBOLIC)
+    }
+
+    /// The commit that is checked out.
+    pub fn commit(&self) -> Option<&str> {
+        let head = self.get(HEAD)?;
+        let id = match head.strip_prefix(SYMBOLIC) {
+            Some(name) => self.get(name)?,
+            None => head,
+        };
+        (!id.starts_with(SYMBOLIC)).then_some(id)
+    }
+
+    /// How they moved from here to `later`.
+    pub fn movements(&self, later: &Self, repository: Option<&RepoPath>) -> Vec<RefMovement> {
+        let names: BTreeSet<&String> = self.refs.keys().chain(later.refs.keys()).collect();
+        let movement = |name: &str, before: Option<&str>, after: Option<&str>| {
+            let (before, after) = (before.map(ToOwned::to_owned), after.map(ToOwned::to_owned));
+            RefMovement::new(repository.cloned(), name, before, after)
+        };
+        let mut movements: Vec<RefMovement> = names
+            .into_iter()
+            .map(|name| movement(name, self.get(name), later.get(name)))
+            .filter(|movement| movement.before != movement.after)
+            .collect();
+        // The commit that a submodule has checked out is what its parent would record, whatever branch leads there.
+        if repository.is_some() && self.commit() != later.commit() {
+            movements.retain(|movement| movement.name != HEAD);
+            movements.push(movement(HEAD, self.commit(), later.commit()));
+        }
+        // What cannot be read is not taken for unmoved: it is recorded, and a violation where refs are protected (law 13).
+        if let Some(why) = &later.unreadable {
+            movements.push(movement(UNREADABLE, None, Some(why)));
+        }
+        movements
+    }
+}
+
+/// A repository inside the tree.
+#[derive(Debug, Clone)]
+pub struct NestedRepository {
+    path: RepoPath,
+    layout: GitLayout,
+    /// Whether it is another worktree of the tree's own repository: then only its HEAD is its own.
+    is_own_worktree: bool,
+}
+
+impl NestedRepository {
+    /// Finds the repositories inside a tree: wherever a directory holds a `.git` that leads to one.
+    pub fn find_all(workspace: &Workspace, content: &Snapshot) -> Vec<Self> {
+        let own = workspace.git.as_ref().map(|git| &git.common_dir);
+        let nested = content.entries().filter(|entry| entry.path().file_name() == b".git");
+        nested
+            .filter_map(|entry| {
+                let path = entry.path().parent()?;
+                let layout = GitLayout::find(&workspace.root.join(OsStr::from_bytes(path.as_bytes())))?;
+                let is_own_worktree = own == Some(&layout.common_dir);
+                Some(Self { path, layout, is_own_worktree })
+            })
+            .collect()
+    }
+
+    /// Where it is in the tree.
+    pub fn path(&self) -> &RepoPath {
+        &self.path
+    }
+
+    /// Where its own files are.
+    pub fn layout(&self) -> &GitLayout {
+        &self.layout
+    }
+
+    /// Its references.
+    pub fn refs(&self) -> RefFacts {
+        let mut facts = RefFacts::gather(&self.layout);
+        if self.is_own_worktree {
+            facts.refs.retain(|name, _| name == HEAD);
+        }
+        facts
+    }
+}
+
+/// The repositories inside a tree at one moment.
+#[derive(Debug, Default)]
+pub struct NestedRefs {
+    found: Vec<(NestedRepository, RefFacts)>,
+}
+
+impl NestedRefs {
+    /// Reads the references of every repository inside the tree.
+    pub fn gather(workspace: &Workspace, content: &Snapshot) -> Self {
+        let found = NestedRepository::find_all(workspace, content);
+        Self { found: found.into_iter().map(|nested| (nested.clone(), nested.refs())).collect() }
+    }
+
+    /// Reads them again, of the same repositories in the same places: one that was put there since is content.
+    pub fn again(&self) -> Self {
+        Self { found: self.found.iter().map(|(nested, _)| (nested.clone(), nested.refs())).collect() }
+    }
+
+    fn pairs<'a>(
+        &'a self,
+        later: &'a Self,
+    ) -> impl Iterator<Item = (&'a NestedRepository, &'a RefFacts, &'a RefFacts)> {
+        self.found.iter().zip(&later.found).map(|((nested, before), (_, after))| (nested, before, after))
+    }
+
+    /// How the references moved from here to `later`.
+    pub fn movements(&self, later: &Self) -> Vec<RefMovement> {
+        self.pairs(later)
+            .flat_map(|(nested, before, after)| before.movements(after, Some(&nested.path)))
+            .collect()
+    }
+
+    /// The repositories that have another commit checked out, as changes of D: the commit is what a commit of the tree
+    /// would record at their path.
+    pub fn changes(&self, later: &Self, content: [&Snapshot; 2]) -> Vec<Change> {
+        let moved = self
+            .pairs(later)
+            .filter(|(nested, before, after)| !nested.is_own_worktree && before.commit() != after.commit());
+        moved
+            .filter_map(|(nested, before, after)| {
+                let side = |content: &Snapshot, facts: &RefFacts| {
+                    let entry = content.get(&nested.path).filter(|entry| entry.kind() == Kind::Directory)?;
+                    let digest = facts.commit().map(|id| Digest::of(format!("commit {id}").as_bytes()));
+                    Some(Side { kind: Kind::Directory, mode: entry.mode(), size: 0, digest })
+                };
+                Some(Change {
+                    path: nested.path.clone(),
+                    change: ChangeKind::Modified,
+                    before: Some(side(content[0], before)?),
+                    after: Some(side(content[1], after)?),
+                })
+            })
+            .collect()
+    }
+}
+
+/// A path as one word of a shell.
+pub fn shell_word(path: &RepoPath) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._/-+@".contains(byte);
+    let text = escape(path.as_bytes());
+    if path.as_bytes().iter().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(refs: &[(&str, &str)]) -> RefFacts {
+        let refs = refs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        RefFacts { refs, unreadable: None }
+    }
+
+    fn described(before: &[(&str, &str)], after: &[(&str, &str)], repository: Option<&str>) -> Vec<String> {
+        let repository = repository.map(|path| RepoPath::parse(path.as_bytes()).expect("a path"));
+        let movements = facts(before).movements(&facts(after), repository.as_ref());
+        movements.iter().map(describe_movement).collect()
+    }
+
+    #[test]
+    fn a_reference_is_created_moved_or_deleted() {
+        let (a, b) = ("a".repeat(40), "b".repeat(40));
+        let before =
+            [("refs/heads/main", a.as_str()), ("refs/heads/old", &a), ("HEAD", "ref: refs/heads/main")];
+        let after =
+            [("refs/heads/main", b.as_str()), ("refs/heads/new", &b), ("HEAD", "ref: refs/heads/new")];
+        assert_eq!(
+            described(&before, &after, None),
+            [
+                "HEAD moved branch main → branch new",
+                "branch main moved aaaaaaaaaa → bbbbbbbbbb",
+                "new branch new at bbbbbbbbbb",
+                "branch old deleted (was at aaaaaaaaaa)",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_head_of_a_submodule_is_the_commit_that_it_leads_to() {
+        let (a, b) = ("a".repeat(40), "b".repeat(40));
+        let head = ("HEAD", "ref: refs/heads/main");
+        assert_eq!(
+            described(&[("refs/heads/main", &a), head], &[("refs/heads/main", &b), head], Some("dep")),
+            ["dep: branch main moved aaaaaaaaaa → bbbbbbbbbb", "dep: HEAD moved aaaaaaaaaa → bbbbbbbbbb"]
+        );
+        assert_eq!(described(&[("HEAD", &a)], &[("HEAD", &a)], Some("dep")), [""; 0]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_as_it_is() {
+        let unreadable =
+            RefFacts { unreadable: Some("refs are kept as `reftable`".into()), ..RefFacts::default() };
+        let movements = facts(&[]).movements(&unreadable, None);
+        assert_eq!(describe_movement(&movements[0]), "refs are kept as `reftable`");
+    }
+}

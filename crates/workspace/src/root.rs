@@ -1,0 +1,195 @@
+//! Which directory is the root of the tree, when nobody names it.
+
+use crate::Fault;
+use crate::own_files::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
+use probity_core::Reason;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// What marks a root. State alone does not: a stray state directory must not make a tree of everything below it.
+const ROOT_MARKERS: [&str; 3] = [".git", POLICY_FILE, JSON_POLICY_FILE];
+
+/// The list of accounts, with their home directories.
+const ACCOUNTS_FILE: &str = "/etc/passwd";
+
+/// A root that was found, and what else the caller may have meant.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FoundRoot {
+    pub root: PathBuf,
+    /// A directory above the root that holds Probity state, if nothing marks a root.
+    pub state_above: Option<PathBuf>,
+}
+
+/// The root for a caller in `from`, a canonical path: the nearest marked directory upwards, else `from` itself.
+pub fn find_root(from: &Path, homes: &[PathBuf]) -> Result<FoundRoot, Fault> {
+    let nearest = from.ancestors().find(|directory| is_marked(directory));
+    let root = nearest.unwrap_or(from);
+    if let Some(what) = too_broad(root, nearest.is_some(), homes) {
+        let marker = ROOT_MARKERS.iter().find(|name| root.join(name).exists());
+        let because = marker.map_or_else(
+            || "no directory from here upwards has `.git` or a policy".to_owned(),
+            |marker| format!("it has `{marker}`"),
+        );
+        let here = if root == from { "" } else { ", or `--root .` for this directory alone" };
+        let detail = format!(
+            "the tree would be {}, {what}, because {because}; pass `--root {}` if you mean it{here}",
+            root.display(),
+            shell_name(root, homes)
+        );
+        return Err(Fault::refused(Reason::RootTooBroad, detail));
+    }
+    let mut above = from.ancestors().skip(1).filter(|_| nearest.is_none() && !from.join(OWN_STATE).is_dir());
+    let state_above = above.find(|directory| directory.join(OWN_STATE).is_dir()).map(Path::to_owned);
+    Ok(FoundRoot { root: root.to_owned(), state_above })
+}
+
+/// The home directories of the user: what the environment says, and what the list of accounts says.
+pub fn user_homes() -> Vec<PathBuf> {
+    let accounts = std::fs::read(ACCOUNTS_FILE).unwrap_or_default();
+    let listed = account_home(&accounts, rustix::process::getuid().as_raw());
+    let homes = std::env::var_os("HOME").map(PathBuf::from).into_iter().chain(listed);
+    homes.filter(|home| home.is_absolute()).collect()
+}
+
+fn is_marked(directory: &Path) -> bool {
+    ROOT_MARKERS.iter().any(|name| directory.join(name).exists())
+}
+
+/// Why `root` is too broad to be taken without being named. A marked directory that only contains the home directory is
+/// none of these: some build systems put a home directory inside the project.
+fn too_broad(root: &Path, is_marked: bool, homes: &[PathBuf]) -> Option<&'static str> {
+    if is_same(root, Path::new("/")) {
+        return Some("the whole file system");
+    }
+    if homes.iter().any(|home| is_same(root, home)) {
+        return Some("your home directory");
+    }
+    let holds = |home: &PathBuf| home.canonicalize().is_ok_and(|home| home.starts_with(root));
+    (!is_marked && homes.iter().any(holds)).then_some("which contains your home directory")
+}
+
+/// Whether both are one directory, whatever path leads there.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| std::fs::metadata(path).map(|facts| (facts.dev(), facts.ino()));
+    matches!((identity(one), identity(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// The directory as a person types it.
+fn shell_name(root: &Path, homes: &[PathBuf]) -> String {
+    let is_home = homes.first().is_some_and(|home| is_same(root, home));
+    if is_home { "~".to_owned() } else { root.display().to_string() }
+}
+
+/// The name of the account that this process works for, if there is a list of accounts and it is in there.
+pub fn account_name() -> Option<String> {
+    let accounts = std::fs::read(ACCOUNTS_FILE).ok()?;
+    name_of_account(&accounts, rustix::process::getuid().as_raw())
+}
+
+fn name_of_account(accounts: &[u8], uid: u32) -> Option<String> {
+    let uid = uid.to_string();
+    accounts.split(|&byte| byte == b'\n').find_map(|line| {
+        let mut fields = line.split(|&byte| byte == b':');
+        let name = fields.next().filter(|name| !name.is_empty())?;
+        let is_meant = fields.nth(1)? == uid.as_bytes();
+        is_meant.then(|| probity_core::bytes::escape(name))
+    })
+}
+
+/// The home directory of a user in the text of a list of accounts: `name:password:uid:gid:comment:home:shell` by lines.
+fn account_home(accounts: &[u8], uid: u32) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    let uid = uid.to_string();
+    accounts.split(|&byte| byte == b'\n').find_map(|line| {
+        let mut fields = line.split(|&byte| byte == b':').skip(2);
+        let is_meant = fields.next()? == uid.as_bytes();
+        let home = fields.nth(2)?;
+        is_meant.then(|| PathBuf::from(std::ffi::OsStr::from_bytes(home)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A directory with these entries; a name with `/` at its end is a directory.
+    fn tree(entries: &[&str]) -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().expect("a directory");
+        for entry in entries {
+            let path = dir.path().join(entry);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("creates");
+            if entry.ends_with('/') {
+                fs::create_dir_all(path).expect("creates");
+            } else {
+                fs::write(path, "").expect("writes");
+            }
+        }
+        let top = dir.path().canonicalize().expect("is real");
+        (dir, top)
+    }
+
+    fn code(found: Result<FoundRoot, Fault>) -> &'static str {
+        found.expect_err("is refused").code()
+    }
+
+    #[test]
+    fn the_nearest_marked_directory_is_the_root() {
+        let (_dir, top) = tree(&[".git/", "a/probity.toml", "a/b/c/", "d/probity.json", "d/e/"]);
+        for (from, root) in [("a/b/c", "a"), ("d/e", "d"), ("a", "a")] {
+            assert_eq!(find_root(&top.join(from), &[]).expect("is found").root, top.join(root), "{from}");
+        }
+    }
+
+    #[test]
+    fn a_state_directory_above_is_named_and_not_used() {
+        let (_dir, top) = tree(&[".probity/", "a/b/", "c/.probity/", "d/.git/", "d/e/"]);
+        let found = |from: &str| find_root(&top.join(from), &[]).expect("is found");
+        assert_eq!(found("a/b"), FoundRoot { root: top.join("a/b"), state_above: Some(top.clone()) });
+        assert_eq!(found("c"), FoundRoot { root: top.join("c"), state_above: None });
+        assert_eq!(found("d/e"), FoundRoot { root: top.join("d"), state_above: None });
+    }
+
+    #[test]
+    fn a_home_directory_is_no_root_with_or_without_a_marker() {
+        let (_dir, top) = tree(&["plain/notes/", "marked/.git/", "marked/notes/", "marked/work/.git/"]);
+        let homes = [top.join("plain"), top.join("marked")];
+        for from in ["plain", "marked", "marked/notes"] {
+            assert_eq!(code(find_root(&top.join(from), &homes)), "ROOT.TOO_BROAD", "{from}");
+        }
+        assert_eq!(
+            find_root(&top.join("plain/notes"), &homes).expect("is found").root,
+            top.join("plain/notes")
+        );
+        assert_eq!(
+            find_root(&top.join("marked/work"), &homes).expect("is found").root,
+            top.join("marked/work")
+        );
+        assert_eq!(code(find_root(Path::new("/"), &[])), "ROOT.TOO_BROAD");
+    }
+
+    #[test]
+    fn a_home_directory_is_known_by_what_it_is_and_not_by_its_name() {
+        let (_dir, top) = tree(&["real/"]);
+        std::os::unix::fs::symlink(top.join("real"), top.join("link")).expect("links");
+        assert_eq!(code(find_root(&top.join("real"), &[top.join("link")])), "ROOT.TOO_BROAD");
+    }
+
+    #[test]
+    fn what_contains_the_home_directory_needs_a_marker() {
+        let (_dir, top) = tree(&["homes/me/", "project/.git/", "project/home/"]);
+        assert_eq!(code(find_root(&top.join("homes"), &[top.join("homes/me")])), "ROOT.TOO_BROAD");
+        let found = find_root(&top.join("project"), &[top.join("project/home")]).expect("is found");
+        assert_eq!(found.root, top.join("project"));
+    }
+
+    #[test]
+    fn the_list_of_accounts_tells_the_home_and_the_name_of_a_user() {
+        let accounts = b"daemon:x:1:1::/usr/sbin:/bin/false\nbroken\nann:x:1000:1000::/home/ann:/bin/sh\n";
+        assert_eq!(account_home(accounts, 1000), Some("/home/ann".into()));
+        assert_eq!(account_home(accounts, 1), Some("/usr/sbin".into()));
+        assert_eq!(account_home(accounts, 7), None);
+        assert_eq!(name_of_account(accounts, 1000), Some("ann".to_owned()));
+        assert_eq!(name_of_account(accounts, 7), None);
+    }
+}

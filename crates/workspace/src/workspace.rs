@@ -1,0 +1,212 @@
+//! Finding the tree that a command is about: its root, its repository, its state.
+
+use crate::State;
+use crate::own_files::{JSON_POLICY_FILE, OWN_STATE, OWN_STATE_IN_GIT, POLICY_FILE};
+use crate::root::{FoundRoot, find_root, user_homes};
+use crate::{Fault, ProgressMeter};
+use probity_core::Reason;
+use probity_paths::WorkingDirectory;
+use probity_policy::Policy;
+use probity_snapshot::git::GitLayout;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// A tree under Probity's eyes.
+#[derive(Debug)]
+pub struct Workspace {
+    /// The root: every path is relative to it.
+    pub root: PathBuf,
+    /// The repository that the root lies in.
+    pub git: Option<GitLayout>,
+    /// Probity's own files.
+    pub state: State,
+    /// Where the caller is in the tree; the root if the caller is elsewhere. What people type is relative to it.
+    pub working_directory: WorkingDirectory,
+    /// A directory above the root that holds Probity state. It is not used, only named: the caller may have meant it.
+    pub state_above: Option<PathBuf>,
+    /// Where long work tells how far it is.
+    pub progress: ProgressMeter,
+}
+
+impl Workspace {
+    /// The tree at `root` if it is given, else at the nearest directory upwards from `from` that has `.git` or a policy,
+    /// else at `from` itself. `/` and home directories are taken only if they are given.
+    pub fn find(root: Option<&Path>, from: &Path) -> Result<Self, Fault> {
+        let FoundRoot { root, state_above } = match root {
+            Some(root) => FoundRoot { root: real_path(root)?, state_above: None },
+            None => find_root(&real_path(from)?, &user_homes())?,
+        };
+        if !root.is_dir() {
+            return Err(Fault::Missing(format!("{} is not a directory", root.display())));
+        }
+        let git = root.ancestors().find_map(GitLayout::find);
+        let state = match &git {
+            Some(git) => git.common_dir.join(OWN_STATE_IN_GIT),
+            None => root.join(OWN_STATE),
+        };
+        let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
+        let below_root = from.strip_prefix(&root).unwrap_or(Path::new(""));
+        Ok(Self {
+            working_directory: WorkingDirectory::new(below_root.as_os_str().as_bytes()),
+            state_above,
+            progress: ProgressMeter::default(),
+            state: State::at(state),
+            git,
+            root,
+        })
+    }
+
+    /// The policy of the tree: from `probity.toml`, else from `probity.json`, else the default one.
+    pub fn policy(&self) -> Result<Policy, Fault> {
+        self.policy_source()?.map_or_else(|| Ok(Policy::default()), |source| source.parse(&self.root))
+    }
+
+    /// The text that the policy of the tree is read from, if there is one.
+    pub fn policy_source(&self) -> Result<Option<PolicySource>, Fault> {
+        for name in [POLICY_FILE, JSON_POLICY_FILE] {
+            if let Some(bytes) = probity_storage::durable::read(&self.root.join(name))? {
+                return Ok(Some(PolicySource { is_json: name == JSON_POLICY_FILE, bytes }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The folder of the root from the top of the working tree of git; empty if they are the same, or without git.
+    pub fn below_top(&self) -> Vec<u8> {
+        let below = self.git.as_ref().and_then(|git| self.root.strip_prefix(&git.root).ok());
+        below.map(|below| below.as_os_str().as_bytes().to_vec()).unwrap_or_default()
+    }
+
+    /// The top-level names of the tree that are our own and no content.
+    pub fn own_names(&self) -> Vec<Vec<u8>> {
+        if self.git.is_some() { Vec::new() } else { vec![OWN_STATE.into()] }
+    }
+}
+
+/// The text of a policy, and which form it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicySource {
+    pub is_json: bool,
+    pub bytes: Vec<u8>,
+}
+
+impl PolicySource {
+    /// Reads the policy; what is wrong with it is said of the file below `root`.
+    pub fn parse(&self, root: &Path) -> Result<Policy, Fault> {
+        let name = if self.is_json { JSON_POLICY_FILE } else { POLICY_FILE };
+        parse_policy(&root.join(name), &self.bytes)
+    }
+}
+
+/// Reads the policy of a file, whose name tells its form, and holds it to its own rules: whatever is wrong is told with
+/// its place.
+pub fn parse_policy(path: &Path, bytes: &[u8]) -> Result<Policy, Fault> {
+    let fault = |reason, detail| Fault::Policy { path: path.to_owned(), reason, detail };
+    let invalid = |detail| fault(Reason::ConfigInvalid, detail);
+    let text = std::str::from_utf8(bytes).map_err(|error| invalid(error.to_string()))?;
+    let parse = if path.ends_with(JSON_POLICY_FILE) { from_json } else { from_toml };
+    let policy = parse(text).map_err(invalid)?;
+    policy.check().map_err(|error| {
+        let place = error.place_in(text);
+        let place =
+            place.map_or_else(String::new, |(line, column)| format!("line {line}, column {column}: "));
+        fault(error.reason(), format!("{place}{error}"))
+    })?;
+    Ok(policy)
+}
+
+fn from_toml(text: &str) -> Result<Policy, String> {
+    Policy::from_toml(text).map_err(|error| error.to_string())
+}
+
+fn from_json(text: &str) -> Result<Policy, String> {
+    let value = probity_core::json::parse(text.as_bytes()).map_err(|error| {
+        let (line, column) = probity_policy::line_and_column(text, error.at);
+        format!("line {line}, column {column}: {error}")
+    })?;
+    Policy::from_json(&value).map_err(|error| error.to_string())
+}
+
+fn real_path(path: &Path) -> Result<PathBuf, Fault> {
+    path.canonicalize().map_err(|error| Fault::Missing(format!("cannot open {}: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_policy_file_marks_a_root() {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::create_dir_all(dir.path().join("tree/src")).expect("creates");
+        fs::write(dir.path().join("tree/probity.toml"), "").expect("writes");
+        let found = Workspace::find(None, &dir.path().join("tree/src")).expect("is found");
+        assert_eq!(found.root, dir.path().canonicalize().expect("is real").join("tree"));
+        assert_eq!(found.state.dir(), found.root.join(".probity"));
+    }
+
+    #[test]
+    fn a_given_root_is_taken_as_it_is() {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::create_dir_all(dir.path().join("tree/src")).expect("creates");
+        fs::write(dir.path().join("tree/probity.toml"), "").expect("writes");
+        let found = Workspace::find(Some(&dir.path().join("tree/src")), Path::new("/")).expect("is found");
+        assert!(found.root.ends_with("tree/src"));
+    }
+
+    #[test]
+    fn the_caller_is_in_a_directory_of_the_tree_or_at_its_root() {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::create_dir_all(dir.path().join("tree/src/deep")).expect("creates");
+        fs::write(dir.path().join("tree/probity.toml"), "").expect("writes");
+        let place = |root: Option<&str>, from: &str| {
+            let root = root.map(|root| dir.path().join(root));
+            let found = Workspace::find(root.as_deref(), &dir.path().join(from)).expect("is found");
+            found.working_directory.to_string()
+        };
+        assert_eq!(place(None, "tree/src/deep"), "src/deep");
+        assert_eq!(place(Some("tree/src"), "tree/src/deep"), "deep");
+        assert_eq!(place(None, "tree"), "the root");
+        assert_eq!(place(Some("tree/src"), "tree"), "the root", "the caller is outside");
+    }
+
+    #[test]
+    fn a_policy_may_be_json() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let policy =
+            r#"{"packs": [{"id": "P", "scope": ["src/**"]}], "gates": [], "profiles": [{"id": "p"}]}"#;
+        fs::write(dir.path().join("probity.json"), policy).expect("writes");
+        let found = Workspace::find(None, dir.path()).expect("is found").policy().expect("is a policy");
+        assert_eq!(found.packs[0].id, "P");
+    }
+
+    #[test]
+    fn whatever_is_wrong_in_a_policy_has_its_place() {
+        for (name, text, place) in [
+            (
+                "probity.toml",
+                "[[pack]]\nid = \"P\"\nscope = [\"a\"]\ngates = [\"nix\"]\n",
+                "line 4, column 10",
+            ),
+            ("probity.toml", "[[pack]]\nid = \"P\"\nscope = [\"a[\"]\n", "line 3, column 10"),
+            ("probity.toml", "x = [\n", "line 1, column 6"),
+            ("probity.json", "{\n  \"packs\": 3,,\n}", "line 2, column 14"),
+        ] {
+            let dir = tempfile::tempdir().expect("a directory");
+            fs::write(dir.path().join(name), text).expect("writes");
+            let fault =
+                Workspace::find(None, dir.path()).expect("is found").policy().expect_err("is refused");
+            assert!(fault.to_string().contains(&format!("{name}: {place}")), "{fault}");
+        }
+    }
+
+    #[test]
+    fn a_policy_that_cannot_be_read_names_its_file() {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::write(dir.path().join("probity.toml"), "[worspace]\n").expect("writes");
+        let fault = Workspace::find(None, dir.path()).expect("is found").policy().expect_err("is refused");
+        assert_eq!(fault.exit_code(), probity_api::ExitCode::Refused);
+        assert!(fault.to_string().contains("probity.toml"), "{fault}");
+    }
+}
