@@ -26,6 +26,7 @@ mod neighbours;
 pub mod registry;
 mod request;
 mod start;
+mod state_files;
 mod status;
 mod trail;
 pub mod uncommitted;
@@ -36,6 +37,7 @@ pub use doctor::doctor;
 pub use finish::finish;
 pub(crate) use frame::Frame;
 pub use start::{promote, promote_when_free, start};
+pub use state_files::ChangeFiles;
 pub use status::{Watch, status};
 
 use probity_policy::{ContractRules, StrictnessProfile};

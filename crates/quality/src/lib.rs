@@ -6,7 +6,11 @@
 //!
 //! * [`analyze`]: a structural analysis of the tree. [`runs`]: where its results are kept.
 //! * [`contract`]: the verdict on a patch, its review claims and its receipts.
+//! * [`AnalysisFiles`]: what analyses write to the state directory.
 
 pub mod analyze;
 pub mod contract;
 pub mod runs;
+mod state_files;
+
+pub use state_files::AnalysisFiles;

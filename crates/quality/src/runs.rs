@@ -146,19 +146,19 @@ impl Runs {
     }
 
     /// The digest of every stored run as its first line tells it, by file name.
-    pub fn digests(&self) -> BTreeMap<String, Digest> {
+    pub(crate) fn digests(&self) -> BTreeMap<String, Digest> {
         let ids = self.ids().unwrap_or_default();
         ids.into_iter().filter_map(|id| Some((id.0.to_hex(), about(&self.path(id))?.report_digest))).collect()
     }
 
     /// The digest of the run in the file of that name, if the file holds together and the run is the one it is named after.
-    pub fn digest_of(&self, name: &str) -> Option<Digest> {
+    pub(crate) fn digest_of(&self, name: &str) -> Option<Digest> {
         let id = format!("sha256:{name}").parse().ok().map(RunId)?;
         self.read(id).ok().flatten().map(|stored| stored.report_digest)
     }
 
     /// Whether nobody needs the run in the file of that name.
-    pub fn is_free(&self, name: &str) -> bool {
+    pub(crate) fn is_free(&self, name: &str) -> bool {
         names(&self.dir.join("pins").join(name)).is_ok_and(|pins| pins.is_empty())
     }
 
@@ -168,7 +168,7 @@ impl Runs {
     }
 
     /// Whether a file is a pin: named after the holder that is written in it.
-    pub fn is_pin(path: &Path) -> bool {
+    pub(crate) fn is_pin(path: &Path) -> bool {
         let holder = durable::read(path).ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok());
         holder.is_some_and(|holder| path.file_name().is_some_and(|name| *name == *pin_name(&holder)))
     }

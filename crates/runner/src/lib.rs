@@ -1,8 +1,8 @@
 //! Govern a command: from the declaration of its scope to the evidence of what it did.
 //!
 //! Owns: sealing, running, judging and attesting a run; reading, amending, undoing and pruning evidence.
-//! May use: api, changes, core, evidence, knowledge, paths, policy, process, quality, snapshot, storage, workspace.
-//! Must not know: the command line, the protocol of agents, how an answer is shown.
+//! May use: api, changes, core, evidence, paths, policy, process, snapshot, storage, workspace.
+//! Must not know: analyses, the ledger, the command line, the protocol of agents, how an answer is shown.
 //!
 //! * [`run`]: a command under a sealed scope, from declaration to evidence.
 //! * [`planning`]: what would be sealed. [`init`]: a policy to begin with.

@@ -31,6 +31,7 @@ use probity_workspace::gates::{self, GatePlace, GateResult};
 use probity_workspace::observe::{Observation, Observer};
 use probity_workspace::own_files::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
 use probity_workspace::selection::{Preview, Selection};
+use probity_workspace::state_files::StateFiles;
 use probity_workspace::{Fault, Workspace, clock, git};
 use probity_workspace::{run_claims, signing};
 use std::borrow::Cow;
@@ -136,10 +137,12 @@ impl RunReport {
     }
 }
 
-/// Governs one command from declaration to evidence.
+/// Governs one command from declaration to evidence. `owners` vouch for what other services write to the state directory
+/// meanwhile.
 pub fn run(
     workspace: &Workspace,
     request: &RunRequest,
+    owners: &[&dyn StateFiles],
     watch: &mut dyn FnMut(Event<'_>),
 ) -> Result<RunReport, Fault> {
     let run_id = clock::run_id();
@@ -150,7 +153,7 @@ pub fn run(
         watch(Event::Closed(&closed));
     }
     let observer = Observer::new(workspace);
-    let begun = begin(workspace, &observer, request, &run_id)?;
+    let begun = begin(workspace, &observer, request, owners, &run_id)?;
     watch(Event::Sealed(&begun.seal, begun.preview.coverage, &begun.preview.warnings));
     if !begun.own_claims.is_empty() {
         watch(Event::OwnClaims(&begun.own_claims));
@@ -233,6 +236,7 @@ fn begin(
     workspace: &Workspace,
     observer: &Observer<'_>,
     request: &RunRequest,
+    owners: &[&dyn StateFiles],
     run_id: &str,
 ) -> Result<Begun, Fault> {
     let _phase = workspace.progress.begin("preparing the run");
@@ -269,7 +273,7 @@ fn begin(
         own_claims
     };
     durable::write(&open.folder.join(run_claims::SEAL_FILE), &seal.to_bytes())?;
-    let guard = Guard::set(&workspace.state, &open, &chain, head, key.as_ref());
+    let guard = Guard::set(&workspace.state, &open, &chain, head, key.as_ref(), owners);
     let folder = open.folder;
     Ok(Begun {
         start,

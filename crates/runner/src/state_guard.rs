@@ -2,21 +2,18 @@
 //!
 //! The state directory is no part of the content, so nothing else would notice what an agent plants or rewrites there.
 //! Runs in other worktrees of the same repository may write here at the same time; what they write explains itself: it
-//! hangs on the chain, has its own digest as its name, or is a seal that holds together. What they have only begun to
-//! write is finished a moment later, so whatever is not explained is looked at again. Everything else is a change of a
-//! protected path.
+//! hangs on the chain, has its own digest as its name, is a seal that holds together, or its owner vouches for it. What
+//! they have only begun to write is finished a moment later, so whatever is not explained is looked at again. Everything
+//! else is a change of a protected path.
 
 use crate::attest::Head;
 use crate::bundles;
-use probity_changes::registry::{audit, handles};
 use probity_core::{Digest, json};
 use probity_evidence::{Seal, SecretKey, Trust};
-use probity_quality::contract::receipts::Receipts;
-use probity_quality::runs::Runs;
-use probity_storage::{Chain, Link, Position};
-use probity_workspace::run_claims;
-use probity_workspace::run_claims::SEAL_FILE;
-use probity_workspace::{HANDLES, OpenRun, State};
+use probity_storage::{Chain, Link};
+use probity_workspace::run_claims::{self, SEAL_FILE};
+use probity_workspace::state_files::{FileFate, StateFiles, StateMark, is_unfinished, name_parts};
+use probity_workspace::{OpenRun, State, is_tree_key};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
@@ -34,14 +31,6 @@ const PAUSE: Duration = Duration::from_millis(25);
 /// What tells two states of a file of ours apart.
 type Mark = (u64, u64, i64, i64);
 
-/// What became of a file of ours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    New,
-    Changed,
-    Gone,
-}
-
 /// The state directory as it was when a command started.
 #[derive(Debug)]
 pub(crate) struct Guard {
@@ -50,32 +39,27 @@ pub(crate) struct Guard {
     head: Option<Link>,
     /// What a further bundle on the chain must prove.
     trust: Trust,
-    /// Where the log of intents ended.
-    intents: probity_intents::registry::Head,
     files: BTreeMap<PathBuf, Mark>,
-    /// The digests of the stored runs.
-    runs: BTreeMap<String, Digest>,
-    /// Where the log of the ledger ended.
-    ledger: Option<Position>,
+    /// What the owners of other files remember of them.
+    owners: Vec<Box<dyn StateMark>>,
 }
 
 impl Guard {
     /// Remembers the state directory for `run`. `head` is the head of the chain, which is locked: no bundle is half there.
-    /// Whoever adds a bundle while there is a `key` must have signed it.
+    /// Whoever adds a bundle while there is a `key` must have signed it. `owners` vouch for what is not of runs.
     pub(crate) fn set(
         state: &State,
         run: &OpenRun,
         _locked: &Chain,
         head: Option<Link>,
         key: Option<&SecretKey>,
+        owners: &[&dyn StateFiles],
     ) -> Self {
         let (state, run) = (state.clone(), run.clone());
         // First, because opening a database touches its files.
-        let intents = audit::head(&state);
+        let owners = owners.iter().map(|owner| owner.mark(&state)).collect();
         let files = list(state.dir());
-        let runs = Runs::of(&state).digests();
-        let ledger = probity_knowledge::ledger::end_of_log(&state.ledger());
-        Self { state, run, head, trust: bundles::next_trust(key), intents, files, runs, ledger }
+        Self { state, run, head, trust: bundles::next_trust(key), files, owners }
     }
 
     /// What the bundle of this run follows: the head on disk, if it leads back to the one when the guard was set.
@@ -116,11 +100,13 @@ impl Guard {
         let new_links = self.new_links(chain.as_ref());
         let is_explained = |name: &Path| {
             let fate = match (self.files.contains_key(name), now.contains_key(name)) {
-                (false, _) => Fate::New,
-                (true, true) => Fate::Changed,
-                (true, false) => Fate::Gone,
+                (false, _) => FileFate::New,
+                (true, true) => FileFate::Changed,
+                (true, false) => FileFate::Gone,
             };
-            self.is_ours(name) || self.explains_itself(name, fate, new_links.as_ref())
+            self.is_ours(name)
+                || self.explains_itself(name, fate, new_links.as_ref())
+                || self.owners.iter().any(|owner| owner.explains(&self.state, name, fate))
         };
         changed.into_iter().filter(|name| !is_explained(name)).cloned().collect()
     }
@@ -131,114 +117,34 @@ impl Guard {
         path.starts_with(&self.run.folder) && !run_claims::is_fixed(&path)
     }
 
-    fn explains_itself(&self, name: &Path, fate: Fate, new_links: Option<&BTreeSet<String>>) -> bool {
+    /// Whether what became of a file is what runs do to it.
+    fn explains_itself(&self, name: &Path, fate: FileFate, new_links: Option<&BTreeSet<String>>) -> bool {
         let path = self.state.dir().join(name);
-        let parts: Vec<&std::ffi::OsStr> = name.iter().collect();
-        let first = parts.first().and_then(|part| part.to_str()).unwrap_or_default();
-        let id = parts.get(1).and_then(|part| part.to_str()).unwrap_or_default();
-        match first {
-            "chain.lock" | "store.lock" => true,
-            // A database that somebody was just making when we first looked.
-            _ if fate == Fate::Gone && is_unfinished_database(first) => true,
-            // Intents go on while a command runs. Their log may only have grown.
-            "store.sqlite" | "store.sqlite-wal" | "store.sqlite-shm" => {
-                audit::leads_back(&self.state, self.intents)
+        match name_parts(name).unwrap_or_default().as_slice() {
+            ["chain.lock"] => true,
+            ["chain.json"] => new_links.is_some(),
+            ["evidence", id, ..] => {
+                fate == FileFate::New && new_links.is_some_and(|links| links.contains(*id))
             }
-            "cache" if path == self.state.registry_cache() => {
-                fate == Fate::Gone || audit::cache_is_true(&self.state)
-            }
-            "cache" if id == "intents.head" => fate == Fate::Gone || audit::note_is_true(&self.state),
-            "chain.json" => new_links.is_some(),
-            "evidence" => fate == Fate::New && new_links.is_some_and(|links| links.contains(id)),
             // What somebody was just keeping when we first looked is kept under another name now.
-            "before" | "objects" if fate == Fate::Gone => {
-                path.extension().is_some_and(|extension| extension == "tmp")
-            }
+            ["before" | "objects", .., file] if fate == FileFate::Gone => is_unfinished(file),
             // Two runs that keep the same content at once replace each other's file: it is still what its name says.
-            "before" | "objects" => is_named_by_content(&path),
+            ["before" | "objects", ..] => is_named_by_content(&path),
             // A run elsewhere that began, goes on, or ended and took its folder away. No seal or claim is ever rewritten.
-            "open" if path.starts_with(&self.run.folder) => false,
-            "open" => {
-                let is_rewritten = fate == Fate::Changed && run_claims::is_fixed(&path);
-                fate == Fate::Gone || (!is_rewritten && self.has_sound_seal(id))
+            ["open", ..] if path.starts_with(&self.run.folder) => false,
+            ["open", id, ..] => {
+                let is_rewritten = fate == FileFate::Changed && run_claims::is_fixed(&path);
+                fate == FileFate::Gone || (!is_rewritten && self.has_sound_seal(id))
             }
-            // Agents propose while they are governed: the log may grow, and nothing else.
-            "ledger" => {
-                fate != Fate::Gone
-                    && self.ledger.is_some_and(|end| {
-                        probity_knowledge::ledger::has_grown_from(&self.state.ledger(), id, &end)
-                    })
-            }
-            "runs" => self.is_explained_run(name, fate),
-            "cache" if path == self.state.facts() => {
-                fate == Fate::Gone || probity_quality::analyze::cache::is_whole(&path)
-            }
-            // Agents start and finish changes while they are governed. A kept handle is the one of its intent's owner, and
-            // goes when its intent does.
-            HANDLES if fate == Fate::Gone => {
-                path.extension().is_some_and(|extension| extension == "tmp")
-                    || audit::head(&self.state) != self.intents
-            }
-            HANDLES => {
-                let registry = audit::registry(&self.state);
-                registry.is_some_and(|registry| handles::is_sound(&path, &registry))
-            }
-            "receipts" => self.is_explained_receipt(id, fate),
-            "locks" => path != self.run.lock,
-            // A stat cache is written by a run on its tree, and may go at any time.
-            "cache" => fate == Fate::Gone || (path != self.run.cache && self.ran_elsewhere(&path, new_links)),
-            _ => false,
-        }
-    }
-
-    /// Changes are finished while a command runs. A new receipt is the one of a finish in the log of intents, and none is
-    /// rewritten or removed.
-    fn is_explained_receipt(&self, name: &str, fate: Fate) -> bool {
-        let receipts = Receipts::of(&self.state);
-        match (name, fate) {
-            ("head.lock", _) => true,
-            ("head.json", Fate::New | Fate::Changed) => receipts.is_whole(),
-            (_, Fate::New) => receipts
-                .digest_in_chain(name)
-                .is_some_and(|digest| audit::receipts_after(&self.state, self.intents.seq).contains(&digest)),
-            (unfinished, Fate::Gone) => {
-                Path::new(unfinished).extension().is_some_and(|extension| extension == "tmp")
+            ["locks", ..] => path != self.run.lock,
+            // Every cache may go at any time.
+            ["cache", _] if fate == FileFate::Gone => true,
+            // A stat cache is written by a run on its tree.
+            ["cache", file] if is_tree_key(file) => {
+                path != self.run.cache && self.ran_elsewhere(&path, new_links)
             }
             _ => false,
         }
-    }
-
-    /// Analyses go on while a command runs. A stored run is what its name says, never becomes another one under the same
-    /// name, and is cleared away only if nobody needs it; a pin names its holder, and goes when its intent does. Whether a
-    /// run or a fact is honest cannot be told here: whoever can write them can write the tree, too.
-    fn is_explained_run(&self, name: &Path, fate: Fate) -> bool {
-        let runs = Runs::of(&self.state);
-        let parts: Vec<&str> = name.iter().filter_map(|part| part.to_str()).collect();
-        match (parts.as_slice(), fate) {
-            (["runs", "lock"], _) => true,
-            (["runs", unfinished], Fate::Gone) if unfinished.contains('.') => true,
-            (["runs", id], Fate::Gone) => runs.is_free(id),
-            (["runs", id], Fate::New) => runs.digest_of(id).is_some(),
-            (["runs", id], Fate::Changed) => {
-                let known = self.runs.get(*id);
-                known.is_some() && runs.digest_of(id).as_ref() == known
-            }
-            (["runs", "pins", _, unfinished], Fate::Gone) if unfinished.contains('.') => true,
-            (["runs", "pins", run, pin], Fate::Gone) => !self.is_needed(run, pin),
-            (["runs", "pins", _, _], _) => Runs::is_pin(&self.state.dir().join(name)),
-            _ => false,
-        }
-    }
-
-    /// Whether a claim counts on a pin. What a refused start or one that only waits had pinned, nobody needs.
-    fn is_needed(&self, run: &str, pin: &str) -> bool {
-        let Some(registry) = audit::registry(&self.state) else { return self.intents.seq.0 > 0 };
-        let needed = |intent: &probity_intents::registry::Intent| {
-            intent.status == probity_intents::Status::Active
-                && intent.base.run_id.ends_with(run)
-                && Runs::pin_name(intent.id.as_str()) == pin
-        };
-        registry.open_intents().any(needed)
     }
 
     fn has_sound_seal(&self, open: &str) -> bool {
@@ -301,10 +207,6 @@ impl Guard {
     }
 }
 
-fn is_unfinished_database(name: &str) -> bool {
-    name.strip_prefix(probity_workspace::DATABASE).is_some_and(|rest| rest.starts_with(".new"))
-}
-
 fn is_named_by_content(path: &Path) -> bool {
     let parts: Vec<OsString> = path.iter().rev().take(2).map(OsString::from).collect();
     let name: String = parts.iter().rev().map(|part| part.to_string_lossy()).collect();
@@ -333,7 +235,6 @@ fn list(dir: &Path) -> BTreeMap<PathBuf, Mark> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probity_paths::RepoPath;
 
     fn state() -> (tempfile::TempDir, State) {
         let dir = tempfile::tempdir().expect("a directory");
@@ -350,14 +251,6 @@ mod tests {
         (dir, state)
     }
 
-    /// The analysis of a tree with one file.
-    fn analysis_of(text: &str) -> probity_analysis::Run {
-        use probity_analysis::{Input, Settings, Source, analyse};
-        let path = RepoPath::parse(b"a.py").expect("a path");
-        let sources = BTreeMap::from([(path, Source::Bytes(text.as_bytes()))]);
-        analyse(&Input { sources, ..Input::default() }, &Settings::default()).run
-    }
-
     const TREE: &str = "/tree";
 
     fn own_run(state: &State) -> OpenRun {
@@ -366,7 +259,8 @@ mod tests {
 
     fn touched(change: impl FnOnce(&State)) -> Vec<PathBuf> {
         let (_dir, state) = state();
-        let guard = Guard::set(&state, &own_run(&state), &state.chain().expect("opens"), None, None);
+        let guard =
+            Guard::set(&state, &own_run(&state), &state.chain().expect("opens"), None, None, &[&OneFile]);
         change(&state);
         guard.touched().into_iter().map(|name| state.dir().join(name)).collect()
     }
@@ -383,94 +277,26 @@ mod tests {
         !found.is_empty()
     }
 
-    #[test]
-    fn intents_may_go_on_meanwhile_and_nobody_may_rewrite_their_log() {
-        use probity_storage::ports::Store;
-        let memory = probity_storage::memory::Memory::new();
-        let mut source = probity_changes::registry::Shell::over(
-            &memory,
-            std::sync::Arc::new(probity_changes::registry::Machine),
-        );
-        for n in 0..2 {
-            source
-                .execute(
-                    &probity_intents::Owner { token: Some("a".into()), ..probity_intents::Owner::default() },
-                    probity_intents::registry::Action::Start {
-                        declaration: probity_intents::registry::Declaration {
-                            intent_id: probity_intents::IntentId::parse(format!("i-{n}")).expect("an id"),
-                            description: String::new(),
-                            expected_effects: Vec::new(),
-                            scope: probity_intents::IntentScope {
-                                allowed_files: [probity_intents::Entry::new(format!("f{n}"))].into(),
-                                ..probity_intents::IntentScope::default()
-                            },
-                            ttl_seconds: 600,
-                            lease_seconds: 60,
-                            base: probity_intents::registry::Base::default(),
-                        },
-                        dirty_scope_policy: probity_intents::start::DirtyScopePolicy::Block,
-                        on_conflict: probity_intents::start::OnConflict::Block,
-                    },
-                    &probity_changes::registry::TreeFacts { run_available: true, ..Default::default() },
-                )
-                .expect("granted");
+    /// An owner of one file, which may do anything to it.
+    #[derive(Debug)]
+    struct OneFile;
+
+    impl StateFiles for OneFile {
+        fn mark(&self, _state: &State) -> Box<dyn StateMark> {
+            Box::new(Self)
         }
-        let records = memory.log("intents").read_after(0, 9).expect("reads");
-        let append = |state: &State, n: usize| {
-            let log = state.store().expect("opens").log("intents");
-            let at = log.head().expect("reads");
-            log.append(at, &records[n].command, &records[n].event).expect("appends");
-        };
-        assert!(touched(|state| append(state, 0)).is_empty());
-        assert!(
-            touched(|state| {
-                append(state, 0);
-                append(state, 1);
-            })
-            .is_empty()
-        );
-        assert!(!touched(|state| append(state, 1)).is_empty(), "an event that follows nothing");
-        assert!(!touched(|state| fs::write(state.database(), "planted").expect("writes")).is_empty());
-        assert!(!touched(|state| fs::write(state.registry_cache(), "planted").expect("writes")).is_empty());
+    }
+
+    impl StateMark for OneFile {
+        fn explains(&self, _state: &State, name: &Path, _fate: FileFate) -> bool {
+            name == Path::new("theirs")
+        }
     }
 
     #[test]
-    fn analyses_may_go_on_meanwhile_and_no_run_becomes_another() {
-        let stored = |state: &State, text: &str| {
-            let run = Runs::of(state).save(analysis_of(text)).expect("saves").run;
-            state.runs().join(run.id.0.to_hex())
-        };
-        assert!(touched(|state| drop(stored(state, "a = 1\n"))).is_empty(), "a new run");
-        assert!(notices(|state| state.runs().join("00".repeat(32))), "no run at all");
-        assert!(notices(|state| state.runs().join("pins").join("00".repeat(32)).join("planted")));
-        let renamed = touched(|state| {
-            fs::rename(stored(state, "a = 1\n"), state.runs().join("00".repeat(32))).expect("renames");
-        });
-        assert_eq!(renamed.len(), 1, "a run under the name of another: {renamed:?}");
-        let (_dir, state) = state();
-        let (kept, pinned) = (stored(&state, "a = 1\n"), stored(&state, "a = 2\n"));
-        let id = probity_analysis::RunId(
-            format!("sha256:{}", pinned.file_name().expect("a name").to_string_lossy())
-                .parse()
-                .expect("an id"),
-        );
-        Runs::of(&state).pin(id, "intent-1").expect("pins");
-        let guard = Guard::set(&state, &own_run(&state), &state.chain().expect("opens"), None, None);
-        stored(&state, "a = 1\n");
-        assert!(guard.touched().is_empty(), "the same run saved again");
-        fs::remove_file(&kept).expect("removes");
-        assert!(guard.touched().is_empty(), "cleared away");
-        fs::remove_file(&pinned).expect("removes");
-        assert_eq!(guard.touched().len(), 1, "a run that an intent needs");
-    }
-
-    #[test]
-    fn facts_may_be_added_and_nothing_else() {
-        assert!(notices(State::facts));
-        assert!(
-            touched(|state| fs::write(state.facts(), probity_quality::analyze::cache::MAGIC).expect("writes"))
-                .is_empty()
-        );
+    fn an_owner_vouches_for_its_own_files_alone() {
+        assert!(!notices(|state| state.dir().join("theirs")));
+        assert!(notices(|state| state.dir().join("theirs.too")));
     }
 
     #[test]
@@ -521,7 +347,8 @@ mod tests {
     #[test]
     fn what_is_only_just_being_written_is_looked_at_again() {
         let (_dir, state) = state();
-        let guard = Guard::set(&state, &own_run(&state), &state.chain().expect("opens"), None, None);
+        let guard =
+            Guard::set(&state, &own_run(&state), &state.chain().expect("opens"), None, None, &[&OneFile]);
         let unfinished = state.dir().join("before/unfinished.tmp");
         fs::write(&unfinished, "x").expect("writes");
         let mut looks = 0;

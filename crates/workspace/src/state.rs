@@ -39,6 +39,9 @@ pub const DATABASE: &str = "store.sqlite";
 /// The name of the directory of kept handles.
 pub const HANDLES: &str = "handles";
 
+/// How many digits of a digest name a tree.
+const TREE_KEY_DIGITS: usize = 16;
+
 /// The state directory of one repository.
 #[derive(Debug, Clone)]
 pub struct State {
@@ -192,7 +195,12 @@ impl State {
 
 /// A file name for a tree: worktrees of one repository share a state directory, but neither locks nor caches.
 pub fn tree_key(root: &Path) -> String {
-    Digest::of(root.as_os_str().as_bytes()).to_hex()[..16].to_owned()
+    Digest::of(root.as_os_str().as_bytes()).to_hex()[..TREE_KEY_DIGITS].to_owned()
+}
+
+/// Whether a name may be that of a tree, as [`tree_key`] gives it.
+pub fn is_tree_key(name: &str) -> bool {
+    name.len() == TREE_KEY_DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The names in a folder, sorted; names that begin with a dot are unfinished work.

@@ -26,7 +26,7 @@ pub fn read_log(workspace: &Workspace, after: u64, limit: usize) -> Result<Inten
 }
 
 /// Where the log ends now; the end of an empty one if there is no database, or none that can be read.
-pub fn head(state: &State) -> Head {
+pub(crate) fn head(state: &State) -> Head {
     let last = || -> Option<Head> {
         let log = open(state)?;
         let head = log.head().ok()?;
@@ -37,7 +37,7 @@ pub fn head(state: &State) -> Head {
 }
 
 /// Whether the log still leads back to `known`, link by link: it grew, and nothing else.
-pub fn leads_back(state: &State, known: Head) -> bool {
+pub(crate) fn leads_back(state: &State, known: Head) -> bool {
     let Some(log) = open(state) else {
         // Where no database is, there was none; one that cannot be opened is no log that grew.
         return known == Head::default() && state.database().symlink_metadata().is_err();
@@ -65,7 +65,7 @@ pub fn leads_back(state: &State, known: Head) -> bool {
 }
 
 /// The registry that the log describes; `None` if it cannot be read.
-pub fn registry(state: &State) -> Option<Registry> {
+pub(crate) fn registry(state: &State) -> Option<Registry> {
     let store = state.store().ok().filter(|_| state.database().symlink_metadata().is_ok())?;
     let mut shell = Shell::over(&store, Arc::new(Machine));
     shell.refresh().ok()?;
@@ -73,7 +73,7 @@ pub fn registry(state: &State) -> Option<Registry> {
 }
 
 /// The receipts with which intents were finished after event `after`.
-pub fn receipts_after(state: &State, after: Seq) -> BTreeSet<Digest> {
+pub(crate) fn receipts_after(state: &State, after: Seq) -> BTreeSet<Digest> {
     let mut receipts = BTreeSet::new();
     let Some(log) = open(state) else { return receipts };
     let mut from = after.0;
@@ -90,7 +90,7 @@ pub fn receipts_after(state: &State, after: Seq) -> BTreeSet<Digest> {
 }
 
 /// Whether the cache says what the log says.
-pub fn cache_is_true(state: &State) -> bool {
+pub(crate) fn cache_is_true(state: &State) -> bool {
     let Some(snapshot) = cache::read(&state.registry_cache()) else {
         return false;
     };
@@ -120,7 +120,7 @@ fn open(state: &State) -> Option<Box<dyn Log>> {
 }
 
 /// Whether the note of where the log ended says no more than the log.
-pub fn note_is_true(state: &State) -> bool {
+pub(crate) fn note_is_true(state: &State) -> bool {
     cache::noted(&state.registry_cache()) <= head(state).seq.0
 }
 

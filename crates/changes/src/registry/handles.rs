@@ -195,7 +195,7 @@ fn age(path: &Path) -> Option<Duration> {
 
 /// Whether the file at `path` is a kept handle that Probity can have written: it lies under the name of its intent, and
 /// if the registry knows that intent, it is the handle of its owner.
-pub fn is_sound(path: &Path, registry: &Registry) -> bool {
+pub(crate) fn is_sound(path: &Path, registry: &Registry) -> bool {
     read(path).is_some_and(|kept| {
         path.file_name().is_some_and(|name| *name == *file_name(&kept.intent_id))
             && (registry.intent(&kept.intent_id).is_none() || kept.opens(registry))

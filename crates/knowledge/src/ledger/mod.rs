@@ -22,6 +22,7 @@ mod propose;
 mod questions;
 mod replay;
 mod shell;
+mod state_files;
 mod suggest;
 
 pub use answers::{ItemList, Notices, OutcomeView};
@@ -37,5 +38,5 @@ pub use questions::{
 };
 pub use replay::{Replayed, replay};
 pub use shell::Shell;
-pub use shell::{end_of_log, has_grown_from};
+pub use state_files::LedgerFiles;
 pub use suggest::{Suggested, Suggestions, suggest};

@@ -142,12 +142,12 @@ impl Shell {
 }
 
 /// Where the log in a folder ends; `None` if it cannot be read.
-pub fn end_of_log(folder: &Path) -> Option<Position> {
+pub(super) fn end_of_log(folder: &Path) -> Option<Position> {
     Shell::journal_at(folder).read_after(&Position::start(), |_, _| Ok::<_, StoreError>(())).ok()
 }
 
 /// Whether what changed in a file of the ledger's folder is nothing but sound growth of the log after `end`.
-pub fn has_grown_from(folder: &Path, name: &str, end: &Position) -> bool {
+pub(super) fn has_grown_from(folder: &Path, name: &str, end: &Position) -> bool {
     let journal = Shell::journal_at(folder);
     match name {
         "log.lock" => true,

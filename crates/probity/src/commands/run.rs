@@ -7,16 +7,23 @@ use crate::commands::identity::Identity;
 use crate::{place, ui};
 use probity_api::ExitCode;
 use probity_api::govern::run::{FileRename, FindingSeverity, NextCommand, RunAnswer, RunFinding, WayForward};
+use probity_changes::ChangeFiles;
 use probity_core::bytes::escape;
+use probity_knowledge::ledger::LedgerFiles;
 use probity_paths::RepoPath;
+use probity_quality::AnalysisFiles;
 use probity_runner::recover::ClosedRun;
 use probity_runner::run::{Event, RunReport, RunRequest, run as govern};
 use probity_workspace::exempt::{OutputHint, judged_outputs, output_hint, sources_among};
 use probity_workspace::refs::describe_movement;
+use probity_workspace::state_files::StateFiles;
 use probity_workspace::{Fault, Workspace};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+/// Who else writes to the state directory while a command is governed.
+const STATE_FILES: [&dyn StateFiles; 3] = [&ChangeFiles, &AnalysisFiles, &LedgerFiles];
 
 /// A command with more patterns than this is nothing to copy.
 const MAX_PROPOSED_PATTERNS: usize = 5;
@@ -53,7 +60,7 @@ pub(crate) fn run(
         stdout_is_data: json,
     };
     let mut is_sealed = false;
-    let report = govern(workspace, &request, &mut |event| {
+    let report = govern(workspace, &request, &STATE_FILES, &mut |event| {
         is_sealed |= matches!(event, Event::Sealed(..));
         show_event(workspace, &event, &remark);
     });

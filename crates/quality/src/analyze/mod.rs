@@ -5,7 +5,7 @@
 
 pub mod answers;
 mod baseline;
-pub mod cache;
+pub(crate) mod cache;
 mod commit;
 mod files;
 mod request;

@@ -1,0 +1,162 @@
+//! Agents start and finish changes while a command is governed: which writes to the state directory are honest.
+
+use crate::registry::{audit, handles};
+use probity_intents::Status;
+use probity_intents::registry::{Head, Intent};
+use probity_quality::contract::receipts::Receipts;
+use probity_quality::runs::Runs;
+use probity_workspace::state_files::{FileFate, StateFiles, StateMark, is_unfinished, name_parts};
+use probity_workspace::{DATABASE, HANDLES, State};
+use std::path::Path;
+
+/// The registry of intents, its cache, kept handles, receipts, and the pins of analyses that intents need.
+#[derive(Debug)]
+pub struct ChangeFiles;
+
+impl StateFiles for ChangeFiles {
+    fn mark(&self, state: &State) -> Box<dyn StateMark> {
+        Box::new(ChangeMark { intents: audit::head(state) })
+    }
+}
+
+/// Where the log of intents ended.
+#[derive(Debug)]
+struct ChangeMark {
+    intents: Head,
+}
+
+impl StateMark for ChangeMark {
+    fn explains(&self, state: &State, name: &Path, fate: FileFate) -> bool {
+        let path = state.dir().join(name);
+        match name_parts(name).unwrap_or_default().as_slice() {
+            ["store.lock"] => true,
+            // A database that somebody was just making at the first look.
+            [name] if fate == FileFate::Gone && is_unfinished_database(name) => true,
+            // The log may only have grown.
+            ["store.sqlite" | "store.sqlite-wal" | "store.sqlite-shm"] => {
+                audit::leads_back(state, self.intents)
+            }
+            ["cache", "intents"] => fate == FileFate::Gone || audit::cache_is_true(state),
+            ["cache", "intents.head"] => fate == FileFate::Gone || audit::note_is_true(state),
+            // A kept handle is the one of its intent's owner, and goes when its intent does.
+            [HANDLES, .., file] if fate == FileFate::Gone => {
+                is_unfinished(file) || audit::head(state) != self.intents
+            }
+            [HANDLES, ..] => {
+                audit::registry(state).is_some_and(|registry| handles::is_sound(&path, &registry))
+            }
+            ["receipts", file] => self.explains_receipt(state, file, fate),
+            ["runs", "pins", run, pin] => fate == FileFate::Gone && !self.is_needed(state, run, pin),
+            _ => false,
+        }
+    }
+}
+
+impl ChangeMark {
+    /// A new receipt is the one of a finish in the log of intents, and none is rewritten or removed.
+    fn explains_receipt(&self, state: &State, file: &str, fate: FileFate) -> bool {
+        let receipts = Receipts::of(state);
+        match (file, fate) {
+            ("head.lock", _) => true,
+            ("head.json", FileFate::New | FileFate::Changed) => receipts.is_whole(),
+            (_, FileFate::New) => receipts
+                .digest_in_chain(file)
+                .is_some_and(|digest| audit::receipts_after(state, self.intents.seq).contains(&digest)),
+            (unfinished, FileFate::Gone) => is_unfinished(unfinished),
+            _ => false,
+        }
+    }
+
+    /// Whether a claim counts on a pin. What a refused start or one that only waits had pinned, nobody needs.
+    fn is_needed(&self, state: &State, run: &str, pin: &str) -> bool {
+        let Some(registry) = audit::registry(state) else { return self.intents.seq.0 > 0 };
+        let needed = |intent: &Intent| {
+            intent.status == Status::Active
+                && intent.base.run_id.ends_with(run)
+                && Runs::pin_name(intent.id.as_str()) == pin
+        };
+        registry.open_intents().any(needed)
+    }
+}
+
+fn is_unfinished_database(name: &str) -> bool {
+    name.strip_prefix(DATABASE).is_some_and(|rest| rest.starts_with(".new"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::{Machine, Shell, TreeFacts};
+    use probity_intents::registry::{Action, Base, Declaration};
+    use probity_intents::start::{DirtyScopePolicy, OnConflict};
+    use probity_intents::{Entry, IntentId, IntentScope, Owner};
+    use probity_storage::memory::Memory;
+    use probity_storage::ports::{Record, Store};
+    use std::fs;
+    use std::sync::Arc;
+
+    /// The log of two starts.
+    fn two_starts() -> Vec<Record> {
+        let memory = Memory::new();
+        let mut shell = Shell::over(&memory, Arc::new(Machine));
+        for n in 0..2 {
+            let declaration = Declaration {
+                intent_id: IntentId::parse(format!("i-{n}")).expect("an id"),
+                description: String::new(),
+                expected_effects: Vec::new(),
+                scope: IntentScope {
+                    allowed_files: [Entry::new(format!("f{n}"))].into(),
+                    ..IntentScope::default()
+                },
+                ttl_seconds: 600,
+                lease_seconds: 60,
+                base: Base::default(),
+            };
+            let action = Action::Start {
+                declaration,
+                dirty_scope_policy: DirtyScopePolicy::Block,
+                on_conflict: OnConflict::Block,
+            };
+            let owner = Owner { token: Some("a".into()), ..Owner::default() };
+            let tree = TreeFacts { run_available: true, ..TreeFacts::default() };
+            shell.execute(&owner, action, &tree).expect("granted");
+        }
+        memory.log("intents").read_after(0, 9).expect("reads")
+    }
+
+    /// Whether `change`, done after the mark, explains the fate of the file `name`.
+    fn explains(name: &str, change: impl FnOnce(&State)) -> bool {
+        let dir = tempfile::tempdir().expect("a directory");
+        let state = State::at(dir.path().to_owned());
+        fs::create_dir_all(dir.path().join("cache")).expect("creates");
+        let mark = ChangeFiles.mark(&state);
+        change(&state);
+        mark.explains(&state, Path::new(name), FileFate::New)
+    }
+
+    #[test]
+    fn intents_may_go_on_meanwhile_and_nobody_may_rewrite_their_log() {
+        let records = two_starts();
+        let append = |state: &State, n: usize| {
+            let log = state.store().expect("opens").log("intents");
+            let at = log.head().expect("reads");
+            log.append(at, &records[n].command, &records[n].event).expect("appends");
+        };
+        assert!(explains(DATABASE, |state| append(state, 0)));
+        assert!(explains(DATABASE, |state| {
+            append(state, 0);
+            append(state, 1);
+        }));
+        assert!(!explains(DATABASE, |state| append(state, 1)), "an event that follows nothing");
+        assert!(!explains(DATABASE, |state| fs::write(state.database(), "planted").expect("writes")));
+        let plant = |state: &State| fs::write(state.registry_cache(), "planted").expect("writes");
+        assert!(!explains("cache/intents", plant));
+    }
+
+    #[test]
+    fn a_planted_receipt_or_handle_is_not_explained() {
+        assert!(!explains("receipts/1.json", |_| {}));
+        assert!(!explains("handles/tree/planted", |_| {}));
+        assert!(!explains("payload", |_| {}));
+    }
+}

@@ -1,0 +1,113 @@
+//! Analyses go on while a command is governed: which writes to their files are honest.
+
+use crate::analyze::cache;
+use crate::runs::Runs;
+use probity_core::Digest;
+use probity_workspace::State;
+use probity_workspace::state_files::{FileFate, StateFiles, StateMark, name_parts};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The stored analyses and the facts of analyzed files.
+#[derive(Debug)]
+pub struct AnalysisFiles;
+
+impl StateFiles for AnalysisFiles {
+    fn mark(&self, state: &State) -> Box<dyn StateMark> {
+        Box::new(AnalysisMark { digests: Runs::of(state).digests() })
+    }
+}
+
+/// The digests of the stored runs.
+#[derive(Debug)]
+struct AnalysisMark {
+    digests: BTreeMap<String, Digest>,
+}
+
+impl StateMark for AnalysisMark {
+    /// A stored run is what its name says, never becomes another one under the same name, and is cleared away only if
+    /// nobody needs it; a pin names its holder. Whether a run or a fact is honest cannot be told here: whoever can write
+    /// them can write the tree, too.
+    fn explains(&self, state: &State, name: &Path, fate: FileFate) -> bool {
+        let path = state.dir().join(name);
+        if path == state.facts() {
+            return fate == FileFate::Gone || cache::is_whole(&path);
+        }
+        let runs = Runs::of(state);
+        match (name_parts(name).unwrap_or_default().as_slice(), fate) {
+            (["runs", "lock"], _) => true,
+            (["runs", unfinished] | ["runs", "pins", _, unfinished], FileFate::Gone)
+                if unfinished.contains('.') =>
+            {
+                true
+            }
+            (["runs", id], FileFate::Gone) => runs.is_free(id),
+            (["runs", id], FileFate::New) => runs.digest_of(id).is_some(),
+            (["runs", id], FileFate::Changed) => {
+                let now = runs.digest_of(id);
+                now.is_some() && self.digests.get(*id).is_none_or(|then| now.as_ref() == Some(then))
+            }
+            (["runs", "pins", _, _], FileFate::New | FileFate::Changed) => Runs::is_pin(&path),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_analysis::{Input, Run, RunId, Settings, Source, analyse};
+    use probity_paths::RepoPath;
+    use std::fs;
+    use std::path::PathBuf;
+
+    /// The analysis of a tree with one file.
+    fn analysis_of(text: &str) -> Run {
+        let path = RepoPath::parse(b"a.py").expect("a path");
+        let sources = BTreeMap::from([(path, Source::Bytes(text.as_bytes()))]);
+        analyse(&Input { sources, ..Input::default() }, &Settings::default()).run
+    }
+
+    fn state() -> (tempfile::TempDir, State) {
+        let dir = tempfile::tempdir().expect("a directory");
+        let state = State::at(dir.path().to_owned());
+        fs::create_dir_all(dir.path().join("cache")).expect("creates");
+        (dir, state)
+    }
+
+    /// The name of the stored analysis of `text`, relative to the state directory.
+    fn stored(state: &State, text: &str) -> PathBuf {
+        let run = Runs::of(state).save(analysis_of(text)).expect("saves").run;
+        Path::new("runs").join(run.id.0.to_hex())
+    }
+
+    #[test]
+    fn analyses_may_go_on_meanwhile_and_no_run_becomes_another() {
+        let (_dir, state) = state();
+        let (kept, pinned) = (stored(&state, "a = 1\n"), stored(&state, "a = 2\n"));
+        let id = format!("sha256:{}", pinned.file_name().expect("a name").to_string_lossy());
+        Runs::of(&state).pin(RunId(id.parse().expect("an id")), "intent-1").expect("pins");
+        let mark = AnalysisFiles.mark(&state);
+        assert!(mark.explains(&state, &stored(&state, "a = 3\n"), FileFate::New));
+        assert!(mark.explains(&state, &stored(&state, "a = 1\n"), FileFate::Changed), "saved again");
+        let other = Path::new("runs").join("00".repeat(32));
+        fs::write(state.dir().join(&other), "forged").expect("writes");
+        assert!(!mark.explains(&state, &other, FileFate::New), "no run at all");
+        fs::rename(state.dir().join(&kept), state.dir().join(&other)).expect("renames");
+        assert!(!mark.explains(&state, &other, FileFate::New), "a run under the name of another");
+        assert!(mark.explains(&state, &kept, FileFate::Gone), "cleared away");
+        assert!(!mark.explains(&state, &pinned, FileFate::Gone), "a run that an intent needs");
+        let planted = Path::new("runs/pins").join("00".repeat(32)).join("planted");
+        assert!(!mark.explains(&state, &planted, FileFate::New));
+    }
+
+    #[test]
+    fn facts_may_be_added_and_nothing_else() {
+        let (_dir, state) = state();
+        let mark = AnalysisFiles.mark(&state);
+        fs::write(state.facts(), cache::MAGIC).expect("writes");
+        assert!(mark.explains(&state, Path::new("cache/facts"), FileFate::New));
+        fs::write(state.facts(), "forged").expect("writes");
+        assert!(!mark.explains(&state, Path::new("cache/facts"), FileFate::Changed));
+    }
+}
