@@ -5,7 +5,7 @@ use crate::registry::{Shell, audit};
 use probity_api::change::{CheckupStatus, DoctorAnswer, DoctorCheckup};
 use probity_api::govern::setup::CodingAgent;
 use probity_core::words::count;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{Fault, LoadedPolicy, Workspace};
 
 /// A clock before this second (2024-01-01) was never set.
 const EARLIEST_SECONDS: u64 = 1_704_067_200;
@@ -100,18 +100,18 @@ fn clock() -> DoctorCheckup {
 }
 
 fn policy(workspace: &Workspace) -> DoctorCheckup {
-    match (workspace.policy(), workspace.policy_source()) {
-        (Ok(_), Ok(None)) => bad(
+    match workspace.load_policy() {
+        Ok(LoadedPolicy { source: None, .. }) => bad(
             "policy",
             CheckupStatus::Warning,
             "there is no probity.toml: build outputs count as changes",
             "`probity init` proposes one",
         ),
-        (Ok(policy), _) => good(
+        Ok(LoadedPolicy { policy, .. }) => good(
             "policy",
             format!("{}, {}", count(policy.gates.len(), "gate"), count(policy.packs.len(), "pack")),
         ),
-        (Err(fault), _) => bad("policy", CheckupStatus::Failed, fault.to_string(), fault.next_step()),
+        Err(fault) => bad("policy", CheckupStatus::Failed, fault.to_string(), fault.next_step()),
     }
 }
 

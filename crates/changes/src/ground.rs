@@ -11,7 +11,7 @@ use probity_quality::runs::Runs;
 use probity_workspace::progress::Progress;
 use probity_workspace::worktree::Look;
 use probity_workspace::worktree::StartRecord;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{Fault, LoadedPolicy, Workspace};
 use std::collections::BTreeSet;
 
 /// How often a tree that moves between look and analysis is looked at again.
@@ -23,6 +23,8 @@ pub(crate) struct Ground {
     pub(crate) frame: Frame,
     pub(crate) look: Look,
     pub(crate) run: Option<Side>,
+    /// The policy that the tree was looked at with, which is also the one that is kept for the finish.
+    pub(crate) policy: LoadedPolicy,
 }
 
 impl Ground {
@@ -34,19 +36,20 @@ impl Ground {
     ) -> Result<Self, Fault> {
         let frame = Frame::of(workspace);
         let runs = Runs::open(workspace);
-        let policy = workspace.policy()?;
+        let loaded = workspace.load_policy()?;
+        let policy = &loaded.policy;
         // Everything that a start says without gates is in the head.
-        let needs_all = judge::needs_whole_runs(&[], None, &analyze::gate_rules(&policy)?);
+        let needs_all = judge::needs_whole_runs(&[], None, &analyze::gate_rules(policy)?);
         for _ in 0..ATTEMPTS {
-            let look = Look::take(workspace, &policy)?;
-            let id = analyze::run_id(workspace, &look.snapshot)?;
+            let look = Look::take(workspace, policy)?;
+            let id = analyze::run_id(policy, &look.snapshot)?;
             let run = if needs_all { runs.recall(id) } else { runs.recall_head(id) };
             if run.is_some() || !analyze {
                 let baseline = BaselineFile::of_tree(workspace)?;
                 let run = run.map(|stored| Side::of(stored, baseline));
-                return Ok(Self { frame, look, run });
+                return Ok(Self { frame, look, run, policy: loaded });
             }
-            analyze::analyze(workspace, &AnalyzeOptions::default(), progress)?;
+            analyze::analyze(workspace, policy, &AnalyzeOptions::default(), progress)?;
         }
         Err(Fault::refused(Reason::TreeUnstable, "the tree changes while it is analysed"))
     }
@@ -64,7 +67,7 @@ impl Ground {
             let digest = self.look.snapshot.get(&path)?.digest()?;
             Some((path, digest))
         };
-        let policy = match workspace.policy_source()? {
+        let policy = match &self.policy.source {
             Some(source) => Some((source.is_json, objects.put(&source.bytes)?)),
             None => None,
         };
@@ -83,5 +86,33 @@ impl Ground {
             dirty_snapshot: Some(kept),
             tree: Some(self.frame.name()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_core::Digest;
+    use std::fs;
+    use std::path::Path;
+
+    #[test]
+    fn the_policy_that_is_kept_is_the_one_that_the_tree_was_looked_at_with() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let policy = "[analysis]\nexclude = [\"old/**\"]\n";
+        let file = dir.path().join("probity.toml");
+        fs::write(&file, policy).expect("writes");
+        fs::write(dir.path().join("a.py"), "def f():\n    pass\n").expect("writes");
+        let workspace = Workspace::find(Some(dir.path()), Path::new("/")).expect("is found");
+        // Whoever is judged rewrites the file while the tree is analyzed.
+        let rewrite = |_: Progress| fs::write(&file, "[analysis]\nexclude = [\"**\"]\n").expect("writes");
+        let ground = Ground::survey(&workspace, true, &rewrite).expect("is seen");
+        let run = ground.run.as_ref().expect("is analyzed");
+        let loaded = analyze::settings(&ground.policy.policy.analysis).expect("settings");
+        assert_eq!(run.run.settings, loaded);
+        let base = ground.base(&workspace, &IntentScope::default()).expect("is kept");
+        let kept = base.dirty_snapshot.and_then(|kept| workspace.state.objects().get(&kept).expect("reads"));
+        let record = StartRecord::parse(&kept.expect("is there")).expect("a record");
+        assert_eq!(record.policy, Some((false, Digest::of(policy.as_bytes()))));
     }
 }

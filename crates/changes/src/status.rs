@@ -53,8 +53,9 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
     shell.touch(&owner)?;
     let circumstances = shell.circumstances()?;
     let frame = Frame::of(workspace);
-    let look = Look::take(workspace, &workspace.policy()?)?;
-    let run_id = analyze::run_id(workspace, &look.snapshot)?;
+    let policy = workspace.load_policy()?.policy;
+    let look = Look::take(workspace, &policy)?;
+    let run_id = analyze::run_id(&policy, &look.snapshot)?;
     let handles = Handles::of(workspace);
     let kept = handles.own_intents(shell.registry(), caller);
     let usable: BTreeSet<IntentId> =

@@ -106,7 +106,7 @@ fn is_broad(coverage: ScopeCoverage) -> bool {
 /// What would be sealed for `selection` on the tree as it is now.
 pub fn of_tree(workspace: &Workspace, selection: &Selection) -> Result<ProposedPlan, Fault> {
     let _phase = workspace.progress.begin("planning");
-    let policy = workspace.policy()?;
+    let policy = workspace.load_policy()?.policy;
     let snapshot = Observer::new(workspace).content(None)?;
     let committed = git::head_tree(workspace).ok();
     let (exemptions, _) = Exemptions::at_start(workspace, &policy, committed.as_ref(), &snapshot)?;

@@ -99,7 +99,7 @@ fn doomed(chain: &ChainReport, keep: BundleRetention) -> Vec<PrunedRun> {
 fn attest(workspace: &Workspace, doomed: &[PrunedRun]) -> Result<WrittenBundle, Fault> {
     let now = Observer::new(workspace).content(None)?;
     // A policy that cannot be read is no reason to keep old evidence.
-    let policy = workspace.policy().unwrap_or_default();
+    let policy = workspace.load_policy().unwrap_or_default().policy;
     let profile = policy.profiles.first().map(|profile| profile.id.clone());
     let selection = Selection { profile, ..Selection::default() };
     let plan = planning::preview(&policy, &selection, &now, &Exemptions::default())?.plan;

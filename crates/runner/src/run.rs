@@ -240,7 +240,7 @@ fn begin(
     run_id: &str,
 ) -> Result<Begun, Fault> {
     let _phase = workspace.progress.begin("preparing the run");
-    let policy = workspace.policy()?;
+    let policy = workspace.load_policy()?.policy;
     let start = observer.observe(None)?;
     let committed = git::head_tree(workspace).ok();
     let (exemptions, recognition) =

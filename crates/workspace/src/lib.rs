@@ -36,7 +36,7 @@ pub use fault::Fault;
 pub use git_failure::{GitFailure, GitFailureCause};
 pub use progress::ProgressMeter;
 pub use state::{DATABASE, HANDLES, OpenRun, State, is_tree_key, tree_key};
-pub use workspace::Workspace;
+pub use workspace::{LoadedPolicy, PolicySource, Workspace};
 
 /// Who is asking, where nobody says so: the user's name, or the number of the user.
 pub fn user() -> String {

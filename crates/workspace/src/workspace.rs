@@ -56,19 +56,16 @@ impl Workspace {
         })
     }
 
-    /// The policy of the tree: from `probity.toml`, else from `probity.json`, else the default one.
-    pub fn policy(&self) -> Result<Policy, Fault> {
-        self.policy_source()?.map_or_else(|| Ok(Policy::default()), |source| source.parse(&self.root))
-    }
-
-    /// The text that the policy of the tree is read from, if there is one.
-    pub fn policy_source(&self) -> Result<Option<PolicySource>, Fault> {
+    /// Reads the policy of the tree: from `probity.toml`, else from `probity.json`, else the default one. A command does
+    /// this once and passes the policy down, because the file may change while it works (law 8).
+    pub fn load_policy(&self) -> Result<LoadedPolicy, Fault> {
         for name in [POLICY_FILE, JSON_POLICY_FILE] {
             if let Some(bytes) = probity_storage::durable::read(&self.root.join(name))? {
-                return Ok(Some(PolicySource { is_json: name == JSON_POLICY_FILE, bytes }));
+                let source = PolicySource { is_json: name == JSON_POLICY_FILE, bytes };
+                return Ok(LoadedPolicy { policy: source.parse(&self.root)?, source: Some(source) });
             }
         }
-        Ok(None)
+        Ok(LoadedPolicy::default())
     }
 
     /// The folder of the root from the top of the working tree of git; empty if they are the same, or without git.
@@ -81,6 +78,15 @@ impl Workspace {
     pub fn own_names(&self) -> Vec<Vec<u8>> {
         if self.git.is_some() { Vec::new() } else { vec![OWN_STATE.into()] }
     }
+}
+
+/// A policy with the text that it was read from.
+#[derive(Debug, Clone, Default)]
+pub struct LoadedPolicy {
+    /// The policy.
+    pub policy: Policy,
+    /// Its text; `None` where the tree has no policy and the default one applies.
+    pub source: Option<PolicySource>,
 }
 
 /// The text of a policy, and which form it has.
@@ -177,7 +183,8 @@ mod tests {
         let policy =
             r#"{"packs": [{"id": "P", "scope": ["src/**"]}], "gates": [], "profiles": [{"id": "p"}]}"#;
         fs::write(dir.path().join("probity.json"), policy).expect("writes");
-        let found = Workspace::find(None, dir.path()).expect("is found").policy().expect("is a policy");
+        let found =
+            Workspace::find(None, dir.path()).expect("is found").load_policy().expect("is a policy").policy;
         assert_eq!(found.packs[0].id, "P");
     }
 
@@ -196,7 +203,7 @@ mod tests {
             let dir = tempfile::tempdir().expect("a directory");
             fs::write(dir.path().join(name), text).expect("writes");
             let fault =
-                Workspace::find(None, dir.path()).expect("is found").policy().expect_err("is refused");
+                Workspace::find(None, dir.path()).expect("is found").load_policy().expect_err("is refused");
             assert!(fault.to_string().contains(&format!("{name}: {place}")), "{fault}");
         }
     }
@@ -205,7 +212,8 @@ mod tests {
     fn a_policy_that_cannot_be_read_names_its_file() {
         let dir = tempfile::tempdir().expect("a directory");
         fs::write(dir.path().join("probity.toml"), "[worspace]\n").expect("writes");
-        let fault = Workspace::find(None, dir.path()).expect("is found").policy().expect_err("is refused");
+        let fault =
+            Workspace::find(None, dir.path()).expect("is found").load_policy().expect_err("is refused");
         assert_eq!(fault.exit_code(), probity_api::ExitCode::Refused);
         assert!(fault.to_string().contains("probity.toml"), "{fault}");
     }

@@ -90,7 +90,7 @@ fn start_of(workspace: &Workspace, intent: &Intent) -> Result<(Option<StartRecor
     let policy = match (source, &record) {
         (Some(source), _) => source.parse(&workspace.root)?,
         (None, Some(record)) if record.policy.is_none() => Policy::default(),
-        _ => workspace.policy()?,
+        _ => workspace.load_policy()?.policy,
     };
     Ok((record, policy))
 }

@@ -53,7 +53,7 @@ impl Finisher<'_> {
                 foreign_intents: peers,
                 strict: self.request.strict.unwrap_or(false) || self.policy.change.strict,
             });
-            let tree_run = analyze::run_id(self.workspace, &look.snapshot)?;
+            let tree_run = analyze::run_id(&self.policy, &look.snapshot)?;
             // A change of nothing is told by its runs: there is no file to have a profile.
             let needed =
                 evidence.is_empty() || profile(evidence.iter().map(Entry::as_bytes)).after_run_required;
@@ -70,7 +70,7 @@ impl Finisher<'_> {
                 let after = after.map(|stored| Side::of(stored, self.baseline_now(&look)));
                 return Ok(Scene { look, since, evidence, hygiene, tree_run, before, after });
             }
-            analyze::analyze(self.workspace, &AnalyzeOptions::default(), progress)?;
+            analyze::analyze(self.workspace, &self.policy, &AnalyzeOptions::default(), progress)?;
         }
         Err(Fault::refused(Reason::TreeUnstable, "the tree changes while it is analysed"))
     }

@@ -14,7 +14,7 @@ use probity_intents::start::{ClaimState, StartNextStep, StartStatus};
 use probity_intents::{IntentId, IntentScope, Ownership, RelationKind, StartDecision};
 use probity_knowledge::ledger;
 use probity_paths::RepoPath;
-use probity_policy::StrictnessProfile;
+use probity_policy::{Policy, StrictnessProfile};
 use probity_quality::analyze;
 use probity_quality::contract::Side;
 use probity_workspace::Fault;
@@ -139,7 +139,7 @@ impl Desk<'_> {
             workspace_hygiene: looked.then(|| view.start(decision)),
             blast_radius: shown_run.map(|side| blast(&side.run, &scope, &view)),
             budget: match shown_run {
-                Some(side) => Some(self.budget(side, ask.strictness)?),
+                Some(side) => Some(budget(&ask.ground.policy.policy, side, ask.strictness)?),
                 None => None,
             },
             constraints: if decision.claim == ClaimState::None {
@@ -184,18 +184,18 @@ impl Desk<'_> {
         });
         Ok(in_scope.collect())
     }
+}
 
-    fn budget(&self, side: &Side, asked: Option<StrictnessProfile>) -> Result<StartBudget, Fault> {
-        let policy = self.workspace.policy()?;
-        let limits = analyze::gate_rules(&policy)?;
-        let rules = crate::stricter(policy.contract, asked);
-        let budgets = probity_quality::contract::budget(side, &rules, &limits);
-        Ok(StartBudget {
-            strictness: rules.strictness(),
-            gate_preview: GateForecast { would_fail: budgets.gate_fails_already },
-            budgets,
-        })
-    }
+/// What the change may cost.
+fn budget(policy: &Policy, side: &Side, asked: Option<StrictnessProfile>) -> Result<StartBudget, Fault> {
+    let limits = analyze::gate_rules(policy)?;
+    let rules = crate::stricter(policy.contract.clone(), asked);
+    let budgets = probity_quality::contract::budget(side, &rules, &limits);
+    Ok(StartBudget {
+        strictness: rules.strictness(),
+        gate_preview: GateForecast { would_fail: budgets.gate_fails_already },
+        budgets,
+    })
 }
 
 fn blast(run: &probity_analysis::Run, scope: &IntentScope, view: &View<'_>) -> BlastSummary {

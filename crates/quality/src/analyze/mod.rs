@@ -84,17 +84,8 @@ pub struct Analyzed {
     pub unreadable: Vec<RepoPath>,
 }
 
-/// Analyses the tree of `workspace` and keeps the run.
+/// Analyses the tree of `workspace` under a policy and keeps the run.
 pub fn analyze(
-    workspace: &Workspace,
-    options: &AnalyzeOptions,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Analyzed, Fault> {
-    analyze_with(workspace, &workspace.policy()?, options, progress)
-}
-
-/// The same under a policy that does not come from the tree: one that judges it.
-pub fn analyze_with(
     workspace: &Workspace,
     policy: &Policy,
     options: &AnalyzeOptions,
@@ -119,11 +110,6 @@ pub fn join(workspace: &Workspace, analyzed: Analyzed, reports: &[OtherReport]) 
         .map_err(|error| Fault::BadInput(error.to_string()))?;
     let Stored { run, report_digest, .. } = Runs::open(workspace).save(run)?;
     Ok(Analyzed { run, report_digest, ..analyzed })
-}
-
-/// Holds a run against the gates of the policy and the baseline of the tree.
-pub fn gates(workspace: &Workspace, run: &Run, baseline: &BaselineState) -> Result<GateReport, Fault> {
-    Ok(check_gates(run, &gate_rules(&workspace.policy()?)?, baseline))
 }
 
 /// The structural gates of a policy.
@@ -153,13 +139,8 @@ fn invalid(place: &str, error: &serde_json::Error) -> Fault {
     Fault::refused(Reason::ConfigInvalid, format!("{place}: {error}"))
 }
 
-/// The id that the run of a tree has, told without analysing it.
-pub fn run_id(workspace: &Workspace, snapshot: &Snapshot) -> Result<RunId, Fault> {
-    run_id_under(&workspace.policy()?, snapshot)
-}
-
-/// The same under a policy that does not come from the tree.
-pub(crate) fn run_id_under(policy: &Policy, snapshot: &Snapshot) -> Result<RunId, Fault> {
+/// The id that the run of a tree has under a policy, told without analysing it.
+pub fn run_id(policy: &Policy, snapshot: &Snapshot) -> Result<RunId, Fault> {
     let settings = settings(&policy.analysis)?;
     let outputs = policy.workspace.build_outputs.to_scope()?;
     Ok(Files::of_snapshot(snapshot, &outputs, &Selection::new(&settings)?).run_id(&settings))

@@ -2,8 +2,8 @@
 
 use super::answers::{self, FindingLimits};
 use super::{
-    AnalyzeOptions, Analyzed, OtherReport, analyze, capture_baseline, changed_since, gates, join,
-    read_baseline, report_subject, source,
+    AnalyzeOptions, Analyzed, OtherReport, analyze, capture_baseline, changed_since, check_gates, gate_rules,
+    join, read_baseline, report_subject, source,
 };
 use crate::runs::Runs;
 use probity_analysis::{Comparison, ReportKind, Run, RunId, report};
@@ -14,6 +14,7 @@ use probity_api::quality::{
 };
 use probity_core::Reason;
 use probity_paths::RepoPath;
+use probity_policy::Policy;
 use probity_workspace::progress::Progress;
 use probity_workspace::{Fault, Workspace};
 use std::collections::BTreeSet;
@@ -70,16 +71,17 @@ pub fn analyze_tree(
     request: &AnalyzeRequest,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<TreeAnalysis, Fault> {
-    let analyzed = analyze(workspace, &request.options, progress)?;
+    let policy = workspace.load_policy()?.policy;
+    let analyzed = analyze(workspace, &policy, &request.options, progress)?;
     let revision = request.changed_since.as_deref();
     let since = revision
-        .map(|revision| changed_since(workspace, &request.options, revision, &analyzed, progress))
+        .map(|revision| changed_since(workspace, &policy, &request.options, revision, &analyzed, progress))
         .transpose()?;
     let analyzed = join(workspace, analyzed, &request.reports)?;
     let baseline = read_baseline(workspace, &analyzed.run)?;
-    let gates = gates(workspace, &analyzed.run, &baseline)?;
+    let gates = check_gates(&analyzed.run, &gate_rules(&policy)?, &baseline);
     let against = since.as_ref().map(|since| &since.comparison);
-    let written = write_reports(workspace, &request.report_files, &analyzed, against)?;
+    let written = write_reports(workspace, &policy, &request.report_files, &analyzed, against)?;
     let max_noted = request.limits.max_findings;
     let answer = AnalyzeAnswer {
         root: SystemPath::from(workspace.root.as_path()),
@@ -98,6 +100,7 @@ pub fn analyze_tree(
 /// Writes the reports that were asked for; returns where.
 fn write_reports(
     workspace: &Workspace,
+    policy: &Policy,
     files: &ReportFiles,
     analyzed: &Analyzed,
     against: Option<&Comparison>,
@@ -105,7 +108,8 @@ fn write_reports(
     let run = &analyzed.run;
     let source = |path: &RepoPath| source(workspace, run, path);
     let is_for_people = files.html.is_some() || files.markdown.is_some();
-    let subject = if is_for_people { report_subject(workspace) } else { report::ReportSubject::default() };
+    let subject =
+        if is_for_people { report_subject(workspace, policy) } else { report::ReportSubject::default() };
     let texts = [
         (&files.html, &(|| report::html(run, against, &source, &subject)) as &dyn Fn() -> String),
         (&files.sarif, &|| report::sarif(run, against)),
@@ -132,7 +136,8 @@ pub fn blast_radius(
         .map(|file| RepoPath::parse(file))
         .collect::<Result<_, _>>()
         .map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
-    let run = analyze(workspace, &AnalyzeOptions::default(), progress)?.run;
+    let policy = workspace.load_policy()?.policy;
+    let run = analyze(workspace, &policy, &AnalyzeOptions::default(), progress)?.run;
     let blast = probity_analysis::blast_radius(&run, &paths);
     if !blast.unknown.is_empty() {
         let names: Vec<String> = blast.unknown.iter().map(|path| format!("`{path}`")).collect();
@@ -169,7 +174,8 @@ pub fn baseline(
     capture: Option<&BaselineCapture>,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<BaselineAnswer, Fault> {
-    let run = analyze(workspace, &AnalyzeOptions::default(), progress)?.run;
+    let policy = workspace.load_policy()?.policy;
+    let run = analyze(workspace, &policy, &AnalyzeOptions::default(), progress)?.run;
     if let Some(BaselineCapture { by, why }) = capture {
         capture_baseline(workspace, &run, by, why)?;
     }

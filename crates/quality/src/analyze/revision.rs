@@ -5,6 +5,7 @@ use crate::runs::{Runs, Stored};
 use probity_analysis::Comparison;
 use probity_core::Digest;
 use probity_paths::RepoPath;
+use probity_policy::Policy;
 use probity_workspace::progress::Progress;
 use probity_workspace::{Fault, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,13 +26,13 @@ pub struct ChangedSince {
 /// Compares a run of the tree with the tree of a git revision.
 pub fn changed_since(
     workspace: &Workspace,
+    policy: &Policy,
     options: &AnalyzeOptions,
     revision: &str,
     after: &Analyzed,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<ChangedSince, Fault> {
-    let Analyzed { run, report_digest, .. } =
-        analyze_commit(workspace, revision, &workspace.policy()?, options, progress)?;
+    let Analyzed { run, report_digest, .. } = analyze_commit(workspace, revision, policy, options, progress)?;
     let before = Stored::whole(run, report_digest);
     // What is in the tree now stays the newest run.
     Runs::open(workspace).touch(after.run.id);

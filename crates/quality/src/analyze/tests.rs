@@ -29,8 +29,12 @@ fn write(root: &Path, path: &str, text: &str) -> PathBuf {
     path
 }
 
+fn policy_of(workspace: &Workspace) -> Policy {
+    workspace.load_policy().expect("a policy").policy
+}
+
 fn analyzed(workspace: &Workspace, options: AnalyzeOptions) -> Analyzed {
-    analyze(workspace, &options, &|_| ()).expect("analyses")
+    analyze(workspace, &policy_of(workspace), &options, &|_| ()).expect("analyses")
 }
 
 fn warm(workspace: &Workspace) -> Analyzed {
@@ -108,6 +112,7 @@ fn a_setting_that_makes_no_sense_is_refused() {
     let dir = tempfile::tempdir().expect("a directory");
     let workspace = tree(dir.path(), "tree");
     write(&workspace.root, "probity.toml", "[analysis]\nexclude = [\"a/[\"]\n");
-    let fault = analyze(&workspace, &AnalyzeOptions::default(), &|_| ()).expect_err("is refused");
+    let fault = analyze(&workspace, &policy_of(&workspace), &AnalyzeOptions::default(), &|_| ())
+        .expect_err("is refused");
     assert_eq!(fault.exit_code(), probity_api::ExitCode::Refused);
 }

@@ -81,7 +81,7 @@ pub fn run(
     };
     if results.iter().any(|result| result.status != GateStatus::Skip) {
         let after = Observer::new(workspace).content(Some(&look.snapshot))?;
-        answers.tree_run = Some(analyze::run_id_under(policy, &after)?);
+        answers.tree_run = Some(analyze::run_id(policy, &after)?);
         let declared = declared_outputs(policy, plan)?;
         let is_expected = |change: &probity_snapshot::Change| {
             declared.iter().any(|scope| scope.lets_in(&change.path))

@@ -87,7 +87,7 @@ pub fn verify_tree(workspace: &Workspace, options: &Options, progress: Watch<'_>
     // Taken last, so that whatever happened meanwhile makes the run stale and is not missed.
     let look = Look::take(workspace, &ground.policy)?;
     ground.notes.extend(look.notes());
-    let tree_run = analyze::run_id_under(&ground.policy, &look.snapshot)?;
+    let tree_run = analyze::run_id(&ground.policy, &look.snapshot)?;
     let mut changed = ground.changed(options, &look, before.as_ref(), after.as_ref())?;
     if let Some(scope) = options.scope.as_ref().filter(|_| options.shared) {
         changed.retain(|path| is_spoken_of(scope, path));
@@ -169,7 +169,7 @@ impl<'a> Ground<'a> {
         };
         let Some(commit) = &revision else {
             let notes = vec!["there is no commit: the policy of the tree itself was used".to_owned()];
-            let policy = workspace.policy()?;
+            let policy = workspace.load_policy()?.policy;
             return Ok(Self { workspace, revision, tree: HeadTree::new(), policy, notes });
         };
         let tree = git::tree_of(workspace, commit)?;
@@ -261,7 +261,7 @@ impl<'a> Ground<'a> {
     /// The run of the tree as it is now.
     fn analysed(&self, progress: Watch<'_>) -> Result<Stored, Fault> {
         let options = AnalyzeOptions::default();
-        let made = analyze::analyze_with(self.workspace, &self.policy, &options, progress)?;
+        let made = analyze::analyze(self.workspace, &self.policy, &options, progress)?;
         Ok(Stored::whole(made.run, made.report_digest))
     }
 

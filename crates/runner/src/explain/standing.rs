@@ -15,7 +15,7 @@ use std::os::unix::ffi::OsStrExt;
 
 /// Where `path` stands.
 pub fn standing(workspace: &Workspace, path: &RepoPath) -> Result<PathStanding, Fault> {
-    let policy = workspace.policy()?;
+    let policy = workspace.load_policy()?.policy;
     let snapshot = Observer::new(workspace).content(None)?;
     let committed = git::head_tree(workspace).ok();
     let (exemptions, _) = Exemptions::at_start(workspace, &policy, committed.as_ref(), &snapshot)?;

@@ -41,7 +41,8 @@ impl Repo {
     fn look_at(&self, below: &str) -> (Workspace, Look) {
         let root: PathBuf = self.path().join(below);
         let workspace = Workspace::find(Some(&root), &root).expect("a workspace");
-        let look = Look::take(&workspace, &workspace.policy().expect("a policy")).expect("can be seen");
+        let look =
+            Look::take(&workspace, &workspace.load_policy().expect("a policy").policy).expect("can be seen");
         (workspace, look)
     }
 
