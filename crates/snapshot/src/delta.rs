@@ -11,9 +11,8 @@
 //! D is empty exactly when the two root hashes are equal.
 
 use crate::entry::size;
-use crate::record::{Dir, DirId, Facts, Held, Kind, Record};
+use crate::record::{Dir, DirId, Facts, Held, Kind, ROOT, Record};
 use crate::snapshot::Snapshot;
-use crate::walk::ROOT;
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use std::cmp::Ordering;

@@ -1,7 +1,7 @@
 //! The entries of a snapshot as callers see them, and their order.
 
 use crate::object::GitId;
-use crate::record::{Dir, DirId, Held, Kind, Record};
+use crate::record::{Dir, DirId, Held, Kind, ROOT, Record};
 use crate::snapshot::Snapshot;
 use probity_core::Digest;
 use probity_paths::RepoPath;
@@ -15,7 +15,7 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    pub(crate) fn new(snapshot: &Snapshot, path: RepoPath, dir: &'a Dir, place: usize) -> Self {
+    fn new(snapshot: &Snapshot, path: RepoPath, dir: &'a Dir, place: usize) -> Self {
         Self { path, dir, place, git_id_len: snapshot.git_id_len() }
     }
 
@@ -77,7 +77,20 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Returns the meaningful size: that of directories and special files means nothing.
+impl Snapshot {
+    /// The entries, sorted by the bytes of their paths.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        Entries::new(self)
+    }
+
+    /// The entry at `path`.
+    pub fn get(&self, path: &RepoPath) -> Option<Entry<'_>> {
+        let (dir, place) = self.find(path.segments())?;
+        Some(Entry::new(self, path.clone(), dir, place))
+    }
+}
+
+/// The size that counts: directories and special files have one that means nothing.
 pub(crate) fn size(record: &Record) -> u64 {
     match record.held.kind() {
         Kind::File | Kind::Symlink => record.facts.size,
@@ -87,9 +100,9 @@ pub(crate) fn size(record: &Record) -> u64 {
 
 /// Iterates over a snapshot in the byte order of the paths.
 ///
-/// That differs from the order of a tree walk: `a`, `a.c`, `a/b`, since `.` sorts before `/`. A directory's children
-/// therefore wait until every sibling that sorts before `a/` is done.
-pub(crate) struct Entries<'a> {
+/// That is not quite the order of a tree: `a`, `a.c`, `a/b`, since `.` comes before `/`. So a directory's children
+/// wait until every sibling that sorts before `a/` is done.
+struct Entries<'a> {
     snapshot: &'a Snapshot,
     levels: Vec<Level>,
     path: Vec<u8>,
@@ -105,8 +118,8 @@ struct Level {
 }
 
 impl<'a> Entries<'a> {
-    pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
-        let root = Level { dir: crate::walk::ROOT, next: 0, waiting: Vec::new(), path_len: 0 };
+    fn new(snapshot: &'a Snapshot) -> Self {
+        let root = Level { dir: ROOT, next: 0, waiting: Vec::new(), path_len: 0 };
         Self { snapshot, levels: vec![root], path: Vec::new() }
     }
 

@@ -52,6 +52,7 @@ mod record;
 pub mod restore;
 mod snapshot;
 mod sys;
+mod take;
 mod walk;
 mod wire;
 
@@ -60,5 +61,6 @@ pub use entry::Entry;
 pub use finding::TreeFinding;
 pub use object::{GitId, ObjectFormat};
 pub use record::Kind;
-pub use snapshot::{Note, Options, Snapshot, TreeError};
+pub use snapshot::{Note, Snapshot};
+pub use take::{Options, TreeError};
 pub use wire::BadSnapshot;

@@ -5,9 +5,8 @@
 //! is inside, and noted. Links that form a cycle or lead to nothing do not leave the tree.
 
 use crate::finding::TreeFinding;
-use crate::record::{DirId, Held, Kind};
+use crate::record::{DirId, Held, Kind, ROOT};
 use crate::snapshot::{Note, Snapshot};
-use crate::walk::ROOT;
 use probity_core::{Reason, bytes};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;

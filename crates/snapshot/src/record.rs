@@ -78,7 +78,10 @@ impl Stat {
 /// The number of a directory in its snapshot.
 pub(crate) type DirId = u32;
 
-/// The content of an entry. `None` if it could not be read; it is then compared by its [`Facts`].
+/// The number of the root directory.
+pub(crate) const ROOT: DirId = 0;
+
+/// What an entry holds. `None`: it could not be seen, so it is compared by what [`Facts`] say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Held {
     /// The hash of the file's bytes.

@@ -8,7 +8,7 @@ use crate::finding::{At, Finding};
 use crate::look::{Child, Ground, Part};
 use crate::pool::{self, Queue};
 use crate::read::{ATTEMPTS, Reader, Trouble};
-use crate::record::{Dir, DirId, Held, Record, Stat};
+use crate::record::{Dir, DirId, Held, ROOT, Record, Stat};
 use crate::sys::{self, Names};
 use crate::{merkle, names};
 use probity_core::{Digest, Reason, bytes};
@@ -24,9 +24,7 @@ const MAX_WAITING_HANDLES: usize = 100;
 
 const LISTING_BYTES: usize = 64 * 1024;
 
-pub(crate) const ROOT: DirId = 0;
-
-/// The result of a walk.
+/// What a walk brings home.
 pub(crate) struct Walked {
     /// The directories that could be listed, each with its number.
     pub(crate) dirs: Vec<(DirId, Stat, Dir)>,

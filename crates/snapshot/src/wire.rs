@@ -16,10 +16,10 @@
 //! ```
 
 use crate::finding::TreeFinding;
+use crate::merkle;
 use crate::object::ObjectFormat;
-use crate::record::{Dir, Facts, Held, Record};
+use crate::record::{Dir, Facts, Held, ROOT, Record};
 use crate::snapshot::{Note, Snapshot};
-use crate::{merkle, walk::ROOT};
 use probity_core::Digest;
 use probity_paths::RepoPath;
 

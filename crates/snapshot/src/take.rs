@@ -1,0 +1,145 @@
+//! Taking a snapshot: the walk, the order of its directories, and what is judged about the whole tree.
+
+use crate::finding::{At, Finding, TreeFinding};
+use crate::look::Ground;
+use crate::object::ObjectFormat;
+use crate::read::{Patience, Reader};
+use crate::record::{Dir, Held, ROOT, Stat};
+use crate::snapshot::{Note, Snapshot, join};
+use crate::walk::{self, Place, Walked};
+use crate::{links, merkle, sys};
+use probity_core::Reason;
+use rustix::fs::{Mode, OFlags};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::SystemTime;
+
+/// What a snapshot is to take in.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The top-level names under which Probity keeps its own state: they are no part of the content.
+    pub own_state: Vec<Vec<u8>>,
+    /// Whether `.git` at the top is content too. It is when the tree is no repository: then nobody else looks there.
+    pub dot_git_is_content: bool,
+    /// Whether to compute the git blob id of every file, and in which format. It costs a second hash.
+    pub git_ids: Option<ObjectFormat>,
+    /// How many threads to use; `None` for two per core.
+    pub n_threads: Option<usize>,
+    /// Grows by the entries that were looked at, while the walk goes on: whoever waits can be told.
+    pub n_entries_seen: Option<Arc<AtomicU64>>,
+}
+
+/// Why there is no snapshot at all.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot see the tree `{}`: {detail}", root.display())]
+pub struct TreeError {
+    /// The root of the tree.
+    pub root: PathBuf,
+    /// `TREE.UNAVAILABLE` or `TREE.UNSTABLE`.
+    pub reason: Reason,
+    /// What the system says.
+    pub detail: String,
+}
+
+impl Snapshot {
+    /// Takes a snapshot of the tree at `root`. What `known` tells is not read again where it still holds; without
+    /// it everything is read, and the result is the same.
+    pub fn take(root: &Path, options: &Options, known: Option<&Self>) -> Result<Self, TreeError> {
+        let started_ns = now_ns();
+        let refused = |error: std::io::Error| TreeError {
+            root: root.to_owned(),
+            reason: Reason::TreeUnavailable,
+            detail: error.to_string(),
+        };
+        let real_root = root.canonicalize().map_err(refused)?;
+        let ground = ground(&real_root, options, known).map_err(|error| refused(error.into()))?;
+        let mut left_out = options.own_state.clone();
+        if !options.dot_git_is_content {
+            left_out.push(b".git".to_vec());
+        }
+        let reader = || Reader::new(options.git_ids);
+        let walked = walk::walk(&ground, &left_out, reader, n_threads(options));
+        if let Some(finding) = walked.findings.iter().find(|finding| matches!(finding.at, At::Dir(ROOT))) {
+            let (reason, detail) = (finding.reason, finding.detail.clone());
+            return Err(TreeError { root: root.to_owned(), reason, detail });
+        }
+        let mut snapshot = Self::assemble(walked, started_ns, options.git_ids);
+        if ground.root_stat.mount.is_none() {
+            snapshot.notes.push(Note::NoMountIds);
+        }
+        links::judge(&mut snapshot, &real_root);
+        snapshot.findings.sort_unstable();
+        snapshot.notes.sort_unstable();
+        Ok(snapshot)
+    }
+
+    /// Puts the walked directories in order and hashes them.
+    fn assemble(walked: Walked, started_ns: i64, git_ids: Option<ObjectFormat>) -> Self {
+        let findings = walked.findings.into_iter().filter_map(|found| place(found, &walked.places)).collect();
+        let mut found: Vec<Option<(Stat, Dir)>> = Vec::new();
+        found.resize_with(walked.places.len(), || None);
+        for (id, stat, dir) in walked.dirs {
+            found[id as usize] = Some((stat, dir));
+        }
+        let mut dirs: Vec<Dir> = found[ROOT as usize].take().map(|(_, dir)| dir).into_iter().collect();
+        let mut at = 0;
+        while at < dirs.len() {
+            for place in 0..dirs[at].records.len() {
+                let next = number(dirs.len());
+                let record = &mut dirs[at].records[place];
+                let Held::Directory(Some(walked_id)) = record.held else { continue };
+                let Some((stat, mut dir)) = found[walked_id as usize].take() else {
+                    record.held = Held::Directory(None);
+                    continue;
+                };
+                record.facts = (&stat).into();
+                record.held = Held::Directory(Some(next));
+                dir.parent = (number(at), number(place));
+                dirs.push(dir);
+            }
+            at += 1;
+        }
+        merkle::hash_parents(&mut dirs);
+        Self { dirs, findings, notes: Vec::new(), started_ns, git_ids }
+    }
+}
+
+fn ground<'a>(root: &Path, options: &Options, known: Option<&'a Snapshot>) -> rustix::io::Result<Ground<'a>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root = rustix::fs::open(root, flags, Mode::empty())?;
+    let root_stat = sys::stat_fd(&root)?;
+    let git_id_len = options.git_ids.map_or(0, ObjectFormat::id_len);
+    let known = known.filter(|_| sys::times_tell(&root));
+    let n_entries_seen = options.n_entries_seen.clone();
+    Ok(Ground { root, root_stat, known, git_id_len, patience: Patience::default(), n_entries_seen })
+}
+
+/// The walked finding with its path; `None` for the root itself, which was reported before.
+fn place(finding: Finding, places: &[Place]) -> Option<TreeFinding> {
+    let Finding { at, reason, detail } = finding;
+    let (mut names, mut at) = match &at {
+        At::Dir(id) => (Vec::new(), *id),
+        At::Child(id, name) => (vec![&**name], *id),
+    };
+    while at != ROOT {
+        names.push(&places[at as usize].name);
+        at = places[at as usize].parent;
+    }
+    (!names.is_empty()).then(|| TreeFinding { path: join(&names), reason, detail })
+}
+
+fn number(n: usize) -> u32 {
+    u32::try_from(n).expect("the walk numbered the directories in 32 bits")
+}
+
+fn now_ns() -> i64 {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// More threads than cores: some wait for the disk while others work.
+fn n_threads(options: &Options) -> usize {
+    let default = || (2 * std::thread::available_parallelism().map_or(1, usize::from)).min(32);
+    options.n_threads.unwrap_or_else(default).max(1)
+}
