@@ -2,9 +2,12 @@
 
 use crate::commands::change::{FinishArgs, StartArgs, StatusArgs};
 use crate::commands::contract::{ClaimsCommand, ContractCommand};
+use crate::commands::evidence::EvidenceCommand;
 use crate::commands::identity::Identity;
+use crate::commands::keys::KeysCommand;
 use crate::commands::receipt::ReceiptCommand;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use crate::place::Selection;
+use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -16,7 +19,7 @@ use std::path::PathBuf;
 #[command(
     name = "probity",
     version,
-    help_template = crate::help::template(),
+    help_template = crate::help::template(&Command::augment_subcommands(clap::Command::new("probity"))),
     after_help = probity_api::ExitCode::summary(),
     propagate_version = true
 )]
@@ -258,144 +261,6 @@ pub(crate) enum Command {
     /// Print the manual page
     #[command(after_help = "Examples:\n  probity man > probity.1")]
     Man,
-}
-
-/// What the plan is made from.
-#[derive(Debug, Args)]
-pub(crate) struct Selection {
-    /// What may change: a pattern relative to the current directory, or with a leading `/` to the root of the tree; `!` in
-    /// front excludes, the last match wins
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) scope: Vec<OsString>,
-
-    /// The command will create the files of the scope: it need not cover any that exists
-    #[arg(long)]
-    pub(crate) creates: bool,
-
-    /// Nothing may change: prove that the command leaves the tree as it is
-    #[arg(long, conflicts_with_all = ["scope", "pack", "changed", "creates"])]
-    pub(crate) no_changes: bool,
-
-    /// A pack of the policy
-    #[arg(long, value_name = "ID")]
-    pub(crate) pack: Vec<String>,
-
-    /// A path that will change; it chooses the packs that are meant for it
-    #[arg(long, value_name = "PATH")]
-    pub(crate) changed: Vec<OsString>,
-
-    /// The least tier of gates, as `T1`
-    #[arg(long, value_name = "TIER")]
-    pub(crate) tier: Option<String>,
-
-    /// The profile of the policy
-    #[arg(long, value_name = "ID")]
-    pub(crate) profile: Option<String>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum EvidenceCommand {
-    /// List the runs of this repository, newest last
-    #[command(after_help = "Examples:\n  probity evidence list")]
-    List,
-
-    /// Show one bundle
-    #[command(after_help = "Examples:\n  probity evidence show last")]
-    Show {
-        /// The run: its id or the beginning of it, or `last`
-        #[arg(default_value = "last")]
-        run: String,
-    },
-
-    /// Check a bundle, trusting nothing in it
-    ///
-    /// Everything that can be recomputed is recomputed. What only the caller can know (required profile, sealed plan,
-    /// chain, keys) is checked when `--trust` gives it, and named as skipped otherwise.
-    #[command(
-        after_help = "Examples:\n  probity evidence verify last\n  probity evidence verify ./bundle --trust trust.json --tree ."
-    )]
-    Verify {
-        /// A bundle's folder, or a run: its id, the beginning of it, or `last`
-        bundle: PathBuf,
-
-        /// A trust file (JSON, `probity/trust/v1`): required profile, plan, chain, gates, keys
-        #[arg(long, value_name = "FILE")]
-        trust: Option<PathBuf>,
-
-        /// Compare this tree with the one that the bundle describes
-        #[arg(long, value_name = "DIR")]
-        tree: Option<PathBuf>,
-    },
-
-    /// Check every bundle of this repository and the chain between them
-    #[command(
-        after_help = "Examples:\n  probity evidence chain\n  probity evidence chain --trust trust.json"
-    )]
-    Chain {
-        /// A trust file for every bundle
-        #[arg(long, value_name = "FILE")]
-        trust: Option<PathBuf>,
-    },
-
-    /// Print a bundle as an attestation for other tools
-    #[command(
-        after_help = "Examples:\n  probity evidence export last > run.dsse.json\n  probity evidence export last --format statement"
-    )]
-    Export {
-        /// The run: its id or the beginning of it, or `last`
-        #[arg(default_value = "last")]
-        run: String,
-
-        /// The form of the attestation
-        #[arg(long, value_enum, default_value_t = ExportFormat::Dsse)]
-        format: ExportFormat,
-    },
-
-    /// Remove old bundles, and before-images that nothing needs any more
-    ///
-    /// Bundles go from the old end of the chain only, and a new bundle lists them, so that the chain stays whole. With
-    /// them goes the way to undo or amend those runs: copy the folders first if they matter.
-    #[command(
-        group = clap::ArgGroup::new("what stays").required(true).args(["keep", "older_than"]),
-        after_help = "Examples:\n  probity evidence gc --older-than 90d --dry-run\n  probity evidence gc --keep 100"
-    )]
-    Gc {
-        /// Keep this many of the newest bundles
-        #[arg(long, value_name = "N")]
-        keep: Option<usize>,
-
-        /// Remove what is older, as `90d`, `12h`
-        #[arg(long, value_name = "TIME", value_parser = age)]
-        older_than: Option<std::time::Duration>,
-
-        /// Say what would be removed, and remove nothing
-        #[arg(long)]
-        dry_run: bool,
-    },
-}
-
-fn age(text: &str) -> Result<std::time::Duration, String> {
-    let ms = probity_policy::duration_ms(text).ok_or("write a whole number and `d`, `h` or `m`, as `90d`")?;
-    Ok(std::time::Duration::from_millis(ms))
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
-    /// An in-toto Statement in a signed DSSE envelope
-    Dsse,
-    /// The in-toto Statement alone
-    Statement,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum KeysCommand {
-    /// Make a key; from then on runs are signed
-    #[command(after_help = "Examples:\n  probity keys generate")]
-    Generate,
-
-    /// Print the public key, in the form that trust files use
-    #[command(after_help = "Examples:\n  probity keys show")]
-    Show,
 }
 
 #[cfg(test)]

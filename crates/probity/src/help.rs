@@ -3,8 +3,6 @@
 //! The page is made from the definition of the command line, so it says what `probity help COMMAND` says; a test holds
 //! that every command stands in exactly one group and that every command has examples that the definition accepts.
 
-use crate::cli::Command;
-use clap::Subcommand;
 use clap::builder::styling::Style;
 use std::fmt::Write;
 
@@ -24,16 +22,15 @@ const HELP_COMMAND: (&str, &str) = ("help", "Print this page, or the help of a c
 /// The widest name of a command keeps this distance from what it does.
 const NAME_COLUMN_WIDTH: usize = 13;
 
-/// The template of the first page of help.
-pub(crate) fn template() -> String {
-    let commands = Command::augment_subcommands(clap::Command::new("probity"));
+/// The template of the first page of help for `commands`.
+pub(crate) fn template(commands: &clap::Command) -> String {
     let styles = clap::builder::Styles::styled();
     let (heading, literal) = (styles.get_header(), styles.get_literal());
     let mut page = String::from("{before-help}{about-with-newline}\n{usage-heading} {usage}\n");
     for (title, names) in GROUPS {
         let _ = write!(page, "\n{}\n", styled(*heading, &format!("{title}:")));
         for name in *names {
-            let about = about(&commands, name);
+            let about = about(commands, name);
             let gap = " ".repeat(NAME_COLUMN_WIDTH.saturating_sub(name.len()));
             let _ = writeln!(page, "  {}{gap}{about}", styled(*literal, name));
         }

@@ -10,8 +10,8 @@ mod review;
 mod ui;
 
 use answer::Answer;
-use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
 use cli::{Cli, Command};
 use probity_api::ExitCode;
 use probity_workspace::{Fault, Workspace};
@@ -132,8 +132,8 @@ fn answer(cli: Cli) -> Result<Answer, Fault> {
         }
         Command::Mcp(args) => commands::mcp::mcp(&workspace()?, &args),
         Command::Conformance { files } => commands::conformance::conformance(&files),
-        Command::Completions { shell } => Ok(commands::shell::completions(shell)),
-        Command::Man => Ok(commands::shell::man()),
+        Command::Completions { shell } => Ok(commands::shell::completions(Cli::command(), shell)),
+        Command::Man => Ok(commands::shell::man(Cli::command())),
     }
 }
 

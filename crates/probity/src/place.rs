@@ -1,7 +1,7 @@
 //! Where the person is: what they type is relative to their directory, and what is printed for them to copy works there.
 
-use crate::cli::Selection;
 use crate::ui;
+use clap::Args;
 use probity_core::bytes::shell_word;
 use probity_paths::{TypedPathError, WorkingDirectory};
 use probity_workspace::{Fault, Workspace};
@@ -9,6 +9,39 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+
+/// What the plan is made from.
+#[derive(Debug, Args)]
+pub(crate) struct Selection {
+    /// What may change: a pattern relative to the current directory, or with a leading `/` to the root of the tree; `!` in
+    /// front excludes, the last match wins
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) scope: Vec<OsString>,
+
+    /// The command will create the files of the scope: it need not cover any that exists
+    #[arg(long)]
+    pub(crate) creates: bool,
+
+    /// Nothing may change: prove that the command leaves the tree as it is
+    #[arg(long, conflicts_with_all = ["scope", "pack", "changed", "creates"])]
+    pub(crate) no_changes: bool,
+
+    /// A pack of the policy
+    #[arg(long, value_name = "ID")]
+    pub(crate) pack: Vec<String>,
+
+    /// A path that will change; it chooses the packs that are meant for it
+    #[arg(long, value_name = "PATH")]
+    pub(crate) changed: Vec<OsString>,
+
+    /// The least tier of gates, as `T1`
+    #[arg(long, value_name = "TIER")]
+    pub(crate) tier: Option<String>,
+
+    /// The profile of the policy
+    #[arg(long, value_name = "ID")]
+    pub(crate) profile: Option<String>,
+}
 
 /// What a command line that is printed to be copied depends on.
 #[derive(Debug, Default)]

@@ -1,9 +1,9 @@
 //! `probity evidence`: list, show, verify, chain, export.
 
 use crate::answer::Answer;
-use crate::cli::{EvidenceCommand, ExportFormat};
 use crate::progress::meter;
 use crate::ui;
+use clap::{Subcommand, ValueEnum};
 use probity_api::ExitCode;
 use probity_api::govern::evidence::{EvidenceChain, RunRevert};
 use probity_core::Reason;
@@ -12,7 +12,102 @@ use probity_runner::bundles::{self, ListedBundle};
 use probity_runner::prune::{self, BundleRetention};
 use probity_workspace::{Fault, Workspace};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// What can be asked about evidence.
+#[derive(Debug, Subcommand)]
+pub(crate) enum EvidenceCommand {
+    /// List the runs of this repository, newest last
+    #[command(after_help = "Examples:\n  probity evidence list")]
+    List,
+
+    /// Show one bundle
+    #[command(after_help = "Examples:\n  probity evidence show last")]
+    Show {
+        /// The run: its id or the beginning of it, or `last`
+        #[arg(default_value = "last")]
+        run: String,
+    },
+
+    /// Check a bundle, trusting nothing in it
+    ///
+    /// Everything that can be recomputed is recomputed. What only the caller can know (required profile, sealed plan,
+    /// chain, keys) is checked when `--trust` gives it, and named as skipped otherwise.
+    #[command(
+        after_help = "Examples:\n  probity evidence verify last\n  probity evidence verify ./bundle --trust trust.json --tree ."
+    )]
+    Verify {
+        /// A bundle's folder, or a run: its id, the beginning of it, or `last`
+        bundle: PathBuf,
+
+        /// A trust file (JSON, `probity/trust/v1`): required profile, plan, chain, gates, keys
+        #[arg(long, value_name = "FILE")]
+        trust: Option<PathBuf>,
+
+        /// Compare this tree with the one that the bundle describes
+        #[arg(long, value_name = "DIR")]
+        tree: Option<PathBuf>,
+    },
+
+    /// Check every bundle of this repository and the chain between them
+    #[command(
+        after_help = "Examples:\n  probity evidence chain\n  probity evidence chain --trust trust.json"
+    )]
+    Chain {
+        /// A trust file for every bundle
+        #[arg(long, value_name = "FILE")]
+        trust: Option<PathBuf>,
+    },
+
+    /// Print a bundle as an attestation for other tools
+    #[command(
+        after_help = "Examples:\n  probity evidence export last > run.dsse.json\n  probity evidence export last --format statement"
+    )]
+    Export {
+        /// The run: its id or the beginning of it, or `last`
+        #[arg(default_value = "last")]
+        run: String,
+
+        /// The form of the attestation
+        #[arg(long, value_enum, default_value_t = ExportFormat::Dsse)]
+        format: ExportFormat,
+    },
+
+    /// Remove old bundles, and before-images that nothing needs any more
+    ///
+    /// Bundles go from the old end of the chain only, and a new bundle lists them, so that the chain stays whole. With
+    /// them goes the way to undo or amend those runs: copy the folders first if they matter.
+    #[command(
+        group = clap::ArgGroup::new("what stays").required(true).args(["keep", "older_than"]),
+        after_help = "Examples:\n  probity evidence gc --older-than 90d --dry-run\n  probity evidence gc --keep 100"
+    )]
+    Gc {
+        /// Keep this many of the newest bundles
+        #[arg(long, value_name = "N")]
+        keep: Option<usize>,
+
+        /// Remove what is older, as `90d`, `12h`
+        #[arg(long, value_name = "TIME", value_parser = age)]
+        older_than: Option<std::time::Duration>,
+
+        /// Say what would be removed, and remove nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+fn age(text: &str) -> Result<std::time::Duration, String> {
+    let ms = probity_policy::duration_ms(text).ok_or("write a whole number and `d`, `h` or `m`, as `90d`")?;
+    Ok(std::time::Duration::from_millis(ms))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// An in-toto Statement in a signed DSSE envelope
+    Dsse,
+    /// The in-toto Statement alone
+    Statement,
+}
 
 /// Answers a question about evidence.
 pub(crate) fn evidence(

@@ -1,11 +1,23 @@
 //! `probity keys`.
 
 use crate::answer::Answer;
-use crate::cli::KeysCommand;
 use crate::ui;
+use clap::Subcommand;
 use probity_api::ExitCode;
 use probity_api::govern::setup::SigningKey;
 use probity_workspace::{Fault, Workspace};
+
+/// What can be done with the signing key.
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeysCommand {
+    /// Make a key; from then on runs are signed
+    #[command(after_help = "Examples:\n  probity keys generate")]
+    Generate,
+
+    /// Print the public key, in the form that trust files use
+    #[command(after_help = "Examples:\n  probity keys show")]
+    Show,
+}
 
 /// Makes or shows the signing key.
 pub(crate) fn keys(workspace: &Workspace, command: &KeysCommand) -> Result<Answer, Fault> {

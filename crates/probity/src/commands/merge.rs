@@ -1,7 +1,8 @@
 //! `probity merge`: what a merge lost, and deciding about it.
 
-use super::commits::{Place, Signed, chosen_text, input, json_of, list_of, losses, open_at, readings};
+use super::commits::{Place, Signed, input, json_of, list_of, losses, open_at, readings};
 use crate::answer::Answer;
+use crate::review::chosen_text;
 use crate::{review, ui};
 use clap::{Args, Subcommand, ValueEnum};
 use probity_api::ExitCode;

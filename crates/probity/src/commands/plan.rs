@@ -1,7 +1,7 @@
 //! `probity plan`: what would be sealed, and suggestions for a smaller scope.
 
 use crate::answer::Answer;
-use crate::cli::Selection;
+use crate::place::Selection;
 use crate::{place, ui};
 use probity_api::ExitCode;
 use probity_core::bytes::escape;

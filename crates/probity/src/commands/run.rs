@@ -1,9 +1,9 @@
 //! `probity run`: what a person and a program are told about a governed run.
 
 use crate::answer::Answer;
-use crate::cli::Selection;
 use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
 use crate::commands::identity::Identity;
+use crate::place::Selection;
 use crate::{place, ui};
 use probity_api::ExitCode;
 use probity_api::govern::run::{FileRename, FindingSeverity, NextCommand, RunAnswer, RunFinding, WayForward};

@@ -1,24 +1,22 @@
 //! `probity completions` and `probity man`: made from the same definition as the command line itself.
 
 use crate::answer::Answer;
-use crate::cli::Cli;
 use crate::ui;
-use clap::CommandFactory;
 use probity_api::ExitCode;
 use probity_api::govern::tools::{ManualPage, ShellCompletions};
 
 /// Prints completions for a shell.
-pub(crate) fn completions(shell: clap_complete::Shell) -> Answer {
+pub(crate) fn completions(mut definition: clap::Command, shell: clap_complete::Shell) -> Answer {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "probity", &mut script);
+    clap_complete::generate(shell, &mut definition, "probity", &mut script);
     Answer::of(ExitCode::Ok, &ShellCompletions { text: print(&script) })
 }
 
 /// Prints the manual page.
-pub(crate) fn man() -> Answer {
+pub(crate) fn man(definition: clap::Command) -> Answer {
     let mut page = Vec::new();
     // Writing to memory does not fail.
-    let _ = clap_mangen::Man::new(Cli::command()).render(&mut page);
+    let _ = clap_mangen::Man::new(definition).render(&mut page);
     Answer::of(ExitCode::Ok, &ManualPage { text: print(&page) })
 }
 

@@ -1,8 +1,8 @@
 //! Drawing the review: the list above, the four values side by side, what is known, and the keys. It fits 80×24; on a
 //! narrower terminal the values stand two by two and the keys take more lines.
 
+use super::chosen_text;
 use super::screen::{Item, Mode, Screen};
-use crate::commands::commits::chosen_text;
 use crate::ui;
 use probity_documents::{Chosen, Reading};
 use ratatui::Frame;

@@ -8,7 +8,7 @@ mod screen;
 
 use probity_document_store::merge::{Analyzed, ReconcileRequest, Reconciled, reconcile};
 use probity_document_store::{CommitStore, op_text};
-use probity_documents::{Side, Verdict, path_text};
+use probity_documents::{Chosen, Side, Verdict, path_text};
 use probity_workspace::Fault;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use screen::{Effect, Item, Key, Screen};
@@ -138,4 +138,17 @@ fn key_of(event: KeyEvent) -> Option<Key> {
         KeyCode::Tab => Key::Tab,
         _ => return None,
     })
+}
+
+/// What was chosen, in words.
+pub(crate) fn chosen_text(chosen: &Chosen) -> String {
+    match chosen {
+        Chosen::Ours => "ours".into(),
+        Chosen::Theirs => "theirs".into(),
+        Chosen::Base => "base".into(),
+        Chosen::Merged => "as merged".into(),
+        Chosen::Value(value) if value.is_null() => "absent".into(),
+        Chosen::Value(value) => format!("the value {}", value.get("some").unwrap_or(value)),
+        Chosen::Unknown(json) => json.to_string(),
+    }
 }

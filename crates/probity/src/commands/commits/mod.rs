@@ -4,7 +4,7 @@ mod args;
 mod show;
 
 pub(crate) use args::{CommitsArgs, Place, Signed};
-pub(crate) use show::{chosen_text, losses, readings};
+pub(crate) use show::{losses, readings};
 
 use crate::answer::Answer;
 use crate::ui;

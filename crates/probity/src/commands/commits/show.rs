@@ -1,5 +1,6 @@
 //! What a person sees of commits.
 
+use crate::review::chosen_text;
 use crate::ui;
 use probity_api::documents::{
     CommitDiffAnswer, CommitHeadsAnswer, CommitLogAnswer, CommitLogEntry, CommitRefsAnswer, CommitShowAnswer,
@@ -8,7 +9,7 @@ use probity_api::documents::{
 };
 use probity_document_store::merge::Analyzed;
 use probity_document_store::{op_text, short};
-use probity_documents::{Chosen, MergeConflict, Reading, Verdict, path_text};
+use probity_documents::{MergeConflict, Reading, Verdict, path_text};
 
 /// How much of a value one line shows.
 const WIDTH: usize = 48;
@@ -271,19 +272,6 @@ pub(crate) fn shown(reading: &Reading) -> String {
     match text.char_indices().nth(WIDTH) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
-    }
-}
-
-/// What was chosen, in words.
-pub(crate) fn chosen_text(chosen: &Chosen) -> String {
-    match chosen {
-        Chosen::Ours => "ours".into(),
-        Chosen::Theirs => "theirs".into(),
-        Chosen::Base => "base".into(),
-        Chosen::Merged => "as merged".into(),
-        Chosen::Value(value) if value.is_null() => "absent".into(),
-        Chosen::Value(value) => format!("the value {}", value.get("some").unwrap_or(value)),
-        Chosen::Unknown(json) => json.to_string(),
     }
 }
 
