@@ -20,8 +20,8 @@ pub mod store;
 pub mod write;
 
 use crate::fault::OrFault as _;
+use crate::store::View;
 pub use crate::store::{CommitStore, Direction};
-use crate::store::{CommitsError, View};
 use probity_api::documents::CommitSummary;
 use probity_core::Reason;
 use probity_documents::{BadTime, Commit, CommitId, Commits, HistoryError, RefName, Stamp, path_text};
@@ -122,7 +122,7 @@ fn parent(view: &View<'_>, on: Option<&str>) -> Result<Option<CommitId>, Fault> 
 /// A commit that is there.
 fn commit_of(view: &View<'_>, id: &CommitId) -> Result<std::sync::Arc<Commit>, Fault> {
     let seq = view.find(id).or_fault()?.ok_or(HistoryError::Unknown(*id)).or_fault()?;
-    Ok(view.commit(seq).or_fault()?)
+    view.commit(seq).or_fault()
 }
 
 /// The first digits of an id, for people.

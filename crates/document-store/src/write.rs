@@ -44,7 +44,7 @@ fn parse_schema(bytes: &[u8]) -> Result<Schema, Fault> {
         let json = probity_core::json::parse(bytes).map_err(|error| wrong(error.to_string()))?;
         return Ok(Schema::from_json(&json).or_fault()?);
     }
-    Ok(Schema::parse(text).or_fault()?)
+    Schema::parse(text).or_fault()
 }
 
 /// What a write is about.

@@ -2,7 +2,7 @@
 //! calls, and answers with the documents of the services.
 //!
 //! Owns: the tools and resources that agents see, and the two transports.
-//! May use: api, contract, control, core, documents, intents, ledger, paths, policy.
+//! May use: api, changes, contract, core, document-store, documents, intents, knowledge, ledger, policy, quality, runner, workspace.
 //! Must not know: any rule: an answer is a function of a service.
 //!
 //! * [`serve_stdio`]: one agent starts the server and speaks to it through its pipes.

@@ -119,6 +119,7 @@ impl Fault {
         Self::Refused { reason, detail: detail.into() }
     }
 
+    /// What the system refused while doing `what`.
     pub fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let what = what.into();
         move |source| Self::System { what, source }

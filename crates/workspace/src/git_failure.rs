@@ -64,10 +64,11 @@ impl std::error::Error for GitFailure {
 }
 
 impl GitFailure {
-    pub fn new(command: &GitCommand, cause: GitFailureCause, stderr: &[u8]) -> Self {
+    pub(crate) fn new(command: &GitCommand, cause: GitFailureCause, stderr: &[u8]) -> Self {
         Self { command: command.summary.clone(), cause, stderr: shown_stderr(stderr) }
     }
 
+    /// Git answered something that it never should.
     pub fn bad_answer(command: &GitCommand, why: impl Into<String>) -> Self {
         Self::new(command, GitFailureCause::BadAnswer(why.into()), b"")
     }

@@ -14,14 +14,14 @@ const ACCOUNTS_FILE: &str = "/etc/passwd";
 
 /// A root that was found, and what else the caller may have meant.
 #[derive(Debug, PartialEq, Eq)]
-pub struct FoundRoot {
+pub(crate) struct FoundRoot {
     pub root: PathBuf,
     /// A directory above the root that holds Probity state, if nothing marks a root.
     pub state_above: Option<PathBuf>,
 }
 
 /// The root for a caller in `from`, a canonical path: the nearest marked directory upwards, else `from` itself.
-pub fn find_root(from: &Path, homes: &[PathBuf]) -> Result<FoundRoot, Fault> {
+pub(crate) fn find_root(from: &Path, homes: &[PathBuf]) -> Result<FoundRoot, Fault> {
     let nearest = from.ancestors().find(|directory| is_marked(directory));
     let root = nearest.unwrap_or(from);
     if let Some(what) = too_broad(root, nearest.is_some(), homes) {
@@ -44,7 +44,7 @@ pub fn find_root(from: &Path, homes: &[PathBuf]) -> Result<FoundRoot, Fault> {
 }
 
 /// The home directories of the user: what the environment says, and what the list of accounts says.
-pub fn user_homes() -> Vec<PathBuf> {
+pub(crate) fn user_homes() -> Vec<PathBuf> {
     let accounts = std::fs::read(ACCOUNTS_FILE).unwrap_or_default();
     let listed = account_home(&accounts, rustix::process::getuid().as_raw());
     let homes = std::env::var_os("HOME").map(PathBuf::from).into_iter().chain(listed);
@@ -81,7 +81,7 @@ fn shell_name(root: &Path, homes: &[PathBuf]) -> String {
 }
 
 /// The name of the account that this process works for, if there is a list of accounts and it is in there.
-pub fn account_name() -> Option<String> {
+pub(crate) fn account_name() -> Option<String> {
     let accounts = std::fs::read(ACCOUNTS_FILE).ok()?;
     name_of_account(&accounts, rustix::process::getuid().as_raw())
 }

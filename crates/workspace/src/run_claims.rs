@@ -152,6 +152,7 @@ pub fn file_test(workspace: &Workspace) -> impl Fn(&Entry) -> bool + use<> {
     move |entry| is_file(&top, entry)
 }
 
+/// The same below `top`, the top of the working tree.
 pub fn is_file(top: &Path, entry: &Entry) -> bool {
     let path = top.join(std::ffi::OsStr::from_bytes(entry.as_bytes()));
     path.symlink_metadata().is_ok_and(|facts| !facts.is_dir())

@@ -92,7 +92,9 @@ pub struct LoadedPolicy {
 /// The text of a policy, and which form it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicySource {
+    /// Whether it is JSON, and not TOML.
     pub is_json: bool,
+    /// The text.
     pub bytes: Vec<u8>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::fault::OrFault as _;
 use super::shell::Shell;
-use probity_core::{Digest, Reason};
+use probity_core::Digest;
 use probity_ledger::merge::{MergePlan, Point, plan};
 use probity_workspace::{Fault, Workspace};
 use serde::Serialize;

@@ -42,7 +42,7 @@ pub fn replay(workspace: &Workspace, since: Option<i64>) -> Result<Replayed, Fau
     let mut transactions = 0;
     let end = journal.read_after(&Position::start(), |payload, _| -> Result<(), Fault> {
         transactions += 1;
-        Ok(book.replay(payload).or_fault()?)
+        book.replay(payload).or_fault()
     })?;
     let state_digest = book.digest();
     let inputs = match since {

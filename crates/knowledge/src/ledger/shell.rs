@@ -64,7 +64,7 @@ impl Shell {
         }
         self.position =
             self.journal.read_after(&self.position.clone(), |payload, _| -> Result<(), Fault> {
-                Ok(self.book.replay(payload).or_fault()?)
+                self.book.replay(payload).or_fault()
             })?;
         Ok(())
     }
@@ -103,7 +103,7 @@ impl Shell {
         let mut writer = self.journal.lock()?;
         let (book, notices) = (&mut self.book, &mut self.notices);
         let (position, torn) = writer.catch_up(&self.position, |payload, _| -> Result<(), Fault> {
-            Ok(book.replay(payload).or_fault()?)
+            book.replay(payload).or_fault()
         })?;
         self.position = position;
         notices.torn = torn.or(notices.torn.take());

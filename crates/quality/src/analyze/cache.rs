@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Changes whenever the form of the facts or of the records does.
-pub const MAGIC: &[u8; 8] = b"prbfact2";
+pub(crate) const MAGIC: &[u8; 8] = b"prbfact2";
 const CHECKSUM: usize = 16;
 const HEADER: usize = 4 + CHECKSUM + 32;
 
@@ -96,7 +96,7 @@ impl Facts {
 }
 
 /// Whether every record of the cache at `path` is whole. Whose facts they are cannot be told.
-pub fn is_whole(path: &Path) -> bool {
+pub(crate) fn is_whole(path: &Path) -> bool {
     let facts = Facts::open(path.to_owned());
     let is_sound = |(key, &(start, end)): (&Digest, &(usize, usize))| {
         let record = &facts.bytes[start..end];
