@@ -199,7 +199,7 @@ fn next_step(registry: &Registry, intents: &[IntentLine], dirty: &DirtySummary) 
         )
     } else if let Some(group) = dirty.finished.first() {
         match &group.commit_command {
-            Some(command) => format!("commit the finished work of {}: {command}", group.agent),
+            Some(command) => format!("commit the finished work of {}: `{command}`", group.agent),
             None => format!("commit the finished work of {}: {} paths", group.agent, group.changed.count),
         }
     } else if dirty.unclaimed.count > 0 {

@@ -69,7 +69,7 @@ pub(crate) fn run(
 }
 
 fn show_closed(closed: &ClosedRun) {
-    ui::say(format_args!(
+    ui::say_sentence(format_args!(
         "{} run {} was interrupted; it is closed as FAIL, evidence in {}",
         ui::warn("!"),
         closed.run_id,
@@ -81,7 +81,7 @@ fn show_closed(closed: &ClosedRun) {
     let names: Vec<String> =
         closed.orphans.iter().map(|orphan| format!("{} ({})", orphan.program, orphan.pid)).collect();
     let pids: Vec<String> = closed.orphans.iter().map(|orphan| orphan.pid.to_string()).collect();
-    ui::say(format_args!(
+    ui::say_sentence(format_args!(
         "{} processes of it still run: {}. What they write is taken for the work of this run: stop this one, \
          `kill {}`, then run again",
         ui::warn("!"),

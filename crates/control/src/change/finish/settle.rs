@@ -80,7 +80,7 @@ impl Finisher<'_> {
         answer.commit_command =
             uncommitted::commit_command(self.workspace, paths.keys(), &self.intent.description);
         let advice = match &answer.commit_command {
-            Some(command) => format!("commit it now: {command}"),
+            Some(command) => format!("commit it now: `{command}`"),
             None => format!("commit its {} paths now, and only those", paths.len()),
         };
         answer.message = format!("{}; {advice}", answer.message);

@@ -159,7 +159,7 @@ fn show_finish(answer: &FinishAnswer) {
     let word = if answer.exit_code() == ExitCode::Ok { ui::good(word) } else { ui::bad(word) };
     let hygiene = answer.workspace_hygiene_after.as_ref();
     let block_reason = hygiene.and_then(|hygiene| hygiene.finish_block_reason);
-    ui::print(match (answer.reason, block_reason) {
+    ui::print_sentence(match (answer.reason, block_reason) {
         (Some(reason), Some(why)) => format!("{word}: {} {}", why.meaning(), code_behind(reason.as_str())),
         (Some(reason), None) => format!("{word}: {} {}", reason.meaning(), code_behind(reason.as_str())),
         (None, _) if answer.nothing_changed() => format!("{word}: nothing changed since the start"),
