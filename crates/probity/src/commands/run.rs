@@ -12,6 +12,7 @@ use probity_control::recover::ClosedRun;
 use probity_control::refs::describe_movement;
 use probity_control::run::{Event, RunReport, RunRequest, run as govern};
 use probity_control::{Fault, Workspace};
+use probity_core::Reason;
 use probity_core::bytes::escape;
 use probity_paths::RepoPath;
 use std::collections::BTreeSet;
@@ -185,13 +186,10 @@ fn show(report: &RunReport, answer: &RunAnswer) {
     for movement in &report.ref_movements {
         ui::row("git ref", describe_movement(movement));
     }
-    let others = report
-        .verdict
-        .findings
-        .iter()
-        .filter(|finding| finding.reason != probity_core::Reason::ReconUntrackedDelta);
+    let others =
+        report.verdict.findings.iter().filter(|finding| finding.reason != Reason::ReconUntrackedDelta);
     let (touched, others): (Vec<_>, Vec<_>) =
-        others.partition(|finding| finding.reason == probity_core::Reason::TreeTouched);
+        others.partition(|finding| finding.reason == Reason::TreeTouched);
     for finding in others {
         show_finding(finding);
     }
@@ -212,13 +210,28 @@ fn show(report: &RunReport, answer: &RunAnswer) {
         return;
     }
     show_failed_logs(report);
-    let codes: Vec<&str> = report.verdict.reasons.iter().map(|reason| reason.as_str()).collect();
-    ui::say(format_args!("{} {}", ui::bad("FAIL"), codes.join(", ")));
+    show_reasons(&report.verdict.reasons);
     if let Some(hint) = output_hint(&report.seal, &report.verdict.untracked) {
         ui::row("hint", hint_words(&hint));
     }
     for step in &answer.next_steps {
-        ui::row(step.way.as_str(), ui::code(&step.command));
+        let is_sentence = step.way == WayForward::Next;
+        let words = if is_sentence { step.command.clone() } else { ui::code(&step.command) };
+        ui::row(step.way.as_str(), words);
+    }
+}
+
+/// Why a run failed, in words; the codes behind them are to search for.
+fn show_reasons(reasons: &[Reason]) {
+    let words = |reason: &Reason| format!("{} {}", reason.meaning(), ui::bad(reason));
+    // That gates were skipped follows from something else, so it is told last.
+    let (skipped, causes): (Vec<&Reason>, Vec<&Reason>) =
+        reasons.iter().partition(|reason| **reason == Reason::GateSkipped);
+    for (index, reason) in causes.into_iter().chain(skipped).enumerate() {
+        match index {
+            0 => ui::say_sentence(format_args!("{} {}", ui::bad("FAIL"), words(reason))),
+            _ => ui::row("also", words(reason)),
+        }
     }
 }
 
@@ -301,7 +314,7 @@ fn next(way: WayForward, command: impl Into<String>) -> NextCommand {
 fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     // That gates were skipped follows from something else, and that is what to fix.
     let reasons = || report.verdict.reasons.iter();
-    let cause = reasons().find(|reason| **reason != probity_core::Reason::GateSkipped);
+    let cause = reasons().find(|reason| **reason != Reason::GateSkipped);
     let Some(first) = cause.or_else(|| reasons().next()) else {
         return Vec::new();
     };
@@ -311,7 +324,7 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     let id = &report.seal.contents().run_id;
     let findings = report.verdict.findings.iter();
     let protected: BTreeSet<&RepoPath> = findings
-        .filter(|finding| finding.reason == probity_core::Reason::ProtectedChanged)
+        .filter(|finding| finding.reason == Reason::ProtectedChanged)
         .filter_map(|finding| finding.path.as_ref())
         .collect();
     // No scope lifts the protection of a path, so only the others are worth proposing.
