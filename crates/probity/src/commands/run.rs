@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// A command with more patterns than this is nothing to copy.
+/// A command with more patterns than this is nothing to copy: then it says `PATTERN`, and `plan --suggest-from` which.
 const MAX_PROPOSED_PATTERNS: usize = 5;
 
 /// How many renames are listed one by one; the evidence has them all.
@@ -357,20 +357,23 @@ pub(crate) fn ways_forward(
         return vec![revert];
     }
     let patterns = probity_paths::suggest(&sources, &[]);
-    if patterns.len() > MAX_PROPOSED_PATTERNS {
-        let suggest = next(WayForward::Suggest, format!("{probity} plan --suggest-from {id}"));
-        return vec![suggest, revert];
-    }
+    let are_too_many = patterns.len() > MAX_PROPOSED_PATTERNS;
+    let suggest =
+        are_too_many.then(|| next(WayForward::Suggest, format!("{probity} plan --suggest-from {id}")));
     let flags = |flag: &str| {
+        if are_too_many {
+            return format!("{flag} PATTERN");
+        }
         let words: Vec<String> =
             patterns.iter().map(|pattern| format!("{flag} {}", place::typed_word(pattern))).collect();
         words.join(" ")
     };
     // Once they are undone, a scope of new files alone covers none.
     let creates = if sources.iter().all(is_new) { " --creates" } else { "" };
-    vec![
+    let ways = [
         next(WayForward::Expand, format!("{probity} amend {id} {} --why '…'", flags("--add"))),
         revert,
         next(WayForward::Split, format!("{probity} run {}{creates} -- …", flags("--scope"))),
-    ]
+    ];
+    suggest.into_iter().chain(ways).collect()
 }
