@@ -167,10 +167,7 @@ fn show_finish(answer: &FinishAnswer) {
     });
     show_changes(answer);
     // What violates the scope is named below, once; what is outside of an accepted change is named above.
-    let is_named = |path: &RepoPath| {
-        let check = answer.scope_check.as_ref();
-        check.is_some_and(|check| check.unexpected_files.contains(&Entry::from(path)))
-    };
+    let is_named = |path: &RepoPath| violates_scope(answer, path);
     if let Some(hygiene) = hygiene {
         for path in hygiene.unacknowledged_dirty_in_scope.iter().filter(|path| !is_named(path)) {
             ui::print_row("unlisted", path);
@@ -210,6 +207,14 @@ fn show_finish(answer: &FinishAnswer) {
 /// A gate that failed, and the end of what it wrote.
 fn show_failed_gate(gate: &FailedGate) {
     let required = if gate.required { "" } else { " (not required)" };
+/// Whether the change touched a path that its intent does not allow.
+fn violates_scope(answer: &FinishAnswer, path: &RepoPath) -> bool {
+    let entry = Entry::from(path);
+    answer.scope_check.as_ref().is_some_and(|check| {
+        check.unexpected_files.contains(&entry) || check.forbidden_touched.contains(&entry)
+    })
+}
+
     let detail = if gate.detail.is_empty() { String::new() } else { format!(": {}", gate.detail) };
     ui::print_row("gate", format_args!("{} {}{required}{detail}", gate.id, ui::bad("failed")));
     let lines: Vec<&str> = gate.log_tail.lines().collect();
@@ -231,6 +236,7 @@ fn show_changes(answer: &FinishAnswer) {
         let marked: Vec<MarkedPath<'_>> = changes.map(|change| (mark(change.change), &change.path)).collect();
         for line in listed_lines(&marked, &ui::dim(remark), " in scope") {
             ui::print_row("changed", line);
+        let changes = changes.filter(|change| !violates_scope(answer, &change.path));
         }
     }
     let Some(external) = &answer.external_changes else { return show_committed(answer) };
