@@ -5,6 +5,7 @@ use crate::Workspace;
 use probity_api::govern::run::RefMovement;
 use probity_core::Digest;
 use probity_core::bytes::escape;
+use probity_evidence::RefChange;
 use probity_paths::RepoPath;
 use probity_snapshot::git::{self, GitLayout, Refs};
 use probity_snapshot::{Change, ChangeKind, Kind, Side, Snapshot};
@@ -121,6 +122,19 @@ impl RefFacts {
         }
         movements
     }
+}
+
+/// The movements of references that a manifest records.
+pub fn recorded_movements(refs: &[RefChange]) -> Vec<RefMovement> {
+    let movement = |change: &RefChange| {
+        let repository = match &change.repository {
+            Some(path) => Some(RepoPath::parse(path.as_bytes()).ok()?),
+            None => None,
+        };
+        let name = String::from_utf8_lossy(change.name.as_bytes());
+        Some(RefMovement::new(repository, name, change.before.clone(), change.after.clone()))
+    };
+    refs.iter().filter_map(movement).collect()
 }
 
 /// A repository inside the tree.

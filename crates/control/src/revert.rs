@@ -11,7 +11,7 @@ use crate::attest::DELTA_FILE;
 use crate::deed::{Deed, Did};
 use crate::judge::Verdict;
 use crate::observe::Observer;
-use crate::refs::{HEAD, RefFacts, shell_word, shown_value};
+use crate::refs::{HEAD, RefFacts, recorded_movements, shell_word, shown_value};
 use crate::{Fault, Workspace, bundles, claims, git, planning, recover, run};
 use probity_api::govern::delta::{DeltaFile, EntryKind, RecordedChange, RecordedSide};
 use probity_api::govern::revert::{PathRevert, RevertAction, RevertAnswer};
@@ -61,7 +61,7 @@ pub fn revert(
     let paths: Vec<RepoPath> = meant.iter().map(|change| change.path.clone()).collect();
     let is_done = !dry_run && !paths.is_empty();
     let deed = is_done.then(|| seal_deed(workspace, &seal, &paths, &now)).transpose()?;
-    let movements = ref_notes::recorded(&manifest.details.refs);
+    let movements = recorded_movements(&manifest.details.refs);
     let undoing = Undoing {
         workspace,
         movements: &movements,

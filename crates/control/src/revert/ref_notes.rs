@@ -5,25 +5,17 @@ use crate::refs::{HEAD, RefFacts, describe_movement, shell_word, shown_name, sho
 use crate::{Workspace, git};
 use probity_api::govern::revert::RefNote;
 use probity_api::govern::run::{RefChangeKind, RefMovement};
-use probity_evidence::RefChange;
 use probity_paths::RepoPath;
 use probity_snapshot::git::GitLayout;
-
-/// The movements that a manifest records.
-pub(super) fn recorded(refs: &[RefChange]) -> Vec<RefMovement> {
-    let movement = |change: &RefChange| {
-        let repository = match &change.repository {
-            Some(path) => Some(RepoPath::parse(path.as_bytes()).ok()?),
-            None => None,
-        };
-        let name = String::from_utf8_lossy(change.name.as_bytes());
-        Some(RefMovement::new(repository, name, change.before.clone(), change.after.clone()))
-    };
-    refs.iter().filter_map(movement).collect()
-}
+use std::collections::BTreeSet;
 
 /// What is to be said about the references of the tree's own repository that a run moved.
-pub(super) fn notes(workspace: &Workspace, movements: &[RefMovement]) -> Vec<RefNote> {
+/// A commit that holds none of the `undone` paths needs not be taken back.
+pub(super) fn notes(
+    workspace: &Workspace,
+    movements: &[RefMovement],
+    undone: &BTreeSet<RepoPath>,
+) -> Vec<RefNote> {
     let Some(layout) = &workspace.git else { return Vec::new() };
     let now = RefFacts::gather(layout);
     let own = movements.iter().filter(|movement| movement.repository.is_none());
@@ -71,6 +63,9 @@ fn note(layout: &GitLayout, now: &RefFacts, movement: &RefMovement) -> RefNote {
     if !is_as_left {
         detail.push_str(&moved_again());
     }
+        (RefChangeKind::Moved, Some(before), Some(after)) if !holds_change(before, after) => {
+            detail.push_str("; nothing of what is undone was committed there");
+        }
     RefNote { movement: movement.clone(), detail, command }
 }
 

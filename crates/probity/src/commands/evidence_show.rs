@@ -4,6 +4,7 @@ use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
 use crate::commands::evidence::reverted_words;
 use crate::ui;
 use probity_api::govern::evidence::RunRevert;
+use probity_control::refs::{describe_movement, recorded_movements};
 use probity_core::Reason;
 use probity_core::bytes::escape;
 use probity_evidence::{ChangeKind, Finding, Manifest, RecognizedBecause, RecognizedOutput, StoredManifest};
@@ -36,7 +37,7 @@ pub(crate) fn show(stored: &StoredManifest, reverted_by: Option<&RunRevert>) {
             format!("{}, by {}: {}", globs.join("  "), it.by, it.why)
         }),
     );
-    rows("git ref", details.refs.iter().map(|it| format!("{} moved", escape(it.name.as_bytes()))));
+    rows("git ref", recorded_movements(&details.refs).iter().map(describe_movement));
     // What was out of scope needs nothing more once it is undone.
     let is_undone = reverted_by.is_some_and(|it| it.left.is_empty());
     let is_open = |reason: &&Reason| !(is_undone && **reason == Reason::ReconUntrackedDelta);
