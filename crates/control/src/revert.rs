@@ -39,6 +39,11 @@ pub fn revert(
 ) -> Result<RevertAnswer, Fault> {
     let run_id = bundles::find_judged(workspace, run)?;
     let bundles::SoundBundle { files, stored } = bundles::sound(workspace, &run_id)?;
+    if stored.manifest.reasons().contains(&Reason::RunInterrupted) {
+        let detail =
+            format!("run {run_id} was interrupted: what it changed is not known, so nothing was undone");
+        return Err(Fault::refused(Reason::RunInterrupted, detail));
+    }
     let recorded = read_delta(&files, &run_id)?;
     let (manifest, run_hash) = (stored.manifest, stored.run_hash);
     let untracked: BTreeSet<RepoPath> = manifest.untracked().unwrap_or_default().into_iter().collect();

@@ -59,7 +59,7 @@ crate::code_enum! {
             "run again when you are ready";
         RunInterrupted = "RUN.INTERRUPTED",
             "Probity was killed before it could write evidence; the next start closed the run",
-            "check the tree with `git status`, then run again";
+            "look at what it left with `git status` and `git diff`, undo by hand what should not stay, then run again";
         RunSurvivors = "RUN.SURVIVORS",
             "the command left processes running; they were killed before the last snapshot",
             "make the command wait for its child processes";
