@@ -17,7 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 pub const HEAD: &str = "HEAD";
 
 /// What a reference holds that stands for another one begins so.
-const SYMBOLIC: &str = "ref: ";
+pub(crate) const SYMBOLIC: &str = "ref: ";
 
 /// How many digits of an id a message shows.
 const SHOWN_ID_DIGITS: usize = 10;

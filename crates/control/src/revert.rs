@@ -90,7 +90,7 @@ pub fn revert(
     };
     let protected = manifest.details.protected.into_iter().filter_map(|found| found.path);
     let left = protected.filter(|path| !untracked.contains(path)).collect();
-    let refs = ref_notes::notes(workspace, &movements);
+    let refs = ref_notes::notes(workspace, &movements, &untracked);
     Ok(RevertAnswer {
         root: workspace.root.clone().into(),
         run_id,
