@@ -10,6 +10,7 @@ use probity_control::bundles::{self, ListedBundle};
 use probity_control::prune::{self, BundleRetention};
 use probity_control::{Fault, Workspace};
 use probity_core::Reason;
+use probity_core::words::short_id;
 use probity_evidence::{Check, CheckStatus, Details, Status, StoredManifest, Trust, Verdict};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -52,7 +53,7 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
 }
 
 fn show_listed(listed: &ListedBundle) {
-    let short = probity_core::words::short_id(&listed.run_id);
+    let short = short_id(&listed.run_id);
     let (stored, summary) = match (&listed.stored, &listed.entry.manifest) {
         (Ok(stored), Some(summary)) => (stored, summary),
         (Ok(_), None) => return,
@@ -76,9 +77,10 @@ fn show_listed(listed: &ListedBundle) {
 
 /// How a run was reverted, in words.
 pub(crate) fn reverted_words(reverted: &RunRevert) -> String {
+    let run = short_id(&reverted.run_id);
     match reverted.left.len() {
-        0 => format!("reverted by run {}", reverted.run_id),
-        left => format!("partly reverted by run {}, {} left", reverted.run_id, ui::count(left, "path")),
+        0 => format!("reverted by run {run}"),
+        left => format!("partly reverted by run {run}, {} left", ui::count(left, "path")),
     }
 }
 
