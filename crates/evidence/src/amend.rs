@@ -25,6 +25,9 @@ pub enum AmendmentError {
     /// A part of it is empty.
     #[error("an amendment needs `{0}`")]
     Empty(&'static str),
+    /// Its reason has no word: a placeholder that was copied, for example.
+    #[error("`{}` is no reason: say in words why the added paths belong to this change", probity_core::bytes::escape(.0.as_bytes()))]
+    Wordless(String),
     /// A pattern is not valid.
     #[error(transparent)]
     Pattern(#[from] PatternError),
@@ -34,7 +37,7 @@ impl AmendmentError {
     /// The stable code.
     pub fn reason(&self) -> Reason {
         match self {
-            Self::Empty(_) => Reason::AmendIncomplete,
+            Self::Empty(_) | Self::Wordless(_) => Reason::AmendIncomplete,
             Self::Pattern(error) => error.reason,
         }
     }
@@ -48,6 +51,7 @@ impl Amendment {
         if let Some(field) = amendment.empty_field() {
             return Err(AmendmentError::Empty(field));
         }
+        check_reason(why)?;
         amendment.add.to_scope()?;
         Ok(amendment)
     }
@@ -61,6 +65,17 @@ impl Amendment {
             ("at", self.at.is_empty()),
         ];
         parts.into_iter().find(|(_, empty)| *empty).map(|(field, _)| field)
+    }
+}
+
+/// Refuses a reason that says nothing.
+pub fn check_reason(why: &str) -> Result<(), AmendmentError> {
+    match why.trim() {
+        "" => Err(AmendmentError::Empty("why")),
+        wordless if !wordless.chars().any(char::is_alphanumeric) => {
+            Err(AmendmentError::Wordless(wordless.into()))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -103,6 +118,10 @@ mod tests {
         let docs = || Globs::new(["docs/**"]);
         assert!(Amendment::new(docs(), "ada", "the page names the option", "2026-03-01T10:00:00Z").is_ok());
         assert_eq!(Amendment::new(docs(), "ada", "", "now"), Err(AmendmentError::Empty("why")));
+        for wordless in ["…", "...", " - "] {
+            let refused = Amendment::new(docs(), "ada", wordless, "now");
+            assert_eq!(refused, Err(AmendmentError::Wordless(wordless.trim().into())));
+        }
         assert_eq!(Amendment::new(Globs::default(), "ada", "x", "now"), Err(AmendmentError::Empty("add")));
         assert!(matches!(
             Amendment::new(Globs::new(["/etc/**"]), "ada", "x", "now"),

@@ -4,7 +4,6 @@ use super::frame::Frame;
 use crate::registry::{Caller, Shell, TreeFacts};
 use crate::{Fault, Workspace};
 use probity_api::change::AmendAnswer;
-use probity_core::Reason;
 use probity_intents::registry::{Action, Refusal};
 use probity_intents::{Entries, Entry};
 use probity_paths::{Field, IntentScope as Declared, TreeNames};
@@ -18,9 +17,7 @@ pub fn amend(
     allowed_related: &[Vec<u8>],
     why: &str,
 ) -> Result<AmendAnswer, Fault> {
-    if why.trim().is_empty() {
-        return Err(Fault::refused(Reason::AmendIncomplete, "an amendment says why"));
-    }
+    probity_evidence::check_reason(why).map_err(|error| Fault::refused(error.reason(), error.to_string()))?;
     if allowed_files.is_empty() && allowed_related.is_empty() {
         return Err(Refusal::EmptyScope.into());
     }
