@@ -34,8 +34,8 @@ pub fn amend(
     let mut shell = Shell::open(workspace)?;
     let owner = shell.owner_of(caller)?;
     let intent = shell.resolve(intent_id)?;
-    let (id, status) = (intent.id.clone(), intent.status);
-    let token = intent.token.ok_or(Refusal::WrongStatus { intent_id: id.clone(), status })?;
+    let id = intent.id.clone();
+    let token = intent.token.ok_or_else(|| Refusal::wrong_status(intent))?;
     let entries = |list: &[Vec<u8>]| -> Entries { list.iter().map(Entry::new).collect() };
     let (files, related) = (entries(allowed_files), entries(allowed_related));
     let action = Action::Amend {

@@ -5,7 +5,7 @@ use super::{Finisher, Scene, replay};
 use crate::change::uncommitted;
 use crate::contract as judge;
 use crate::contract::receipts::{Kept, Receipts};
-use crate::registry::{Handles, TreeFacts};
+use crate::registry::TreeFacts;
 use crate::runs::Runs;
 use crate::{Fault, clock};
 use probity_api::change::{FinishAnswer, FinishReceipt, ReceiptHealth};
@@ -92,7 +92,7 @@ impl Finisher<'_> {
         self.shell.refresh()?;
         let intent_id = self.intent.id.clone();
         let Some(token) = self.intent.token else {
-            return Err(Refusal::WrongStatus { intent_id, status: self.intent.status }.into());
+            return Err(Refusal::wrong_status(&self.intent).into());
         };
         let current = self.shell.registry().intent(&intent_id).and_then(|intent| intent.token);
         if current == Some(token) {
@@ -111,7 +111,6 @@ impl Finisher<'_> {
         let command = Command { id, by: self.owner.clone(), action };
         let done = self.shell.execute_command(&command, &TreeFacts::default())?;
         Runs::open(self.workspace).unpin(intent_id.as_str())?;
-        Handles::of(self.workspace).forget(&intent_id)?;
         Ok(done.notices)
     }
 

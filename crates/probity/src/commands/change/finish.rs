@@ -165,6 +165,9 @@ fn show_finish(answer: &FinishAnswer) {
         (None, _) if answer.nothing_changed() => format!("{word}: nothing changed since the start"),
         (None, _) => word,
     });
+    if answer.idempotent_replay {
+        ui::print_row("already", "this change was finished before; this is what that finish answered");
+    }
     show_changes(answer);
     // What violates the scope is named below, once; what is outside of an accepted change is named above.
     let is_named = |path: &RepoPath| violates_scope(answer, path);
@@ -204,9 +207,6 @@ fn show_finish(answer: &FinishAnswer) {
     ui::print_row("next", &answer.message);
 }
 
-/// A gate that failed, and the end of what it wrote.
-fn show_failed_gate(gate: &FailedGate) {
-    let required = if gate.required { "" } else { " (not required)" };
 /// Whether the change touched a path that its intent does not allow.
 fn violates_scope(answer: &FinishAnswer, path: &RepoPath) -> bool {
     let entry = Entry::from(path);
@@ -215,6 +215,9 @@ fn violates_scope(answer: &FinishAnswer, path: &RepoPath) -> bool {
     })
 }
 
+/// A gate that failed, and the end of what it wrote.
+fn show_failed_gate(gate: &FailedGate) {
+    let required = if gate.required { "" } else { " (not required)" };
     let detail = if gate.detail.is_empty() { String::new() } else { format!(": {}", gate.detail) };
     ui::print_row("gate", format_args!("{} {}{required}{detail}", gate.id, ui::bad("failed")));
     let lines: Vec<&str> = gate.log_tail.lines().collect();
@@ -233,10 +236,10 @@ fn show_changes(answer: &FinishAnswer) {
     for (since_start, remark) in [(true, "in scope"), (false, "in scope, uncommitted since before the start")]
     {
         let changes = answer.changes.iter().filter(|change| change.since_start == since_start);
+        let changes = changes.filter(|change| !violates_scope(answer, &change.path));
         let marked: Vec<MarkedPath<'_>> = changes.map(|change| (mark(change.change), &change.path)).collect();
         for line in listed_lines(&marked, &ui::dim(remark), " in scope") {
             ui::print_row("changed", line);
-        let changes = changes.filter(|change| !violates_scope(answer, &change.path));
         }
     }
     let Some(external) = &answer.external_changes else { return show_committed(answer) };

@@ -74,7 +74,8 @@ fn a_handle_is_kept_for_the_worktree_of_its_start_and_only_there() {
         let here = repo.ask(command);
         assert_eq!(here.exit_code, Some(0), "{here:#?}");
     }
-    // It is gone with its intent.
+    // It stays for the same finish again, and is gone with the next start.
+    assert_eq!(repo.ask(&["start", "src/b.py", "--intent", "another", "--owner", &owner]).exit_code, Some(0));
     let state = repo.path().join(".git/probity/handles");
     let kept = |dir: &Path| -> usize {
         let trees = std::fs::read_dir(dir).expect("lists").flatten();
