@@ -322,7 +322,7 @@ mod tests {
         let colored = labelled("revert", code("probity revert 0199c2 README.md"));
         assert_eq!(wrap(&colored, 30, VALUE_COLUMN), colored);
         // A lone backtick is no command.
-        assert_eq!(wrap("a ` b c", 4, 1), "a `\n b\n c");
+        assert_eq!(wrap("a ` b c", 4, 1), "a `\n b c");
     }
 
     #[test]
