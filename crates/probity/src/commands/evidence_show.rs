@@ -64,7 +64,8 @@ fn facts(stored: &StoredManifest) {
     ui::print_row("made at", &manifest.created_at);
     if let Some(command) = &details.command {
         let words: Vec<String> = command.argv.iter().map(|word| escape(word.as_bytes())).collect();
-        let ended = command.exit_code.map_or_else(|| "not known".into(), |code| format!("exit code {code}"));
+        let ended =
+            command.exit_code.map_or_else(|| "no exit code".into(), |code| format!("exit code {code}"));
         ui::print_row("command", format_args!("{}  {}", words.join(" "), ui::dim(ended)));
     }
     let scope: Vec<String> = manifest.plan.scope.as_slice().iter().map(|glob| escape(glob)).collect();
