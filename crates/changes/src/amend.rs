@@ -3,7 +3,6 @@
 use super::frame::Frame;
 use crate::registry::{Caller, Shell, TreeFacts};
 use probity_api::change::AmendAnswer;
-use probity_core::Reason;
 use probity_intents::registry::{Action, Refusal};
 use probity_intents::{Entries, Entry};
 use probity_paths::{Field, IntentScope as Declared, TreeNames};
@@ -18,9 +17,7 @@ pub fn amend(
     allowed_related: &[Vec<u8>],
     why: &str,
 ) -> Result<AmendAnswer, Fault> {
-    if why.trim().is_empty() {
-        return Err(Fault::refused(Reason::AmendIncomplete, "an amendment says why"));
-    }
+    probity_evidence::check_reason(why).map_err(|error| Fault::refused(error.reason(), error.to_string()))?;
     if allowed_files.is_empty() && allowed_related.is_empty() {
         return Err(Refusal::EmptyScope.into());
     }
@@ -37,8 +34,8 @@ pub fn amend(
     let mut shell = Shell::open(workspace)?;
     let owner = shell.owner_of(caller)?;
     let intent = shell.resolve(intent_id)?;
-    let (id, status) = (intent.id.clone(), intent.status);
-    let token = intent.token.ok_or(Refusal::WrongStatus { intent_id: id.clone(), status })?;
+    let id = intent.id.clone();
+    let token = intent.token.ok_or_else(|| Refusal::wrong_status(intent))?;
     let entries = |list: &[Vec<u8>]| -> Entries { list.iter().map(Entry::new).collect() };
     let (files, related) = (entries(allowed_files), entries(allowed_related));
     let action = Action::Amend {

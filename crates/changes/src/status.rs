@@ -8,6 +8,7 @@ use crate::registry::view::time;
 use crate::registry::{Caller, Handles, Shell};
 use probity_api::SystemPath;
 use probity_api::change::{DirtyGroup, DirtySummary, FinishedGroup, IntentLine, RunLine, StatusAnswer};
+use probity_core::words::short_id;
 use probity_intents::registry::{Intent, Registry};
 use probity_intents::{Claims, IntentId, Ownership, Peer, Status};
 use probity_paths::RepoPath;
@@ -111,13 +112,13 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
         since: run.since,
         pid: run.pid,
     };
-    let runs = run_claims::open_runs(&workspace.state)?.into_iter().map(run_line).collect();
+    let runs: Vec<RunLine> = run_claims::open_runs(&workspace.state)?.into_iter().map(run_line).collect();
     Ok(StatusAnswer {
         head: look.state.head.clone(),
         run_id: run_id.0.to_string(),
         run_available: Runs::open(workspace).has(run_id),
         next_step: {
-            let step = next_step(shell.registry(), &intents, &dirty);
+            let step = next_step(shell.registry(), &intents, &runs, &dirty);
             match look.undecided_note(|_| true) {
                 Some(note) => format!("{step}; {note}"),
                 None => step,
@@ -180,7 +181,7 @@ fn is_kept(peer: &Peer, kept: &BTreeSet<IntentId>) -> bool {
     peer.ownership.is_foreign() && kept.contains(&peer.intent_id)
 }
 
-fn next_step(registry: &Registry, intents: &[IntentLine], dirty: &DirtySummary) -> String {
+fn next_step(registry: &Registry, intents: &[IntentLine], runs: &[RunLine], dirty: &DirtySummary) -> String {
     let short = |line: &IntentLine| registry.short_id(&line.intent_id).to_owned();
     let own = |status| intents.iter().find(|line| line.is_yours && line.status == status);
     let lapsed = intents.iter().find(|line| line.is_yours && line.lease_left_seconds == 0);
@@ -199,9 +200,16 @@ fn next_step(registry: &Registry, intents: &[IntentLine], dirty: &DirtySummary) 
         format!(
             "an owner is gone: `probity intent recover {id}` takes over its work, `probity intent clear {id}` ends it"
         )
+    } else if let Some(run) = runs.iter().find(|run| run.is_here) {
+        // What is uncommitted may be its work, and a commit or a stash would be taken for its deed.
+        let id = short_id(&run.run_id);
+        format!(
+            "run {id} works in this tree: leave its files alone until it has ended; `probity evidence show {id}` then \
+             says what it changed"
+        )
     } else if let Some(group) = dirty.finished.first() {
         match &group.commit_command {
-            Some(command) => format!("commit the finished work of {}: {command}", group.agent),
+            Some(command) => format!("commit the finished work of {}: `{command}`", group.agent),
             None => format!("commit the finished work of {}: {} paths", group.agent, group.changed.count),
         }
     } else if dirty.unclaimed.count > 0 {

@@ -80,7 +80,7 @@ probity_core::code_enum! {
             "analyze both trees with the same settings and version";
         StructuralRegressions = "structural_regressions",
             "the change adds findings in its scope",
-            "fix the new findings; if the team accepts them, raise `severity_floor` in the base branch's policy";
+            "fix the new findings; if the team accepts such findings, let the policy of the base branch pass them: `severity_floor = \"warning\"` under `[contract]` in probity.toml lets `info` pass, `\"critical\"` also `warning`";
         GateFailures = "gate_failures",
             "a required gate fails because of the change",
             "fix what makes the gate fail";

@@ -59,7 +59,7 @@ crate::code_enum! {
             "run again when you are ready";
         RunInterrupted = "RUN.INTERRUPTED",
             "Probity was killed before it could write evidence; the next start closed the run",
-            "check the tree with `git status`, then run again";
+            "look at what it left with `git status` and `git diff`, undo by hand what should not stay, then run again";
         RunSurvivors = "RUN.SURVIVORS",
             "the command left processes running; they were killed before the last snapshot",
             "make the command wait for its child processes";
@@ -317,7 +317,7 @@ crate::code_enum! {
             "declare the scope before the run, or change the policy's `amend`";
         AmendIncomplete = "AMEND.INCOMPLETE",
             "an amendment does not say who amends, why, or what to add",
-            "name all three: `--by`, `--why`, `--add`";
+            "name who (`--by`), what (`--add`) and why, in words: `--why 'the page describes the new option'`";
         AmendFromInside = "AMEND.FROM_INSIDE",
             "the amendment came from inside the run that it would widen",
             "have someone outside the run amend it: the judged cannot widen their own scope";

@@ -23,6 +23,9 @@ pub struct Amendment {
 pub enum AmendmentError {
     #[error("an amendment needs `{0}`")]
     Empty(&'static str),
+    /// The reason has no word, such as a copied placeholder.
+    #[error("`{}` is no reason: say in words why the added paths belong to this change", probity_core::bytes::escape(.0.as_bytes()))]
+    Wordless(String),
     #[error(transparent)]
     Pattern(#[from] PatternError),
 }
@@ -30,7 +33,7 @@ pub enum AmendmentError {
 impl AmendmentError {
     pub fn reason(&self) -> Reason {
         match self {
-            Self::Empty(_) => Reason::AmendIncomplete,
+            Self::Empty(_) | Self::Wordless(_) => Reason::AmendIncomplete,
             Self::Pattern(error) => error.reason,
         }
     }
@@ -44,6 +47,7 @@ impl Amendment {
         if let Some(field) = amendment.empty_field() {
             return Err(AmendmentError::Empty(field));
         }
+        check_reason(why)?;
         amendment.add.to_scope()?;
         Ok(amendment)
     }
@@ -56,6 +60,17 @@ impl Amendment {
             ("at", self.at.is_empty()),
         ];
         parts.into_iter().find(|(_, empty)| *empty).map(|(field, _)| field)
+    }
+}
+
+/// Refuses a reason without a word.
+pub fn check_reason(why: &str) -> Result<(), AmendmentError> {
+    match why.trim() {
+        "" => Err(AmendmentError::Empty("why")),
+        wordless if !wordless.chars().any(char::is_alphanumeric) => {
+            Err(AmendmentError::Wordless(wordless.into()))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -93,6 +108,10 @@ mod tests {
         let docs = || Globs::new(["docs/**"]);
         assert!(Amendment::new(docs(), "ada", "the page names the option", "2026-03-01T10:00:00Z").is_ok());
         assert_eq!(Amendment::new(docs(), "ada", "", "now"), Err(AmendmentError::Empty("why")));
+        for wordless in ["…", "...", " - "] {
+            let refused = Amendment::new(docs(), "ada", wordless, "now");
+            assert_eq!(refused, Err(AmendmentError::Wordless(wordless.trim().into())));
+        }
         assert_eq!(Amendment::new(Globs::default(), "ada", "x", "now"), Err(AmendmentError::Empty("add")));
         assert!(matches!(
             Amendment::new(Globs::new(["/etc/**"]), "ada", "x", "now"),

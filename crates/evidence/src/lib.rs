@@ -42,7 +42,7 @@ pub mod vectors;
 mod verify;
 mod wire;
 
-pub use amend::{AmendPolicy, Amendment, AmendmentError, Permission, amended_scope};
+pub use amend::{AmendPolicy, Amendment, AmendmentError, Permission, amended_scope, check_reason};
 pub use assemble::{AssembleError, Bundle};
 pub use byte_string::ByteString;
 pub use details::{Budget, Command, Details, Finding, RefChange, Tool};

@@ -153,7 +153,7 @@ fn show_fault(fault: &Fault) {
         Fault::Intent(refusal) => ui::dim(format_args!("[{}]", refusal.code())),
         fault => ui::bad(fault.code()),
     };
-    ui::say(format_args!("{}: {fault} {code}", ui::bad("probity")));
+    ui::say_sentence(format_args!("{}: {fault} {code}", ui::bad("probity")));
     ui::row("next", fault.next_step());
 }
 

@@ -3,13 +3,15 @@
 //! The answer of a command goes to stdout; diagnostics, refusals, progress and the root that is worked in go to stderr.
 //! With `--json` the answer is one document on stdout, and its words are not printed. `probity run` reports on stderr:
 //! stdout belongs to the command that it runs. Colour appears only on a terminal and never with `NO_COLOR`. A closed pipe
-//! ends the output quietly: the reader does not want the rest.
+//! ends the output quietly: the reader does not want the rest. On a terminal, rows and sentences are wrapped at words;
+//! commands to copy are not.
 
 use crate::progress::write_undisturbed;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -42,7 +44,7 @@ pub(crate) fn stdout_is_for_json() -> bool {
 pub(crate) fn print(line: impl Display) {
     let mut collected = COLLECTED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(lines) = collected.as_mut() {
-        lines.push(line.to_string());
+        lines.extend(line.to_string().lines().map(ToOwned::to_owned));
     } else if !STDOUT_IS_DATA.load(Ordering::Relaxed) {
         write_out(line);
     }
@@ -167,11 +169,14 @@ pub(crate) const fn verb(number: usize, singular: &'static str, plural: &'static
 
 /// How many columns and rows the terminal at stdout has; `None` if stdout is none.
 pub(crate) fn terminal_size() -> Option<(usize, usize)> {
-    let out = std::io::stdout();
-    if !out.is_terminal() {
+    size_of(&std::io::stdout())
+}
+
+fn size_of(stream: &(impl IsTerminal + AsFd)) -> Option<(usize, usize)> {
+    if !stream.is_terminal() {
         return None;
     }
-    let size = rustix::termios::tcgetwinsize(&out).ok()?;
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
     Some((size.ws_col.into(), size.ws_row.into())).filter(|(columns, rows)| *columns > 0 && *rows > 0)
 }
 
@@ -191,14 +196,90 @@ fn cut(text: &str, room: usize) -> String {
     text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
+/// Where the values of rows begin.
+const VALUE_COLUMN: usize = 12;
+/// Where a sentence continues that takes more than one line.
+const SENTENCE_INDENT: usize = 2;
+
 /// A label and its value, in the columns that all reports share.
 pub(crate) fn row(label: &str, value: impl Display) {
-    say(labelled(label, value));
+    say(fit_to(&std::io::stderr(), &labelled(label, value), VALUE_COLUMN));
 }
 
 /// The same as part of an answer.
 pub(crate) fn print_row(label: &str, value: impl Display) {
-    print(labelled(label, value));
+    print(fit_to(&std::io::stdout(), &labelled(label, value), VALUE_COLUMN));
+}
+
+/// Writes a sentence to stderr.
+pub(crate) fn say_sentence(sentence: impl Display) {
+    say(fit_to(&std::io::stderr(), &sentence.to_string(), SENTENCE_INDENT));
+}
+
+/// Writes a sentence of the answer to stdout.
+pub(crate) fn print_sentence(sentence: impl Display) {
+    print(fit_to(&std::io::stdout(), &sentence.to_string(), SENTENCE_INDENT));
+}
+
+/// Wraps a line if it is to be written to a terminal; files and pipes get it whole.
+fn fit_to(stream: &(impl IsTerminal + AsFd), line: &str, indent: usize) -> String {
+    size_of(stream).map_or_else(|| line.to_owned(), |(columns, _)| wrap(line, columns, indent))
+}
+
+/// Breaks a line between words where it is longer than `columns`, and indents what follows.
+fn wrap(line: &str, columns: usize, indent: usize) -> String {
+    let mut text = String::new();
+    let mut used = 0;
+    for piece in pieces(line) {
+        let word = piece.trim_start_matches(' ');
+        let n_blanks = piece.len() - word.len();
+        let n_shown = shown_width(word);
+        if used + n_blanks > indent && used + n_blanks + n_shown > columns {
+            text.push('\n');
+            text.push_str(&" ".repeat(indent));
+            text.push_str(word);
+            used = indent + n_shown;
+        } else {
+            text.push_str(piece);
+            used += n_blanks + n_shown;
+        }
+    }
+    text
+}
+
+/// How many columns a text takes: escape sequences take none.
+fn shown_width(text: &str) -> usize {
+    anstream::adapter::strip_str(text).to_string().chars().count()
+}
+
+/// The words of a line, each with the blanks before it. A command, colored as one or between backticks, is one word:
+/// whoever copies it gets it whole.
+fn pieces(line: &str) -> Vec<&str> {
+    let color = CODE.render().to_string();
+    let mut pieces = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    while let Some(next) = line[at..].chars().next() {
+        let rest = &line[at..];
+        let is_behind_word = !line[start..at].trim_start_matches(' ').is_empty();
+        if next == ' ' && is_behind_word {
+            pieces.push(&line[start..at]);
+            start = at;
+        }
+        let command = if rest.starts_with(&color) {
+            rest[color.len()..].find('\u{1b}').map(|end| color.len() + end)
+        } else if next == '`' {
+            rest[1..].find('`').map(|end| 1 + end)
+        } else {
+            None
+        };
+        at += command.unwrap_or_else(|| next.len_utf8()).max(1);
+        // The closing backtick is part of the word and opens nothing.
+        if command.is_some() && next == '`' {
+            at += 1;
+        }
+    }
+    pieces.push(&line[start..]);
+    pieces
 }
 
 /// A label that is wider than its column still has a space behind it.
@@ -216,6 +297,38 @@ mod tests {
             (cut("häuser", 6), cut("häuser", 4), cut("a", 0)),
             ("häuser".into(), "häu…".into(), "…".into())
         );
+    }
+
+    #[test]
+    fn a_long_line_is_wrapped_at_words() {
+        let row = "  next      edit inside the declared scope only, then finish";
+        assert_eq!(
+            wrap(row, 30, VALUE_COLUMN),
+            "  next      edit inside the\n            declared scope\n            only, then finish"
+        );
+        assert_eq!(wrap(row, 80, VALUE_COLUMN), row);
+        // A word that fits nowhere stays where it is.
+        assert_eq!(wrap("  hash      0123456789abcdef", 20, VALUE_COLUMN), "  hash      0123456789abcdef");
+        assert_eq!(wrap("", 10, 2), "");
+    }
+
+    #[test]
+    fn a_command_to_copy_is_never_wrapped() {
+        let quoted = "  next      type `probity finish 0199c2 --strict` when you are done";
+        assert_eq!(
+            wrap(quoted, 40, VALUE_COLUMN),
+            "  next      type\n            `probity finish 0199c2 --strict`\n            when you are done"
+        );
+        let colored = labelled("revert", code("probity revert 0199c2 README.md"));
+        assert_eq!(wrap(&colored, 30, VALUE_COLUMN), colored);
+        // A lone backtick is no command.
+        assert_eq!(wrap("a ` b c", 4, 1), "a `\n b c");
+    }
+
+    #[test]
+    fn colors_take_no_room() {
+        let line = format!("{} {}", bad("FAIL"), dim("a b"));
+        assert_eq!(wrap(&line, 8, 2), line);
     }
 
     #[test]

@@ -24,7 +24,7 @@ use probity_snapshot::restore::{Restorer, Wanted};
 use probity_snapshot::{Kind, Side, Snapshot};
 use probity_storage::Lock;
 use probity_workspace::observe::Observer;
-use probity_workspace::refs::{HEAD, RefFacts, shell_word, shown_value};
+use probity_workspace::refs::{HEAD, RefFacts, recorded_movements, shell_word, shown_value};
 use probity_workspace::selection::names;
 use probity_workspace::{Fault, Workspace, git};
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,6 +43,11 @@ pub fn revert(
 ) -> Result<RevertAnswer, Fault> {
     let run_id = bundles::find_judged(workspace, run)?;
     let bundles::SoundBundle { files, stored } = bundles::sound(workspace, &run_id)?;
+    if stored.manifest.reasons().contains(&Reason::RunInterrupted) {
+        let detail =
+            format!("run {run_id} was interrupted: what it changed is not known, so nothing was undone");
+        return Err(Fault::refused(Reason::RunInterrupted, detail));
+    }
     let recorded = read_delta(&files, &run_id)?;
     let (manifest, run_hash) = (stored.manifest, stored.run_hash);
     let untracked: BTreeSet<RepoPath> = manifest.untracked().unwrap_or_default().into_iter().collect();
@@ -66,7 +71,7 @@ pub fn revert(
     let paths: Vec<RepoPath> = meant.iter().map(|change| change.path.clone()).collect();
     let is_done = !dry_run && !paths.is_empty();
     let deed = is_done.then(|| seal_deed(workspace, &seal, &paths, &now)).transpose()?;
-    let movements = ref_notes::recorded(&manifest.details.refs);
+    let movements = recorded_movements(&manifest.details.refs);
     let undoing = Undoing {
         workspace,
         movements: &movements,
@@ -90,7 +95,7 @@ pub fn revert(
     };
     let protected = manifest.details.protected.into_iter().filter_map(|found| found.path);
     let left = protected.filter(|path| !untracked.contains(path)).collect();
-    let refs = ref_notes::notes(workspace, &movements);
+    let refs = ref_notes::notes(workspace, &movements, &untracked);
     Ok(RevertAnswer {
         root: workspace.root.clone().into(),
         run_id,

@@ -48,7 +48,7 @@ pub enum Fault {
         claims: Vec<PathClaim>,
     },
     /// The registry of intents refused, and nothing was done.
-    #[error("{0}")]
+    #[error("{}", refused_by_registry(.0))]
     Intent(Box<Refusal>),
     /// Something that the caller named is not there.
     #[error("{0}")]
@@ -241,6 +241,16 @@ fn correct_policy(path: &Path, reason: Reason) -> String {
     match path.file_name().and_then(|name| name.to_str()) {
         Some(name) => step.replace(crate::own_files::POLICY_FILE, name),
         None => step.into(),
+    }
+}
+
+/// What the registry refused; with the time at which an intent was closed.
+fn refused_by_registry(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::WrongStatus { closed_at: Some(at), .. } => {
+            format!("{refusal} ({})", crate::clock::rfc3339(at.0))
+        }
+        _ => refusal.to_string(),
     }
 }
 

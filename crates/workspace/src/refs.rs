@@ -5,6 +5,7 @@ use crate::Workspace;
 use probity_api::govern::run::RefMovement;
 use probity_core::Digest;
 use probity_core::bytes::escape;
+use probity_evidence::RefChange;
 use probity_paths::RepoPath;
 use probity_snapshot::git::{self, GitLayout, Refs};
 use probity_snapshot::{Change, ChangeKind, Kind, Side, Snapshot};
@@ -16,7 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 pub const HEAD: &str = "HEAD";
 
 /// What a reference holds that stands for another one begins so.
-const SYMBOLIC: &str = "ref: ";
+pub const SYMBOLIC: &str = "ref: ";
 
 /// How many digits of an id a message shows.
 const SHOWN_ID_DIGITS: usize = 10;
@@ -121,6 +122,19 @@ impl RefFacts {
         }
         movements
     }
+}
+
+/// The movements of references that a manifest records.
+pub fn recorded_movements(refs: &[RefChange]) -> Vec<RefMovement> {
+    let movement = |change: &RefChange| {
+        let repository = match &change.repository {
+            Some(path) => Some(RepoPath::parse(path.as_bytes()).ok()?),
+            None => None,
+        };
+        let name = String::from_utf8_lossy(change.name.as_bytes());
+        Some(RefMovement::new(repository, name, change.before.clone(), change.after.clone()))
+    };
+    refs.iter().filter_map(movement).collect()
 }
 
 /// A repository inside the tree.

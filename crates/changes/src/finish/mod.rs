@@ -60,7 +60,7 @@ fn resolve(shell: &Shell, owner: &Owner, id: &str, frame: &Frame) -> Result<Inte
     let intent = shell.resolve(id)?;
     let intent_id = intent.id.clone();
     if intent.status.is_closed() {
-        return Err(Refusal::WrongStatus { intent_id, status: intent.status }.into());
+        return Err(Refusal::wrong_status(intent).into());
     }
     match intent.ownership(owner, &shell.circumstances()?) {
         Ownership::OwnActive | Ownership::OwnStale => {}

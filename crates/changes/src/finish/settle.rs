@@ -2,7 +2,7 @@
 
 use super::words::Parts;
 use super::{Finisher, Scene, replay};
-use crate::registry::{Handles, TreeFacts};
+use crate::registry::TreeFacts;
 use crate::uncommitted;
 use probity_api::change::{FinishAnswer, FinishReceipt, ReceiptHealth};
 use probity_contract::finish::{FinishNextStep, Pipeline, ReceiptOutcome};
@@ -80,7 +80,7 @@ impl Finisher<'_> {
         answer.commit_command =
             uncommitted::commit_command(self.workspace, paths.keys(), &self.intent.description);
         let advice = match &answer.commit_command {
-            Some(command) => format!("commit it now: {command}"),
+            Some(command) => format!("commit it now: `{command}`"),
             None => format!("commit its {} paths now, and only those", paths.len()),
         };
         answer.message = format!("{}; {advice}", answer.message);
@@ -92,7 +92,7 @@ impl Finisher<'_> {
         self.shell.refresh()?;
         let intent_id = self.intent.id.clone();
         let Some(token) = self.intent.token else {
-            return Err(Refusal::WrongStatus { intent_id, status: self.intent.status }.into());
+            return Err(Refusal::wrong_status(&self.intent).into());
         };
         let current = self.shell.registry().intent(&intent_id).and_then(|intent| intent.token);
         if current == Some(token) {
@@ -111,7 +111,6 @@ impl Finisher<'_> {
         let command = Command { id, by: self.owner.clone(), action };
         let done = self.shell.execute_command(&command, &TreeFacts::default())?;
         Runs::open(self.workspace).unpin(intent_id.as_str())?;
-        Handles::of(self.workspace).forget(&intent_id)?;
         Ok(done.notices)
     }
 

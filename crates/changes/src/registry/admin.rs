@@ -2,8 +2,8 @@
 
 use super::{Shell, TreeFacts};
 use probity_api::change::{IntentResetAnswer, ResetAction, ResetEntry};
-use probity_intents::registry::Action;
-use probity_intents::{IntentId, Owner};
+use probity_intents::registry::{Action, Refusal};
+use probity_intents::{IntentId, Owner, Ownership};
 use probity_workspace::Fault;
 
 /// How long an intent lives if nothing else is asked for.
@@ -11,8 +11,8 @@ pub const TTL_SECONDS: u64 = 3_600;
 /// How long its owner may be silent if nothing else is asked for.
 pub const LEASE_SECONDS: u64 = 300;
 
-/// Renews one's own open intents, closes those that are over or whose owner is dead, and leaves the rest alone.
-/// `owner` says who asks about each of them.
+/// Renews one's own open intents, closes those that are over or whose owner is dead, and leaves the rest alone. One's own
+/// whose process is gone is neither: that is recovered or cleared, which is said. `owner` says who asks about each of them.
 pub fn reset(
     shell: &mut Shell,
     owner: &dyn Fn(&Shell, &IntentId) -> Result<Owner, Fault>,
@@ -28,6 +28,14 @@ pub fn reset(
 }
 
 fn reset_one(shell: &mut Shell, by: &Owner, intent_id: IntentId) -> Result<ResetEntry, Fault> {
+    if let Some(refusal) = orphaned(shell, by, &intent_id)? {
+        let next_step = Some(format!(
+            "the process of its owner is gone: `probity intent recover {intent_id}` takes it over, `probity intent clear \
+             {intent_id}` ends it"
+        ));
+        let reason = Some(refusal.code());
+        return Ok(ResetEntry { intent_id, action: ResetAction::Rejected, reason, next_step });
+    }
     let renew = Action::Renew {
         intent_id: intent_id.clone(),
         lease_seconds: LEASE_SECONDS,
@@ -48,4 +56,16 @@ fn reset_one(shell: &mut Shell, by: &Owner, intent_id: IntentId) -> Result<Reset
         reason: last.as_ref().map(|refusal| refusal.code()),
         next_step: last.as_ref().map(|refusal| refusal.next_step().into_owned()),
     })
+}
+
+/// The refusal to renew the caller's own intent after its process has gone: to everybody else its owner is dead, and a
+/// new lease would not change that.
+fn orphaned(shell: &Shell, by: &Owner, intent_id: &IntentId) -> Result<Option<Refusal>, Fault> {
+    let circumstances = shell.circumstances()?;
+    let Some(intent) = shell.registry().intent(intent_id) else { return Ok(None) };
+    let stranger = Owner { token: Some(String::new()), ..by.clone() };
+    let ownership = intent.ownership(&stranger, &circumstances);
+    let is_orphaned = intent.owner.is(by) && ownership == Ownership::Recoverable;
+    let agent = intent.owner.label.clone();
+    Ok(is_orphaned.then(|| Refusal::HeldByOther { intent_id: intent_id.clone(), agent, ownership }))
 }

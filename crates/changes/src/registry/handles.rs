@@ -9,7 +9,7 @@ use super::Shell;
 use super::identity::{Caller, Credentials, Handle, Label};
 use probity_core::{Digest, Reason, json};
 use probity_intents::registry::{Change, Event, Registry};
-use probity_intents::{IntentId, Timestamp};
+use probity_intents::{IntentId, Status, Timestamp};
 use probity_storage::{StoreError, durable};
 use probity_workspace::{Fault, Workspace};
 use serde_json::{Value, json};
@@ -113,19 +113,26 @@ impl Handles {
         self.usable(registry).into_iter().filter(is_own).map(|kept| kept.intent_id).collect()
     }
 
-    /// The one open intent that a caller who names none can mean: of the owner whose handle was given, else one whose
-    /// handle is kept here. If there is none or more than one, nothing is guessed.
+    /// The one intent that a caller who names none can mean: of the owner whose handle was given, else one whose handle is
+    /// kept here. Open ones come first, then one that was finished: its answer may have been lost. If there is none or
+    /// more than one, nothing is guessed.
     pub fn only_intent(&self, shell: &Shell, credentials: &Credentials) -> Result<IntentId, Fault> {
         let now = shell.host().now();
         let kept: BTreeMap<IntentId, KeptHandle> =
             self.usable(shell.registry()).into_iter().map(|kept| (kept.intent_id.clone(), kept)).collect();
-        let mut found = Vec::new();
-        for intent in shell.registry().open_intents().filter(|intent| intent.expires_at > now) {
+        let (mut open, mut finished) = (Vec::new(), Vec::new());
+        for intent in shell.registry().intents() {
+            let group = match intent.status {
+                Status::Active | Status::Queued if intent.expires_at > now => &mut open,
+                Status::Released => &mut finished,
+                _ => continue,
+            };
             let caller = credentials.caller_for_intent(kept.get(&intent.id));
             if !caller.is_new && intent.owner.is(&shell.owner_of(&caller)?) {
-                found.push(intent);
+                group.push(intent);
             }
         }
+        let found = if open.is_empty() { finished } else { open };
         if let [only] = found.as_slice() {
             return Ok(only.id.clone());
         }
@@ -135,6 +142,8 @@ impl Handles {
             "no handle of an open intent is kept in this worktree: name the intent, and give its handle with \
              `--owner`; `probity intent list` shows the intents"
                 .to_owned()
+        } else if found.iter().all(|intent| intent.status.is_closed()) {
+            format!("no intent of yours is open; these were finished already: {}", listed.join(", "))
         } else {
             format!("several intents could be meant: name one of {}", listed.join(", "))
         };
@@ -146,10 +155,11 @@ impl Handles {
         Ok(durable::remove(&self.path(intent_id))?)
     }
 
-    /// Removes the handle of an intent that an event has closed.
+    /// Removes the handle of an intent that an event has given up. That of a finished one stays until the next start: it
+    /// opens nothing but the answer of that finish, for whoever lost it.
     pub fn follow(&self, event: &Event) -> Result<(), Fault> {
         match &event.change {
-            Change::Released { intent_id, .. } | Change::Cleared { intent_id } => self.forget(intent_id),
+            Change::Cleared { intent_id } => self.forget(intent_id),
             _ => Ok(()),
         }
     }

@@ -252,7 +252,7 @@ impl<'a> Desk<'a> {
         decision.status = match known.status {
             Status::Active => StartStatus::Active,
             Status::Queued => StartStatus::Queued,
-            status => return Err(Refusal::WrongStatus { intent_id: known.id.clone(), status }.into()),
+            _ => return Err(Refusal::wrong_status(known).into()),
         };
         decision.edit_allowed = known.status == Status::Active;
         let notices = self.shell.registry().notices(&self.owner);

@@ -100,6 +100,11 @@ impl Desk<'_> {
             // It keeps its place: what stands in its way is said in the reasons.
             answer.status = StartStatus::Queued;
             answer.claim = ClaimState::Queued;
+            answer.message = format!(
+                "still queued: do not edit yet; `probity intent promote {}` when those before you have finished, with \
+                 `--wait SECONDS` to wait for it",
+                self.shell.registry().short_id(&intent.id)
+            );
         }
         Ok(answer)
     }

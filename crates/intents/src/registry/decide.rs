@@ -123,7 +123,7 @@ impl Decide<'_> {
     fn promote(&self, id: &IntentId, base: &Base, policy: DirtyScopePolicy) -> Result<Change, Refusal> {
         let intent = self.own(id)?;
         if intent.status != Status::Queued {
-            return Err(Refusal::WrongStatus { intent_id: id.clone(), status: intent.status });
+            return Err(Refusal::wrong_status(intent));
         }
         self.check_start(&intent.scope, Some(intent), policy, OnConflict::Block)?;
         Ok(Change::Promoted {
@@ -280,7 +280,7 @@ impl Decide<'_> {
         let unknown = || Refusal::UnknownIntent { intent_id: id.clone() };
         let intent = self.registry.intent(id).ok_or_else(unknown)?;
         if intent.status.is_closed() {
-            return Err(Refusal::WrongStatus { intent_id: id.clone(), status: intent.status });
+            return Err(Refusal::wrong_status(intent));
         }
         Ok(intent)
     }
@@ -299,7 +299,7 @@ impl Decide<'_> {
     fn fenced(&self, id: &IntentId, token: Seq) -> Result<&Intent, Refusal> {
         let intent = self.own(id)?;
         if intent.status != Status::Active {
-            return Err(Refusal::WrongStatus { intent_id: id.clone(), status: intent.status });
+            return Err(Refusal::wrong_status(intent));
         }
         if intent.token != Some(token) {
             return Err(Refusal::StaleToken { given: token, current: intent.token });

@@ -1,7 +1,7 @@
 //! Refusals: why a command was not carried out. A refused command changes nothing.
 
-use super::Seq;
-use crate::owner::Ownership;
+use super::{Intent, Seq};
+use crate::owner::{Ownership, Timestamp};
 use crate::record::{IntentId, Status};
 use crate::start::StartDecision;
 use schemars::JsonSchema;
@@ -63,12 +63,14 @@ pub enum Refusal {
         ownership: Ownership,
     },
     /// The intent is not in the state that the command needs.
-    #[error("intent {intent_id} is not in the right state")]
+    #[error("intent {intent_id} {}", status_words(*.status))]
     WrongStatus {
         /// The intent.
         intent_id: IntentId,
         /// Its status.
         status: Status,
+        /// When it was closed, if it is.
+        closed_at: Option<Timestamp>,
     },
     /// The claim was granted again after this token was issued.
     #[error("the fencing token {given} is not the one of the claim")]
@@ -176,14 +178,34 @@ impl Refusal {
         }
     }
 
+    /// Builds the refusal of an action that the status of the intent does not allow.
+    pub fn wrong_status(intent: &Intent) -> Self {
+        let (intent_id, status, closed_at) = (intent.id.clone(), intent.status, intent.closed_at);
+        Self::WrongStatus { intent_id, status, closed_at }
+    }
+
     /// Returns the advice for the caller. It never suggests killing another owner's process.
     pub fn next_step(&self) -> Cow<'static, str> {
         match self {
             Self::HeldByOther { intent_id, ownership: Ownership::Recoverable, .. } => {
                 format!("its owner is gone: `probity intent recover {intent_id}` takes it over").into()
             }
+            Self::WrongStatus { status, .. } if status.is_closed() => {
+                "there is nothing left to do about it; `probity start` declares another change".into()
+            }
             _ => self.code().next_step().into(),
         }
+    }
+}
+
+/// Describes the status that rules an action out.
+const fn status_words(status: Status) -> &'static str {
+    match status {
+        Status::Active => "is active already",
+        Status::Queued => "still waits in the queue",
+        Status::Released => "was finished already",
+        Status::Cleared => "was given up already",
+        Status::Expired => "is over: its time ran out, or its owner was gone",
     }
 }
 

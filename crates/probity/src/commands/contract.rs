@@ -191,14 +191,20 @@ fn budget(workspace: &Workspace, run: Option<&str>) -> Result<Answer, Fault> {
         let now = budget.current.findings.get(severity).copied().unwrap_or(0);
         ui::print_row(&severity.to_string(), format_args!("{now} now, {} more allowed", limit(*most)));
     }
-    let loss = budget.health_loss.map_or_else(|| "is reported".into(), |most| format!("at most {most}"));
-    ui::print_row("loss", loss);
-    let gate = match budget.gate_fails_already {
-        Some(true) => "fails already; that is not held against a change",
-        Some(false) => "passes",
-        None => "there is none in the policy",
+    let loss = match budget.health_loss {
+        None => "a lower health is reported, and does not block".to_owned(),
+        Some(0) => "the health may not fall".to_owned(),
+        Some(most) => format!("the health may fall by {most} at most"),
     };
-    ui::print_row("gate", gate);
+    ui::print_row("loss", loss);
+    let structure = match budget.gate_fails_already {
+        Some(true) => {
+            "the limits of `[analysis.gates]` are exceeded already; that is not held against a change"
+        }
+        Some(false) => "the limits of `[analysis.gates]` are kept",
+        None => "no limit is set: `[analysis.gates]` in probity.toml sets them",
+    };
+    ui::print_row("structure", structure);
     show_notes(&answer.notes);
     Ok(Answer::of(ExitCode::Ok, &answer))
 }

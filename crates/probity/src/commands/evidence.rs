@@ -7,6 +7,7 @@ use clap::{Subcommand, ValueEnum};
 use probity_api::ExitCode;
 use probity_api::govern::evidence::{EvidenceChain, RunRevert};
 use probity_core::Reason;
+use probity_core::words::short_id;
 use probity_evidence::{Check, CheckStatus, Details, Status, StoredManifest, Trust, Verdict};
 use probity_runner::bundles::{self, ListedBundle};
 use probity_runner::prune::{self, BundleRetention};
@@ -147,7 +148,7 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
 }
 
 fn show_listed(listed: &ListedBundle) {
-    let short = probity_core::words::short_id(&listed.run_id);
+    let short = short_id(&listed.run_id);
     let (stored, summary) = match (&listed.stored, &listed.entry.manifest) {
         (Ok(stored), Some(summary)) => (stored, summary),
         (Ok(_), None) => return,
@@ -171,9 +172,10 @@ fn show_listed(listed: &ListedBundle) {
 
 /// How a run was reverted, in words.
 pub(crate) fn reverted_words(reverted: &RunRevert) -> String {
+    let run = short_id(&reverted.run_id);
     match reverted.left.len() {
-        0 => format!("reverted by run {}", reverted.run_id),
-        left => format!("partly reverted by run {}, {} left", reverted.run_id, ui::count(left, "path")),
+        0 => format!("reverted by run {run}"),
+        left => format!("partly reverted by run {run}, {} left", ui::count(left, "path")),
     }
 }
 

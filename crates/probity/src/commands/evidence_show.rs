@@ -8,6 +8,7 @@ use probity_core::Reason;
 use probity_core::bytes::escape;
 use probity_evidence::{ChangeKind, Finding, Manifest, RecognizedBecause, RecognizedOutput, StoredManifest};
 use probity_paths::RepoPath;
+use probity_workspace::refs::{describe_movement, recorded_movements};
 use std::collections::BTreeSet;
 
 /// So many lines of one kind are shown; the bundle has them all.
@@ -36,7 +37,7 @@ pub(crate) fn show(stored: &StoredManifest, reverted_by: Option<&RunRevert>) {
             format!("{}, by {}: {}", globs.join("  "), it.by, it.why)
         }),
     );
-    rows("git ref", details.refs.iter().map(|it| format!("{} moved", escape(it.name.as_bytes()))));
+    rows("git ref", recorded_movements(&details.refs).iter().map(describe_movement));
     // What was out of scope needs nothing more once it is undone.
     let is_undone = reverted_by.is_some_and(|it| it.left.is_empty());
     let is_open = |reason: &&Reason| !(is_undone && **reason == Reason::ReconUntrackedDelta);
@@ -63,7 +64,8 @@ fn facts(stored: &StoredManifest) {
     ui::print_row("made at", &manifest.created_at);
     if let Some(command) = &details.command {
         let words: Vec<String> = command.argv.iter().map(|word| escape(word.as_bytes())).collect();
-        let ended = command.exit_code.map_or_else(|| "not known".into(), |code| format!("exit code {code}"));
+        let ended =
+            command.exit_code.map_or_else(|| "no exit code".into(), |code| format!("exit code {code}"));
         ui::print_row("command", format_args!("{}  {}", words.join(" "), ui::dim(ended)));
     }
     let scope: Vec<String> = manifest.plan.scope.as_slice().iter().map(|glob| escape(glob)).collect();

@@ -22,7 +22,7 @@ pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<Answer, Fault
     ui::print(format_args!("{} {}", ui::good("written"), crate::shown(&path).display()));
     show_exempt(&proposed);
     if let Some(command) = &answer.commit_command {
-        ui::print_row("next", format_args!("{}  {}", ui::code(command), ui::dim("keep the policy in git")));
+        ui::print_row("next", format_args!("keep the policy in git: {}", ui::code(command)));
     }
     let scope = answer.example_scope.as_deref().unwrap_or("PATTERN");
     ui::print_row("next", ui::code(format_args!("probity run --scope '{scope}' -- COMMAND")));

@@ -8,6 +8,7 @@ use crate::{place, ui};
 use probity_api::ExitCode;
 use probity_api::govern::run::{FileRename, FindingSeverity, NextCommand, RunAnswer, RunFinding, WayForward};
 use probity_changes::ChangeFiles;
+use probity_core::Reason;
 use probity_core::bytes::escape;
 use probity_knowledge::ledger::LedgerFiles;
 use probity_paths::RepoPath;
@@ -25,7 +26,7 @@ use std::path::PathBuf;
 /// Who else writes to the state directory while a command is governed.
 const STATE_FILES: [&dyn StateFiles; 3] = [&ChangeFiles, &AnalysisFiles, &LedgerFiles];
 
-/// A command with more patterns than this is nothing to copy.
+/// A command with more patterns than this is nothing to copy: then it says `PATTERN`, and `plan --suggest-from` which.
 const MAX_PROPOSED_PATTERNS: usize = 5;
 
 /// How many renames are listed one by one; the evidence has them all.
@@ -76,7 +77,7 @@ pub(crate) fn run(
 }
 
 fn show_closed(closed: &ClosedRun) {
-    ui::say(format_args!(
+    ui::say_sentence(format_args!(
         "{} run {} was interrupted; it is closed as FAIL, evidence in {}",
         ui::warn("!"),
         closed.run_id,
@@ -88,7 +89,7 @@ fn show_closed(closed: &ClosedRun) {
     let names: Vec<String> =
         closed.orphans.iter().map(|orphan| format!("{} ({})", orphan.program, orphan.pid)).collect();
     let pids: Vec<String> = closed.orphans.iter().map(|orphan| orphan.pid.to_string()).collect();
-    ui::say(format_args!(
+    ui::say_sentence(format_args!(
         "{} processes of it still run: {}. What they write is taken for the work of this run: stop this one, \
          `kill {}`, then run again",
         ui::warn("!"),
@@ -192,13 +193,10 @@ fn show(report: &RunReport, answer: &RunAnswer) {
     for movement in &report.ref_movements {
         ui::row("git ref", describe_movement(movement));
     }
-    let others = report
-        .verdict
-        .findings
-        .iter()
-        .filter(|finding| finding.reason != probity_core::Reason::ReconUntrackedDelta);
+    let others =
+        report.verdict.findings.iter().filter(|finding| finding.reason != Reason::ReconUntrackedDelta);
     let (touched, others): (Vec<_>, Vec<_>) =
-        others.partition(|finding| finding.reason == probity_core::Reason::TreeTouched);
+        others.partition(|finding| finding.reason == Reason::TreeTouched);
     for finding in others {
         show_finding(finding);
     }
@@ -219,13 +217,28 @@ fn show(report: &RunReport, answer: &RunAnswer) {
         return;
     }
     show_failed_logs(report);
-    let codes: Vec<&str> = report.verdict.reasons.iter().map(|reason| reason.as_str()).collect();
-    ui::say(format_args!("{} {}", ui::bad("FAIL"), codes.join(", ")));
+    show_reasons(&report.verdict.reasons);
     if let Some(hint) = output_hint(&report.seal, &report.verdict.untracked) {
         ui::row("hint", hint_words(&hint));
     }
     for step in &answer.next_steps {
-        ui::row(step.way.as_str(), ui::code(&step.command));
+        let is_sentence = step.way == WayForward::Next;
+        let words = if is_sentence { step.command.clone() } else { ui::code(&step.command) };
+        ui::row(step.way.as_str(), words);
+    }
+}
+
+/// Why a run failed, in words; the codes behind them are to search for.
+fn show_reasons(reasons: &[Reason]) {
+    let words = |reason: &Reason| format!("{} {}", reason.meaning(), ui::bad(reason));
+    // That gates were skipped follows from something else, so it is told last.
+    let (skipped, causes): (Vec<&Reason>, Vec<&Reason>) =
+        reasons.iter().partition(|reason| **reason == Reason::GateSkipped);
+    for (index, reason) in causes.into_iter().chain(skipped).enumerate() {
+        match index {
+            0 => ui::say_sentence(format_args!("{} {}", ui::bad("FAIL"), words(reason))),
+            _ => ui::row("also", words(reason)),
+        }
     }
 }
 
@@ -308,7 +321,7 @@ fn next(way: WayForward, command: impl Into<String>) -> NextCommand {
 fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     // That gates were skipped follows from something else, and that is what to fix.
     let reasons = || report.verdict.reasons.iter();
-    let cause = reasons().find(|reason| **reason != probity_core::Reason::GateSkipped);
+    let cause = reasons().find(|reason| **reason != Reason::GateSkipped);
     let Some(first) = cause.or_else(|| reasons().next()) else {
         return Vec::new();
     };
@@ -318,7 +331,7 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     let id = &report.seal.contents().run_id;
     let findings = report.verdict.findings.iter();
     let protected: BTreeSet<&RepoPath> = findings
-        .filter(|finding| finding.reason == probity_core::Reason::ProtectedChanged)
+        .filter(|finding| finding.reason == Reason::ProtectedChanged)
         .filter_map(|finding| finding.path.as_ref())
         .collect();
     // No scope lifts the protection of a path, so only the others are worth proposing.
@@ -351,20 +364,23 @@ pub(crate) fn ways_forward(
         return vec![revert];
     }
     let patterns = probity_paths::suggest(&sources, &[]);
-    if patterns.len() > MAX_PROPOSED_PATTERNS {
-        let suggest = next(WayForward::Suggest, format!("{probity} plan --suggest-from {id}"));
-        return vec![suggest, revert];
-    }
+    let are_too_many = patterns.len() > MAX_PROPOSED_PATTERNS;
+    let suggest =
+        are_too_many.then(|| next(WayForward::Suggest, format!("{probity} plan --suggest-from {id}")));
     let flags = |flag: &str| {
+        if are_too_many {
+            return format!("{flag} PATTERN");
+        }
         let words: Vec<String> =
             patterns.iter().map(|pattern| format!("{flag} {}", place::typed_word(pattern))).collect();
         words.join(" ")
     };
     // Once they are undone, a scope of new files alone covers none.
     let creates = if sources.iter().all(is_new) { " --creates" } else { "" };
-    vec![
+    let ways = [
         next(WayForward::Expand, format!("{probity} amend {id} {} --why '…'", flags("--add"))),
         revert,
         next(WayForward::Split, format!("{probity} run {}{creates} -- …", flags("--scope"))),
-    ]
+    ];
+    suggest.into_iter().chain(ways).collect()
 }

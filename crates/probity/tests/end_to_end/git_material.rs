@@ -139,7 +139,7 @@ fn a_switched_branch_can_be_switched_back_with_the_files_kept() {
         || reverted.json["refs"].as_array().expect("notes").iter().filter_map(|it| it["command"].as_str());
     assert_eq!(
         commands().collect::<Vec<_>>(),
-        ["git symbolic-ref HEAD refs/heads/main && git reset --mixed"]
+        ["git symbolic-ref HEAD refs/heads/main && git reset --mixed", "git branch -D topic"]
     );
     commands().for_each(|command| repo.sh(command));
     assert_eq!(git(&repo, "", &["status", "--porcelain", "--branch"]), "## main");

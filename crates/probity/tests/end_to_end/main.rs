@@ -11,6 +11,7 @@ mod changes;
 mod commits;
 mod contract;
 mod evidence_always;
+mod first_steps;
 mod gate_imports;
 mod gc;
 mod git_material;

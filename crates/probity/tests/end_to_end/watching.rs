@@ -1,4 +1,4 @@
-//! `probity status --watch` on a real terminal: keys leave it, and the terminal comes back as it was.
+//! Probity on a real terminal: keys leave a watch, the terminal comes back as it was, and words are wrapped.
 
 use crate::repo::Repo;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -7,9 +7,17 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 
-/// Runs a shell script on a terminal of its own, types `keys` once `status` was shown, and answers all that was shown.
+/// Watches the status, types `keys` once it was shown, and answers all that was shown.
 fn watched(keys: &str) -> String {
-    let repo = Repo::new();
+    let script = format!(
+        "{} status --watch; echo left $?; stty -a | grep -o -e ' -*icanon' -e ' -*echo ' -e ' -*isig'",
+        env!("CARGO_BIN_EXE_probity")
+    );
+    on_terminal(&Repo::new(), &script, ("declares a change", keys))
+}
+
+/// Runs a shell script on a terminal of its own, types `keys` once a text was shown, and answers all that was shown.
+fn on_terminal(repo: &Repo, script: &str, (text, keys): (&str, &str)) -> String {
     let near = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are pseudo-terminals");
     grantpt(&near).expect("the terminal can be used");
     unlockpt(&near).expect("the terminal can be opened");
@@ -17,10 +25,7 @@ fn watched(keys: &str) -> String {
     let far = std::ffi::OsStr::from_bytes(name.as_bytes()).to_owned();
     // Kept open until the end, so that the near end sees everything before it sees the end.
     let _far = OpenOptions::new().read(true).write(true).open(&far).expect("the far end opens");
-    let script = format!(
-        "{} status --watch; echo left $?; stty -a | grep -o -e ' -*icanon' -e ' -*echo ' -e ' -*isig'; echo the end",
-        env!("CARGO_BIN_EXE_probity")
-    );
+    let script = format!("{script}; echo the end");
     // A session of its own, whose terminal is the far end.
     let mut command = std::process::Command::new("setsid");
     command.args(["-c", "-w", "sh", "-c", &script]).current_dir(repo.path());
@@ -36,7 +41,7 @@ fn watched(keys: &str) -> String {
         let mut buffer = [0; 4096];
         let count = terminal.read(&mut buffer).expect("the terminal shows something");
         shown.push_str(&String::from_utf8_lossy(&buffer[..count]));
-        if !typed && shown.contains("declares a change") {
+        if !typed && shown.contains(text) {
             terminal.write_all(keys.as_bytes()).expect("the terminal takes keys");
             typed = true;
         }
@@ -57,6 +62,28 @@ fn q_escape_and_control_c_leave_the_watch_and_give_the_terminal_back() {
         assert!(page.contains("\u{1b}[?1049h") && page.contains("\u{1b}[H"), "{keys:?}: {shown}");
         assert!(rest.contains("no change is open"), "{keys:?}: {shown}");
     }
+}
+
+#[test]
+fn words_are_wrapped_at_80_columns_and_commands_are_not() {
+    let repo = Repo::new();
+    let owner = "handle-of-ann-0123456789";
+    let started = repo.ask(&["start", "src/a.py", "--intent", "a long change", "--owner", owner]);
+    assert_eq!(started.json["status"], "active", "{started:#?}");
+    let probity = env!("CARGO_BIN_EXE_probity");
+    let script = format!(
+        "stty cols 80 rows 24; {probity} start src/a.py --intent mine; {probity} run --scope src/b.py -- sh -c 'echo > new.md'"
+    );
+    let shown = on_terminal(&repo, &script, ("the end", ""));
+    let text = anstream::adapter::strip_str(&shown).to_string();
+    assert!(text.lines().any(|line| line.starts_with("            ")), "{text}");
+    let is_command = |line: &str| {
+        ["  expand ", "  evidence ", "  sealed ", "probity run "].iter().any(|it| line.starts_with(it))
+    };
+    for line in text.lines().map(str::trim_end) {
+        assert!(line.chars().count() <= 80 || line.contains(" in /") || is_command(line), "{line}\n{text}");
+    }
+    assert!(text.contains(" --add 'new.md' --why '…'"), "in one line: {text}");
 }
 
 #[test]

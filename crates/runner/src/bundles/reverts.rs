@@ -34,9 +34,12 @@ impl Reverts {
         let undone: BTreeSet<RepoPath> = reverts.iter().flat_map(undone_by).collect();
         let mut left = run.manifest.untracked().unwrap_or_default();
         left.retain(|path| !undone.contains(path));
-        // A revert that undid nothing has reverted nothing.
-        let last = reverts.iter().rfind(|revert| undone_by(revert).next().is_some())?;
-        Some(RunRevert { run_id: last.run_id.clone(), left })
+        // A revert that refused everything has reverted nothing; one that found everything undone already is named only
+        // where no other did it.
+        let mut with_effect = reverts.iter().filter(|revert| undone_by(revert).next().is_some());
+        let has_changed = |revert: &&Manifest| revert.delta.as_ref().is_some_and(|delta| !delta.is_empty());
+        let named = with_effect.clone().rfind(has_changed).or_else(|| with_effect.next())?;
+        Some(RunRevert { run_id: named.run_id.clone(), left })
     }
 }
 

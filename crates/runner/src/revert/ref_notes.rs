@@ -3,38 +3,52 @@
 
 use probity_api::govern::revert::RefNote;
 use probity_api::govern::run::{RefChangeKind, RefMovement};
-use probity_evidence::RefChange;
 use probity_paths::RepoPath;
 use probity_snapshot::git::GitLayout;
-use probity_workspace::refs::{HEAD, RefFacts, describe_movement, shell_word, shown_name, shown_value};
+use probity_workspace::refs::{
+    HEAD, RefFacts, SYMBOLIC, describe_movement, shell_word, shown_name, shown_value,
+};
 use probity_workspace::{Workspace, git};
-
-/// The movements that a manifest records.
-pub(super) fn recorded(refs: &[RefChange]) -> Vec<RefMovement> {
-    let movement = |change: &RefChange| {
-        let repository = match &change.repository {
-            Some(path) => Some(RepoPath::parse(path.as_bytes()).ok()?),
-            None => None,
-        };
-        let name = String::from_utf8_lossy(change.name.as_bytes());
-        Some(RefMovement::new(repository, name, change.before.clone(), change.after.clone()))
-    };
-    refs.iter().filter_map(movement).collect()
-}
+use std::collections::BTreeSet;
 
 /// What is to be said about the references of the tree's own repository that a run moved.
-pub(super) fn notes(workspace: &Workspace, movements: &[RefMovement]) -> Vec<RefNote> {
+/// A commit that holds none of the `undone` paths needs not be taken back.
+pub(super) fn notes(
+    workspace: &Workspace,
+    movements: &[RefMovement],
+    undone: &BTreeSet<RepoPath>,
+) -> Vec<RefNote> {
     let Some(layout) = &workspace.git else { return Vec::new() };
     let now = RefFacts::gather(layout);
-    let own = movements.iter().filter(|movement| movement.repository.is_none());
-    own.map(|movement| note(layout, &now, movement)).collect()
+    let own = || movements.iter().filter(|movement| movement.repository.is_none());
+    // The commands are typed one after the other, that of HEAD first: the others are for the branch it leads back to.
+    let head = own().find(|movement| movement.name == HEAD && now.get(HEAD) == movement.after.as_deref());
+    let branch = match head.and_then(|movement| movement.before.as_deref()) {
+        Some(before) => before.strip_prefix(SYMBOLIC),
+        None => now.branch(),
+    };
+    let holds_change = |before: &str, after: &str| holds_change(workspace, [before, after], undone);
+    own().map(|movement| note(layout, (&now, branch), movement, &holds_change)).collect()
 }
 
-fn note(layout: &GitLayout, now: &RefFacts, movement: &RefMovement) -> RefNote {
+/// Whether commits changed one of the paths; so it is taken where git does not say.
+fn holds_change(workspace: &Workspace, commits: [&str; 2], paths: &BTreeSet<RepoPath>) -> bool {
+    let trees = commits.map(|commit| git::tree_of(workspace, &git::commit_id(workspace, commit)?));
+    let [Ok(before), Ok(after)] = trees else { return true };
+    paths.iter().any(|path| before.get(path) != after.get(path))
+}
+
+/// `branch` is the one that is checked out when the command of this note is typed.
+fn note(
+    layout: &GitLayout,
+    (now, branch): (&RefFacts, Option<&str>),
+    movement: &RefMovement,
+    holds_change: &dyn Fn(&str, &str) -> bool,
+) -> RefNote {
     let (before, after) = (movement.before.as_deref(), movement.after.as_deref());
     let name = shown_name(&movement.name);
     let is_as_left = now.get(&movement.name) == after;
-    let is_checked_out = movement.name == HEAD || now.branch() == Some(&movement.name);
+    let is_checked_out = movement.name == HEAD || branch == Some(&movement.name);
     let moved_again = || match now.get(&movement.name) {
         Some(value) if is_checked_out => {
             format!(
@@ -51,12 +65,15 @@ fn note(layout: &GitLayout, now: &RefFacts, movement: &RefMovement) -> RefNote {
         (RefChangeKind::Moved, Some(before), Some(after)) if is_symbolic(before) || is_symbolic(after) => {
             command = is_as_left.then(|| check_out(before));
         }
+        (RefChangeKind::Moved, Some(before), Some(after)) if !holds_change(before, after) => {
+            detail.push_str("; nothing of what is undone was committed there");
+        }
         (RefChangeKind::Moved, Some(before), Some(after)) => {
             let (from, to) = (shown_value(before), shown_value(after));
             let (history, holder) = history(layout, before, after);
             detail = format!(
                 "{name} moved from {from} to {to} during the run{history}; the files are restored in the working tree, \
-                 {holder} the change"
+                 {holder} the change: commit the restored files on top, or take it back"
             );
             command = is_as_left.then(|| take_back(&movement.name, before, is_checked_out)).flatten();
         }
@@ -102,7 +119,7 @@ fn take_back(name: &str, before: &str, is_checked_out: bool) -> Option<String> {
 
 /// Sets HEAD to what it was, and keeps the files.
 fn check_out(before: &str) -> String {
-    match before.strip_prefix("ref: ") {
+    match before.strip_prefix(SYMBOLIC) {
         Some(name) => format!("git symbolic-ref HEAD {} && git reset --mixed", quoted(name)),
         None => format!("git update-ref --no-deref HEAD {before} && git reset --mixed"),
     }
@@ -112,8 +129,11 @@ fn remove(name: &str, is_checked_out: bool) -> Option<String> {
     if let Some(tag) = name.strip_prefix("refs/tags/") {
         return Some(format!("git tag --delete {}", quoted(tag)));
     }
-    let branch = name.strip_prefix("refs/heads/").filter(|_| !is_checked_out)?;
-    Some(format!("git branch -D {}", quoted(branch)))
+    if is_checked_out {
+        // Git deletes no branch that is checked out; without its commit it is as unborn as it was.
+        return Some(format!("git update-ref -d {}", quoted(name)));
+    }
+    Some(format!("git branch -D {}", quoted(name.strip_prefix("refs/heads/")?)))
 }
 
 fn bring_back(name: &str, before: &str) -> Option<String> {
@@ -124,7 +144,7 @@ fn bring_back(name: &str, before: &str) -> Option<String> {
 }
 
 fn is_symbolic(value: &str) -> bool {
-    value.starts_with("ref: ")
+    value.starts_with(SYMBOLIC)
 }
 
 /// Git allows quotes in names of branches, so they are quoted like paths.

@@ -158,18 +158,18 @@ fn show_finish(answer: &FinishAnswer) {
     let word = if answer.exit_code() == ExitCode::Ok { ui::good(word) } else { ui::bad(word) };
     let hygiene = answer.workspace_hygiene_after.as_ref();
     let block_reason = hygiene.and_then(|hygiene| hygiene.finish_block_reason);
-    ui::print(match (answer.reason, block_reason) {
+    ui::print_sentence(match (answer.reason, block_reason) {
         (Some(reason), Some(why)) => format!("{word}: {} {}", why.meaning(), code_behind(reason.as_str())),
         (Some(reason), None) => format!("{word}: {} {}", reason.meaning(), code_behind(reason.as_str())),
         (None, _) if answer.nothing_changed() => format!("{word}: nothing changed since the start"),
         (None, _) => word,
     });
+    if answer.idempotent_replay {
+        ui::print_row("already", "this change was finished before; this is what that finish answered");
+    }
     show_changes(answer);
     // What violates the scope is named below, once; what is outside of an accepted change is named above.
-    let is_named = |path: &RepoPath| {
-        let check = answer.scope_check.as_ref();
-        check.is_some_and(|check| check.unexpected_files.contains(&Entry::from(path)))
-    };
+    let is_named = |path: &RepoPath| violates_scope(answer, path);
     if let Some(hygiene) = hygiene {
         for path in hygiene.unacknowledged_dirty_in_scope.iter().filter(|path| !is_named(path)) {
             ui::print_row("unlisted", path);
@@ -206,6 +206,14 @@ fn show_finish(answer: &FinishAnswer) {
     ui::print_row("next", &answer.message);
 }
 
+/// Whether the change touched a path that its intent does not allow.
+fn violates_scope(answer: &FinishAnswer, path: &RepoPath) -> bool {
+    let entry = Entry::from(path);
+    answer.scope_check.as_ref().is_some_and(|check| {
+        check.unexpected_files.contains(&entry) || check.forbidden_touched.contains(&entry)
+    })
+}
+
 /// A gate that failed, and the end of what it wrote.
 fn show_failed_gate(gate: &FailedGate) {
     let required = if gate.required { "" } else { " (not required)" };
@@ -227,6 +235,7 @@ fn show_changes(answer: &FinishAnswer) {
     for (since_start, remark) in [(true, "in scope"), (false, "in scope, uncommitted since before the start")]
     {
         let changes = answer.changes.iter().filter(|change| change.since_start == since_start);
+        let changes = changes.filter(|change| !violates_scope(answer, &change.path));
         let marked: Vec<MarkedPath<'_>> = changes.map(|change| (mark(change.change), &change.path)).collect();
         for line in listed_lines(&marked, &ui::dim(remark), " in scope") {
             ui::print_row("changed", line);

@@ -236,7 +236,7 @@ fn show_start(answer: &StartAnswer) {
         [] => String::new(),
         reasons => format!(": {}", reason_words(reasons, are_own)),
     };
-    ui::print(format_args!("{word}{reasons}"));
+    ui::print_sentence(format_args!("{word}{reasons}"));
     if let Some(id) = &answer.intent_id {
         ui::print_row("intent", ui::bold(id));
     }
