@@ -151,7 +151,7 @@ fn measure(files: &Files, scores: &mut BTreeMap<(&'static str, Change), Score>) 
 
 fn copy_path(path: &RepoPath) -> RepoPath {
     let name = String::from_utf8_lossy(path.file_name()).into_owned();
-    RepoPath::parse(format!("zz copied/{name}").as_bytes()).expect("a name below a folder")
+    RepoPath::parse(format!("zz copied/{name}").as_bytes()).expect("a name below a directory")
 }
 
 /// Returns callables large enough to be compared, evenly distributed over the tree.

@@ -22,7 +22,7 @@ fn standard_library() -> BTreeMap<RepoPath, Vec<u8>> {
 }
 
 fn collect(folder: &Path, files: &mut BTreeMap<RepoPath, Vec<u8>>) {
-    for entry in std::fs::read_dir(folder).expect("a folder") {
+    for entry in std::fs::read_dir(folder).expect("a directory") {
         let path = entry.expect("an entry").path();
         let name = path.to_string_lossy();
         if path.is_dir() && !["site-packages", "test", "tests"].iter().any(|skip| name.ends_with(skip)) {

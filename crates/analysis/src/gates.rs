@@ -91,8 +91,7 @@ pub fn check_gates(run: &Run, rules: &GateRules, known: Known<'_>) -> GateReport
     if let Some(limit) = rules.new_findings {
         report.add("new_findings", new_findings(run, rules, limit, known));
     }
-    // A tree without analyzed code has no health: the gate does not apply, which is not the same as passed
-    // (law 6).
+    // A tree without analyzed code has no health: the gate does not apply, which is not the same as passed (law 6).
     if let (Some(floor), Some(score)) = (rules.health, run.health.score()) {
         report.add("health", health(score, floor));
     }

@@ -104,11 +104,9 @@ fn coupling_draft(file: &File, n_needed: u32) -> Draft {
     }
 }
 
-/// Returns the strongly connected components of more than one node, each sorted, in order of their first
-/// members.
+/// Returns the strongly connected components of more than one node, each sorted, in order of their first members.
 ///
-/// Tarjan's algorithm with an explicit stack, so that long chains of imports cannot overflow the thread's
-/// stack.
+/// Tarjan's algorithm with an explicit stack, so that long chains of imports cannot overflow the thread's stack.
 fn cycles(n_nodes: usize, edges: &[(u32, u32)]) -> Vec<Vec<u32>> {
     let mut search = Search {
         successors: successors(n_nodes, edges),

@@ -1,10 +1,9 @@
 //! Health: one score from 0 to 100 for a tree and for each file, kept in thousandths.
 //!
-//! Each dimension compares its *debt* (in tokens, or in the number of tokens a defect is worth) with the
-//! amount of original code: all tokens minus the repeated ones. Copying code therefore never dilutes other
-//! debt, and a copy can only lower the score. A fixed size is added, so that one copy in a tiny tree does not
-//! ruin its score. The curve `100 · k / (k + density)` flattens and never reaches 0, so the score of any tree
-//! still responds to each change.
+//! Each dimension compares its *debt* (in tokens, or in the number of tokens a defect is worth) with the amount of
+//! original code: all tokens minus the repeated ones. Copying code therefore never dilutes other debt, and a copy can
+//! only lower the score. A fixed size is added, so that one copy in a tiny tree does not ruin its score. The curve
+//! `100 · k / (k + density)` flattens and never reaches 0, so the score of any tree still responds to each change.
 
 use crate::corpus::File;
 use crate::facts::{UnitKind, count};

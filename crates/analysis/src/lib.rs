@@ -1,5 +1,4 @@
-//! Structural analysis of code in many languages: from the bytes of a tree to a run. Pure: it never touches a
-//! file.
+//! Structural analysis of code in many languages: from the bytes of a tree to a run. Pure: it never touches a file.
 //!
 //! Owns: units, imports, clones, complexity, findings, health and baselines of code, and the reports about them.
 //! May use: core, paths.
@@ -12,11 +11,9 @@
 //! * [`Finding`]: what is wrong and where, under an id that survives moving and reformatting.
 //! * [`join`]: findings and coverage of other tools. [`report`]: a run as SARIF, Markdown and HTML.
 //! * [`Baseline`]: the findings that a team accepts. [`check_gates`]: the limits that a run must keep.
-//! * [`Health`]: one score and its parts. [`compare`]: two runs. [`blast_radius`]: the files a change would
-//!   affect.
+//! * [`Health`]: one score and its parts. [`compare`]: two runs. [`blast_radius`]: the files a change would affect.
 //!
-//! The same tree gives the same run, byte for byte, whatever the number of threads and whichever facts were
-//! known.
+//! The same tree gives the same run, byte for byte, whatever the number of threads and whichever facts were known.
 
 mod analyse;
 mod api;

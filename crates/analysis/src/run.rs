@@ -24,8 +24,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub enum Source<'a> {
     Bytes(&'a [u8]),
-    /// The digest of its bytes, and the facts that an earlier analysis extracted from them: see
-    /// [`FactsKey::of`].
+    /// The digest of its bytes, and the facts that an earlier analysis extracted from them: see [`FactsKey::of`].
     Known {
         content: Digest,
         facts: Arc<FileFacts>,

@@ -1,5 +1,4 @@
-//! Settings of an analysis. They are part of a run's identity: runs with different settings cannot be
-//! compared.
+//! Settings of an analysis. They are part of a run's identity: runs with different settings cannot be compared.
 
 use serde::{Deserialize, Serialize};
 

@@ -114,8 +114,7 @@ fn compared(before: &Run, after: &Run, empty: StructuralDelta) -> StructuralDelt
     }
 }
 
-/// Returns the sorted, unique finding ids of a run. At a hundred thousand of them a sorted list is faster
-/// than a tree.
+/// Returns the sorted, unique finding ids of a run. At a hundred thousand of them a sorted list is faster than a tree.
 fn ids(run: &Run) -> Vec<&str> {
     let mut ids: Vec<&str> = run.findings.iter().map(|finding| finding.id.as_str()).collect();
     ids.sort_unstable();

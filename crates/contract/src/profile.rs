@@ -1,5 +1,4 @@
-//! The verification profile of a patch: which checks apply, derived from the changed files and never
-//! declared.
+//! The verification profile of a patch: which checks apply, derived from the changed files and never declared.
 
 use probity_core::Language;
 use schemars::JsonSchema;
@@ -214,7 +213,7 @@ impl<'de> Deserialize<'de> for Profile {
 probity_core::word_enum! {
     /// A check of the contract.
     pub enum Check {
-        /// The profile of the patch can be determined, and Probity's own state is untouched.
+        /// The baseline and Probity's own state are untouched.
         ProfileClassification = "profile_classification",
         /// Only declared paths changed.
         ScopeCheck = "scope_check",
@@ -332,8 +331,7 @@ pub struct CheckResult {
 }
 
 impl ProfileReport {
-    /// Replaces the expected checks, derived from the changed files, by those that were really made or not
-    /// applicable.
+    /// Replaces the expected checks, derived from the changed files, by those that were really made or not applicable.
     #[must_use]
     pub fn with_results(&self, results: &[CheckResult]) -> Self {
         let of = |wanted: &dyn Fn(CheckOutcome) -> bool| -> Vec<Check> {

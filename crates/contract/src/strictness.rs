@@ -52,9 +52,8 @@ impl Outcome {
         self.with(ContractReason::UnprovenClaim, violates)
     }
 
-    /// Adds the results of the policy's gates: a required gate that failed blocks unless the profile is
-    /// relaxed, one that did not run blocks if it is strict. Gates do not turn an unverified change into a
-    /// verified one.
+    /// Adds the results of the policy's gates: a required gate that failed blocks unless the profile is relaxed, one
+    /// that did not run blocks if it is strict. Gates do not turn an unverified change into a verified one.
     #[must_use]
     pub fn with_gates(self, gates: &[GateFact], profile: StrictnessProfile) -> Self {
         let mut required = gates.iter().filter(|gate| gate.required);

@@ -349,8 +349,7 @@ fn has_source(changed: &Entries) -> bool {
     changed.iter().any(|path| matches!(classify(path.as_bytes()), FileClass::Source(_)))
 }
 
-/// Decides whether a path is inside a scope for attribution: literally or by the rule *fnmatch*, not by
-/// *prefix*.
+/// Decides whether a path is inside a scope for attribution: literally or by the rule *fnmatch*, not by *prefix*.
 struct Inside<'a> {
     scope: &'a IntentScope,
     patterns: Patterns,

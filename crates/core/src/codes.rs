@@ -1,9 +1,7 @@
-//! Enums in which each variant has one stable word: the only way to convert such an enum to text and back
-//! (law 12).
+//! Enums in which each variant has one stable word: the only way to convert such an enum to text and back (law 12).
 //!
-//! [`word_enum!`](crate::word_enum) declares such an enum. [`code_enum!`](crate::code_enum) declares one
-//! whose words are codes, each with a meaning and a next step that `probity explain` and `docs/reasons.md`
-//! print.
+//! [`word_enum!`](crate::word_enum) declares such an enum. [`code_enum!`](crate::code_enum) declares one whose words
+//! are codes, each with a meaning and a next step that `probity explain` and `docs/reasons.md` print.
 //!
 //! Words are stable: a word never changes its meaning and is never reused.
 
@@ -112,8 +110,7 @@ macro_rules! word_enum {
 
 /// Declares an enum of stable codes; each variant has a code, a meaning and a next step.
 ///
-/// The enum gets everything that [`word_enum!`](crate::word_enum) provides, plus `TABLE`, `meaning` and
-/// `next_step`.
+/// The enum gets everything that [`word_enum!`](crate::word_enum) provides, plus `TABLE`, `meaning` and `next_step`.
 #[macro_export]
 macro_rules! code_enum {
     ($(#[$about:meta])* $vis:vis enum $name:ident {

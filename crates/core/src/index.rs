@@ -33,8 +33,7 @@ impl Index {
     }
 
     pub fn insert(&mut self, hash: u64, id: u32) {
-        // At most half full: a lookup of an absent key, the common case, then inspects about two slots
-        // instead of ten.
+        // At most half full: a lookup of an absent key, the common case, then inspects about two slots instead of ten.
         if (self.len + 1) * 2 > self.slots.len() {
             self.grow();
         }

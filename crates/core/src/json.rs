@@ -1,8 +1,7 @@
 //! Unambiguous JSON: a strict parser, and the canonical form of RFC 8785.
 //!
-//! The parser rejects everything that two readers could interpret differently: duplicate keys, `NaN`,
-//! integers that a double cannot represent, lone surrogates, bytes after the value. Its recursion is bounded
-//! by [`MAX_DEPTH`].
+//! The parser rejects everything that two readers could interpret differently: duplicate keys, `NaN`, integers that a
+//! double cannot represent, lone surrogates, bytes after the value. Its recursion is bounded by [`MAX_DEPTH`].
 
 use crate::{Reason, write};
 use serde_json::{Map, Number, Value};
@@ -13,8 +12,7 @@ pub const MAX_DEPTH: usize = 128;
 /// Every integer up to this magnitude (2^53) is exactly representable as a double.
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_992.0;
 
-/// An integer literal of at most this length, including the sign, is within the safe range and needs no
-/// check.
+/// An integer literal of at most this length, including the sign, is within the safe range and needs no check.
 const MAX_SHORT_INTEGER: usize = 15;
 
 /// The reason why bytes are not strict JSON, and where.

@@ -1,5 +1,4 @@
-//! The foundation shared by every other crate: one canonical JSON, one digest, one list of reason codes (law
-//! 12).
+//! The foundation shared by every other crate: one canonical JSON, one digest, one list of reason codes (law 12).
 //!
 //! Owns: canonical JSON, digests, byte strings, reason codes, the language table.
 //! May use: no other crate of ours.

@@ -5,8 +5,7 @@ pub fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Length of the timestamp at the start of an id. A shorter prefix would be shared by ids created close
-/// together.
+/// Length of the timestamp at the start of an id. A shorter prefix would be shared by ids created close together.
 const SHORT_ID_BYTES: usize = 13;
 
 /// Returns the prefix of a run or intent id that commands accept in place of the full id.

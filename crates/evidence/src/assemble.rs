@@ -33,8 +33,7 @@ pub enum AssembleError {
 }
 
 impl Manifest {
-    /// Builds the bundle from these facts, a generated summary and `artifacts` (logs and other files, by
-    /// name).
+    /// Builds the bundle from these facts, a generated summary and `artifacts` (logs and other files, by name).
     pub fn assemble(
         &self,
         mut artifacts: BTreeMap<String, Vec<u8>>,

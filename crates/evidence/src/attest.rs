@@ -111,8 +111,7 @@ pub fn open(envelope: &[u8], keys: &BTreeMap<String, PublicKey>) -> Result<Attes
     Ok(Attestation { key_id, run_id, run_hash, manifest: statement["predicate"].clone() })
 }
 
-/// Opens an envelope of any statement signed by one of `keys` (by key id). Returns the key id and the
-/// statement.
+/// Opens an envelope of any statement signed by one of `keys` (by key id). Returns the key id and the statement.
 pub fn open_statement(
     envelope: &[u8],
     keys: &BTreeMap<String, PublicKey>,
@@ -128,8 +127,7 @@ pub fn open_statement(
     Ok((key_id, statement))
 }
 
-/// Returns the payload of an envelope without checking its signatures. Use it only to show unverified
-/// content.
+/// Returns the payload of an envelope without checking its signatures. Use it only to show unverified content.
 pub fn payload(envelope: &Value) -> Result<Vec<u8>, AttestError> {
     let payload = envelope["payload"].as_str();
     decode(payload.ok_or_else(|| AttestError::Envelope("it has no payload".into()))?)
@@ -162,8 +160,7 @@ fn signer(
 /// statement.
 fn attested(statement: &Value) -> Result<(String, Digest), AttestError> {
     let manifest = json::canonical(&statement["predicate"]);
-    // The manifest file may end with one newline, which is not part of the predicate; the digest shows which
-    // it was.
+    // The manifest file may end with one newline, which is not part of the predicate; the digest shows which it was.
     let expected =
         [manifest.clone(), [manifest.as_slice(), b"\n"].concat()].map(|bytes| self::statement(&bytes));
     for candidate in expected {

@@ -1,9 +1,8 @@
 //! Bundles on disk: the only module of this crate that touches files.
 //!
-//! A bundle is written into a temporary directory next to its final place, and renamed once it is complete
-//! and durable. A kill at any instant therefore leaves all of the bundle or none of it, and at most a
-//! leftover that [`clean_leftovers`] removes. Reading follows no links: anything but a regular file or a
-//! directory is refused.
+//! A bundle is written into a temporary directory next to its final place, and renamed once it is complete and
+//! durable. A kill at any instant therefore leaves all of the bundle or none of it, and at most a leftover that
+//! [`clean_leftovers`] removes. Reading follows no links: anything but a regular file or a directory is refused.
 #![expect(clippy::disallowed_methods, reason = "the file edge of this crate: everything else is pure")]
 
 use probity_core::{Reason, bytes};

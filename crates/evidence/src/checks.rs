@@ -171,8 +171,7 @@ impl<'a> Subject<'a> {
         if let (Status::Fail, Some(reason)) = (self.manifest.status, &self.manifest.reason) {
             return vec![Fault { code: reason.clone(), detail: "recorded by the run itself".into() }];
         }
-        // `EVIDENCE.*` codes mean that recorded lists contradict each other, not that the run should have
-        // failed.
+        // `EVIDENCE.*` codes mean that recorded lists contradict each other, not that the run should have failed.
         let is_about_the_run = |fault: &Fault| !fault.code.starts_with("EVIDENCE.");
         let should_fail = reconciliation.iter().any(is_about_the_run) || !gates.is_empty();
         unless(!should_fail, Reason::EvidenceStatusMismatch, "")

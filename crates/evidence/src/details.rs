@@ -21,8 +21,7 @@ pub struct Details {
     pub policy_digest: Option<Digest>,
     /// Sealed patterns excluded from the delta.
     pub build_outputs: Globs,
-    /// Directories excluded from the delta because a marker file identifies them as a cache or a virtual
-    /// environment.
+    /// Directories excluded from the delta because a marker file identifies them as a cache or a virtual environment.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recognized_outputs: Vec<RecognizedOutput>,
     pub command: Option<Command>,

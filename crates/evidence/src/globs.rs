@@ -28,8 +28,7 @@ impl Globs {
         self.0.extend_from_slice(&more.0);
     }
 
-    /// Keeps only the last of equal patterns. The set of matched paths stays the same, because the last match
-    /// decides.
+    /// Keeps only the last of equal patterns. The set of matched paths stays the same, because the last match decides.
     #[must_use]
     pub fn without_repeats(self) -> Self {
         let mut seen = std::collections::BTreeSet::new();

@@ -1,5 +1,4 @@
-//! Rules for gate results, shared by the writer of a manifest and its verifier so that the two cannot
-//! diverge.
+//! Rules for gate results, shared by the writer of a manifest and its verifier so that the two cannot diverge.
 
 use crate::{GateResult, GateStatus};
 use probity_core::Reason;

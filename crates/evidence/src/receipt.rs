@@ -72,8 +72,7 @@ pub fn statement(receipt: &Value) -> Result<Value, ReceiptError> {
     }))
 }
 
-/// Returns the receipt in a statement, if rebuilding the statement from that receipt gives the same
-/// statement.
+/// Returns the receipt in a statement, if rebuilding the statement from that receipt gives the same statement.
 pub fn attested(statement: &Value) -> Result<Value, ReceiptError> {
     let receipt = &statement["predicate"];
     if self::statement(receipt)? == *statement { Ok(receipt.clone()) } else { Err(ReceiptError::Statement) }
@@ -117,8 +116,7 @@ impl Checked {
     }
 }
 
-/// Looks up the digest of a file in the tree that a receipt is compared with; `None` if there is no such
-/// file.
+/// Looks up the digest of a file in the tree that a receipt is compared with; `None` if there is no such file.
 pub type DigestOfFile<'a> = &'a dyn Fn(&RepoPath) -> Option<Digest>;
 
 /// Checks a receipt or its envelope on its own, and against a tree if one is given.

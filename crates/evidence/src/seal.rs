@@ -25,8 +25,7 @@ pub struct SealContents {
     pub root: Digest,
     /// Paths excluded from the delta.
     pub build_outputs: Globs,
-    /// True if directories that a marker file identifies as a cache or a virtual environment are build
-    /// outputs too.
+    /// True if directories that a marker file identifies as a cache or a virtual environment are build outputs too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recognize_outputs: bool,
     /// Paths that no change may touch.
@@ -129,8 +128,7 @@ impl Seal {
         let value = json::parse(bytes).map_err(|error| SealDamaged(error.to_string()))?;
         let contents = serde_json::from_value(value).map_err(|error| SealDamaged(error.to_string()))?;
         let seal = Self::new(contents);
-        // One comparison checks the schema, the hashes and the form, and rejects fields that this code does
-        // not read.
+        // One comparison checks the schema, the hashes and the form, and rejects fields that this code does not read.
         if seal.to_bytes() != bytes {
             return Err(SealDamaged("its bytes are not those that its contents give".into()));
         }

@@ -62,8 +62,7 @@ struct Form {
     keys: BTreeMap<String, PublicKey>,
 }
 
-/// Distinguishes null from absent: null requires the run to be the first of its chain, absent requires
-/// nothing.
+/// Distinguishes null from absent: null requires the run to be the first of its chain, absent requires nothing.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }

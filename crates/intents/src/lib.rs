@@ -1,5 +1,4 @@
-//! Intents: changes declared by several agents in one tree. Pure: the clock and the process table are
-//! arguments.
+//! Intents: changes declared by several agents in one tree. Pure: the clock and the process table are arguments.
 //!
 //! Owns: scopes of intents, ownership, start and finish decisions, the registry as a fold of its log.
 //! May use: core, paths.

@@ -110,8 +110,7 @@ impl IntentScope {
         Patterns::new(&self.forbidden).match_bytes(path)
     }
 
-    /// Returns how this scope holds `path`, if it does. An intent that forbids a path does not hold it (law
-    /// 5).
+    /// Returns how this scope holds `path`, if it does. An intent that forbids a path does not hold it (law 5).
     pub fn holds(&self, path: &[u8]) -> Option<ScopeRelation> {
         let relation = self.relation(path);
         (relation != ScopeRelation::Outside && !self.forbids(path)).then_some(relation)

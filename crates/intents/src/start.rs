@@ -138,8 +138,8 @@ pub struct StartDecision {
     pub blocked_by: BTreeSet<IntentId>,
     /// The position in the queue, if queued.
     pub queue_position: Option<usize>,
-    /// True if the scope has uncommitted changes or others hold some of them, whatever the policy says about
-    /// it.
+    /// True if `allowed_files` has uncommitted changes, or a live foreign intent holds an uncommitted path of the scope;
+    /// whatever the policy says.
     pub blocks_edit: bool,
     /// Uncommitted paths in `allowed_files`.
     pub dirty_in_allowed: BTreeSet<RepoPath>,

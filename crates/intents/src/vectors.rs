@@ -1,5 +1,4 @@
-//! Runs this crate's functions on conformance vectors: `ownership`, `relations`, `hygiene_finish`,
-//! `start_decision`.
+//! Runs this crate's functions on conformance vectors: `ownership`, `relations`, `hygiene_finish`, `start_decision`.
 
 use crate::hygiene::{FinishState, hygiene_finish as hygiene};
 use crate::owner::{Held, Lease, Owner, Probe, Timestamp, ownership as judge};

@@ -1,9 +1,7 @@
-//! Explores every schedule of a small world: three agents, two paths, lost replies, crashes, late messages,
-//! time.
+//! Explores every schedule of a small world: three agents, two paths, lost replies, crashes, late messages, time.
 //!
-//! The world drives the real `decide` and `apply` breadth first, and after every step checks the laws against
-//! what really happened. Mutants of the rules must each be caught, which shows that the search covers what it
-//! should.
+//! The world drives the real `decide` and `apply` breadth first, and after every step checks the laws against what
+//! really happened. Mutants of the rules must each be caught, which shows that the search covers what it should.
 
 mod common;
 
@@ -186,8 +184,7 @@ impl World {
         Ok(Some(world))
     }
 
-    /// Returns the command behind a move, and who gives it. Starts are handled separately: their answers can
-    /// get lost.
+    /// Returns the command behind a move, and who gives it. Starts are handled separately: their answers can get lost.
     fn action(&self, next: Move) -> Option<(usize, Action)> {
         match next {
             Move::Promote(agent) => Some((agent, promote(&Self::intent_name(agent)))),

@@ -1,5 +1,4 @@
-//! The policy in `probity.toml`. Nothing is ignored: an unknown key is an error with its line and a
-//! suggestion.
+//! The policy in `probity.toml`. Nothing is ignored: an unknown key is an error with its line and a suggestion.
 
 use crate::forms::{PolicyForm, PolicySections, ProfileForm};
 use crate::gate::Gate;
@@ -80,8 +79,7 @@ impl ConfigError {
     }
 }
 
-/// Returns the nearest known word if the message reads "unknown field `x`, expected one of `a`, `b`" or
-/// similar.
+/// Returns the nearest known word if the message reads "unknown field `x`, expected one of `a`, `b`" or similar.
 pub(crate) fn suggestion(message: &str) -> Option<String> {
     if let Some((unknown, known)) =
         message.strip_prefix('`').and_then(|rest| rest.split_once("` is not one of "))

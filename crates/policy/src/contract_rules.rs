@@ -1,5 +1,4 @@
-//! The `[contract]` section of a policy: how strictly a change is judged, and the consequence of a false
-//! claim.
+//! The `[contract]` section of a policy: how strictly a change is judged, and the consequence of a false claim.
 
 use probity_core::Severity;
 use schemars::JsonSchema;

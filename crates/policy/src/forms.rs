@@ -8,8 +8,7 @@ use probity_evidence::{AmendPolicy, SignatureRule};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A profile as written, without its name. Unknown fields are refused: a misspelled obligation would not be
-/// enforced.
+/// A profile as written, without its name. Unknown fields are refused: a misspelled obligation would not be enforced.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProfileForm {

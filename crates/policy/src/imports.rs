@@ -1,10 +1,9 @@
 //! What a gate's program imports from build-output directories, and which changes there could change the
 //! gate's result.
 //!
-//! A package manager adds packages but does not edit existing ones. In an imported directory, an addition
-//! where packages go is therefore the work of a package manager, and anything else is a change like any
-//! other. A program that starts unknown others (a shell, `make`, `npm test`) may import from every such
-//! directory.
+//! A package manager adds packages but does not edit existing ones. In an imported directory, an addition where
+//! packages go is therefore the work of a package manager, and anything else is a change like any other. A program
+//! that starts unknown others (a shell, `make`, `npm test`) may import from every such directory.
 
 use crate::outputs::Ecosystem;
 use probity_paths::RepoPath;
@@ -213,8 +212,7 @@ pub fn any_imports() -> Vec<Vec<u8>> {
     IMPORT_DIRECTORIES.iter().map(|directory| pattern(directory.name)).collect()
 }
 
-/// Returns the patterns of directories from which a program imports, possibly none; `None` if the program is
-/// unknown.
+/// Returns the patterns of directories from which a program imports, possibly none; `None` if the program is unknown.
 pub fn program_imports(program: &[u8]) -> Option<Vec<Vec<u8>>> {
     let name = without_version(program);
     let mut known = KNOWN_PROGRAMS.iter().filter(|(_, programs)| {
@@ -233,8 +231,7 @@ fn pattern(name: &str) -> Vec<u8> {
     [b"**/", name.as_bytes()].concat()
 }
 
-/// Returns the layout of the imported directory `root`. One that is not in the table is a virtual
-/// environment.
+/// Returns the layout of the imported directory `root`. One that is not in the table is a virtual environment.
 fn layout(root: &RepoPath) -> Layout {
     let known = IMPORT_DIRECTORIES.iter().find(|known| Ecosystem::is_named(root.as_bytes(), known.name));
     known.map_or(Layout::PythonEnvironment, |known| known.layout)

@@ -70,8 +70,7 @@ pub struct Profile {
 pub struct Workspace {
     /// Paths excluded from the delta because builds write them.
     pub build_outputs: Globs,
-    /// True if directories that a marker file identifies as a cache or a virtual environment are build
-    /// outputs too.
+    /// True if directories that a marker file identifies as a cache or a virtual environment are build outputs too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub recognize_outputs: bool,
     /// Paths that no change may touch, whatever its scope.

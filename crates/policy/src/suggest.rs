@@ -18,8 +18,7 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     nearest(word, known).map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
 }
 
-/// How many letters of a path may be wrong. Constant, because in long paths many others are a few letters
-/// away.
+/// Maximum number of wrong letters, however long the path: in long paths many others are a few letters away.
 const MAX_WRONG_LETTERS: usize = 3;
 
 /// Returns the path nearest to `path`: the only one with the smallest edit distance, else the only one

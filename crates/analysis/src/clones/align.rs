@@ -1,9 +1,8 @@
 //! Alignments: how far two places with a common seed repeat each other.
 //!
-//! Matches are chained while at most `clone_gap` statements are between them on either side. A chain is
-//! accepted if it is large enough, similar enough, has more than one kind of statement, renames variables
-//! consistently, and mostly keeps members. Without gaps and inconsistencies it is a block; otherwise the two
-//! places are a near pair.
+//! Matches are chained while at most `clone_gap` statements are between them on either side. A chain is accepted if it
+//! is large enough, similar enough, has more than one kind of statement, renames variables consistently, and mostly
+//! keeps members. Without gaps and inconsistencies it is a block; otherwise the two places are a near pair.
 
 use super::seeds::{self, Match};
 use super::sequences::{Item, Sequence, Sequences};
@@ -264,8 +263,7 @@ impl Aligner<'_> {
     }
 }
 
-/// Traces the chain that ends with a match back to its start, or to a match that a heavier chain already
-/// uses.
+/// Traces the chain that ends with a match back to its start, or to a match that a heavier chain already uses.
 fn trace(matches: &[Match], best: &[(u32, Option<usize>)], is_used: &mut [bool], end: usize) -> Chain {
     let mut chain = Vec::new();
     let mut here = Some(end);

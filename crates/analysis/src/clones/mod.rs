@@ -1,13 +1,12 @@
 //! Clones: code that repeats other code, within a file and across files.
 //!
-//! Clones are found in this order. *Units* (callables, classes, files) that are equal up to a consistent
-//! renaming share a fingerprint, so one sort finds them ([`units`]). *Blocks* of statements, and units with a
-//! few statements added, removed or changed, are found by short runs of equal statement shapes that seed an
-//! alignment, as in genome comparison ([`seeds`], [`align`]). There are ten times fewer statements than
-//! tokens, so every run is indexed without sampling. Runs that occur everywhere are linked only to the one
-//! with the most similar continuation, which keeps the work near linear. Equal sequences are aligned once,
-//! however many copies they have. Finally [`report`] turns groups into findings: n copies are n − 1 findings,
-//! and a copy inside a larger copy is not reported again.
+//! Clones are found in this order. *Units* (callables, classes, files) that are equal up to a consistent renaming
+//! share a fingerprint, so one sort finds them ([`units`]). *Blocks* of statements, and units with a few statements
+//! added, removed or changed, are found by short runs of equal statement shapes that seed an alignment, as in genome
+//! comparison ([`seeds`], [`align`]). There are ten times fewer statements than tokens, so every run is indexed
+//! without sampling. Runs that occur everywhere are linked only to the one with the most similar continuation, which
+//! keeps the work near linear. Equal sequences are aligned once, however many copies they have. Finally [`report`]
+//! turns groups into findings: n copies are n − 1 findings, and a copy inside a larger copy is not reported again.
 
 mod align;
 mod forest;

@@ -10,8 +10,7 @@ use crate::facts::{Span, count};
 use crate::finding::{CloneType, Draft, Family, Severity};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum number of locations per finding: a thousand copies are a thousand findings, not a million
-/// locations.
+/// Maximum number of locations per finding: a thousand copies are a thousand findings, not a million locations.
 const MAX_PLACES: usize = 20;
 
 /// Copies of one fragment that together repeat at least this many tokens are critical.
@@ -19,8 +18,7 @@ const MUCH: u32 = 1_000;
 
 /// Turns everything that was found into findings, the largest first.
 pub(super) fn report(files: &[File], mut groups: Vec<Group>, mut pairs: Vec<Pair>) -> Clones {
-    // A file with a single function has the same tokens and one more statement; the larger fragment comes
-    // first.
+    // A file with a single function has the same tokens and one more statement; the larger fragment comes first.
     let n_statements = |group: &Group| group.members.first().map_or(0, |member| member.statements.len());
     groups.sort_by_key(|group| (u32::MAX - group.n_tokens, u32::MAX - n_statements(group), group.key));
     pairs.sort_by_key(|pair| (u32::MAX - pair.n_tokens, pair.first.place(), pair.second.place()));

@@ -50,8 +50,7 @@ fn candidates(index: u32, file: &File, settings: &Settings) -> Vec<Candidate> {
         .collect()
 }
 
-/// Returns true if a unit is large enough. A single statement must be twice as large, since it may be a
-/// table.
+/// Returns true if a unit is large enough. A single statement must be twice as large, since it may be a table.
 pub(super) fn is_comparable(unit: &Unit, settings: &Settings) -> bool {
     let factor = if unit.statements.len() < 2 { 2 } else { 1 };
     unit.renamed != 0
@@ -113,8 +112,7 @@ fn variants(files: &[File], equal: &[Candidate]) -> Vec<Variant> {
     variants.into_iter().map(|(members, fragments)| Variant { members, fragments }).collect()
 }
 
-/// Groups variants that are similar, directly or through others; in each group the first by location comes
-/// first.
+/// Groups variants that are similar, directly or through others; in each group the first by location comes first.
 fn alike(variants: Vec<Variant>, least: usize) -> Vec<Vec<Variant>> {
     let mut forest = Forest::default();
     for (index, variant) in variants.iter().enumerate() {

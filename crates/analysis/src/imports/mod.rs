@@ -129,8 +129,7 @@ fn climb(folder: &str, relative: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Returns the edges between files, sorted, the strongest for each pair, and the dangling imports: (file,
-/// import).
+/// Returns the edges between files, sorted, the strongest for each pair, and the dangling imports: (file, import).
 pub(crate) fn resolve(tree: &Tree<'_>) -> (Vec<Edge>, Vec<(u32, u32)>) {
     let resolvers = Resolvers::new(tree);
     let mut edges = Vec::new();

@@ -47,8 +47,7 @@ impl Packages {
                 return Target::Files(vec![found]);
             }
             if self.files.contains_key(&package) {
-                // Kotlin files declare properties and aliases that are not units, PHP files functions and
-                // constants.
+                // Kotlin files declare properties and aliases that are not units, PHP files functions and constants.
                 let is_complete = file.language == Language::Java && name.starts_with(char::is_uppercase);
                 return if is_complete { Target::Missing } else { Target::External };
             }

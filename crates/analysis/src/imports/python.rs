@@ -1,5 +1,4 @@
-//! Python: packages with and without `__init__.py`, `src` layouts, several packages in one tree, relative
-//! imports.
+//! Python: packages with and without `__init__.py`, `src` layouts, several packages in one tree, relative imports.
 
 use super::{Target, Tree, folder, join};
 use crate::facts::{Import, count};

@@ -59,8 +59,7 @@ impl Crates {
         found.map_or(Target::External, |file| Target::Files(vec![file]))
     }
 
-    /// Returns the file of the longest prefix of `path` below `base` that is a module, at least `least` steps
-    /// long.
+    /// Returns the file of the longest prefix of `path` below `base` that is a module, at least `least` steps long.
     fn longest(&self, root: &str, base: &[String], path: &[&str], least: usize) -> Option<u32> {
         (least..=path.len()).rev().find_map(|n_steps| {
             let steps = path[..n_steps].iter().map(|part| (*part).to_owned());

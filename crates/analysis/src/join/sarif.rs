@@ -1,8 +1,7 @@
 //! Reads SARIF 2.1.0: findings of other tools.
 //!
-//! The id of such a finding is derived from tool, rule, file and what identifies it within the file: the
-//! tool's own fingerprints, otherwise the text of the line without layout. Shifted lines therefore never make
-//! a finding new.
+//! The id of such a finding is derived from tool, rule, file and what identifies it within the file: the tool's own
+//! fingerprints, otherwise the text of the line without layout. Shifted lines therefore never make a finding new.
 
 use super::{JoinError, Joined, LeftOut, Reader, ReportFormat, line, shortened};
 use crate::facts::Range;

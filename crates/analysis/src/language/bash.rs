@@ -15,8 +15,7 @@ pub(super) static SPEC: Spec = Spec {
         (Role::Switch, &["case_statement"]),
         (Role::Case, &["case_item"]),
         (Role::Ternary, &["ternary_expression"]),
-        // Conditions and patterns are siblings of the commands that depend on them, so they count as
-        // statements, too.
+        // Conditions and patterns are siblings of the commands that depend on them, so they count as statements, too.
         (
             Role::Block,
             &[

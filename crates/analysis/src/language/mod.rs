@@ -60,8 +60,7 @@ pub(crate) struct Spec {
     pub constructors: &'static [&'static str],
     /// Reads the imports of a node with [`Role::Import`].
     pub imports: fn(tree_sitter::Node<'_>, &[u8], &mut Vec<Import>),
-    /// True if the grammar can parse whole programs. With a preprocessor it cannot, and an error node means
-    /// little.
+    /// True if the grammar can parse whole programs. With a preprocessor it cannot, and an error node means little.
     pub strict_grammar: bool,
 }
 

@@ -1,8 +1,7 @@
 //! A run as SARIF 2.1.0, for code-scanning services and editors.
 //!
-//! Finding ids are the fingerprints, so services match findings across edits as Probity does. Regions have
-//! only lines: our columns count bytes, which SARIF does not support. Files that were not analyzed are
-//! notifications (law 6).
+//! Finding ids are the fingerprints, so services match findings across edits as Probity does. Regions have only lines:
+//! our columns count bytes, which SARIF does not support. Files that were not analyzed are notifications (law 6).
 
 use super::words;
 use crate::compare::Comparison;
@@ -184,8 +183,7 @@ fn artifact(path: &RepoPath) -> Value {
     json!({ "uri": uri(path), "uriBaseId": "SRCROOT" })
 }
 
-/// Encodes a path as a relative URI: every byte outside the unreserved ones is escaped, so any file name
-/// works.
+/// Encodes a path as a relative URI: every byte outside the unreserved ones is escaped, so any file name works.
 fn uri(path: &RepoPath) -> String {
     let encoded = |&byte: &u8| {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {

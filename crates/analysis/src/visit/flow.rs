@@ -1,10 +1,9 @@
 //! Cyclomatic and cognitive complexity, counted while the tree is visited.
 //!
-//! Cyclomatic: one, plus one for each condition, loop, case other than the default, handler, conditional
-//! expression, comprehension clause and short-circuit operator. Cognitive: one for each break in the linear
-//! flow, plus one for each level of nesting around it; one for `else` and each further condition; one for a
-//! run of the same short-circuit operator; one for a jump to a label and for direct recursion. Code in a
-//! nested callable counts there.
+//! Cyclomatic: one, plus one for each condition, loop, case other than the default, handler, conditional expression,
+//! comprehension clause and short-circuit operator. Cognitive: one for each break in the linear flow, plus one for
+//! each level of nesting around it; one for `else` and each further condition; one for a run of the same short-circuit
+//! operator; one for a jump to a label and for direct recursion. Code in a nested callable counts there.
 
 use super::{Frame, Visitor};
 use crate::language::{Role, Roles, Word};

@@ -32,8 +32,7 @@ pub(super) struct OpenStatement {
 }
 
 impl<'tree> Visitor<'tree> {
-    /// Opens a statement: a named child of a block, the code of a case, or the body of a callable without a
-    /// block.
+    /// Opens a statement: a named child of a block, the code of a case, or the body of a callable without a block.
     pub(super) fn enter_statement(&mut self, cursor: &TreeCursor<'tree>, parent: &Frame, frame: &mut Frame) {
         const HOLDERS: Roles = Roles::of(&[Role::Block, Role::Arm, Role::Function, Role::Lambda]);
         if !parent.roles.any(HOLDERS) || frame.roles.any(NO_STATEMENTS) {

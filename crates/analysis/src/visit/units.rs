@@ -239,8 +239,7 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    /// Returns true if an export encloses the declaration, at most as far away as in `export const name = ()
-    /// => …`.
+    /// Returns true if an export encloses the declaration, at most as far away as in `export const name = () => …`.
     fn is_exported(&self) -> bool {
         self.frames.iter().rev().take(3).any(|frame| frame.roles.has(Role::Export))
     }

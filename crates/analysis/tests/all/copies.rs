@@ -1,6 +1,5 @@
-//! Recall of clones: each language's sample is copied, the copy is changed in every way a person would, and
-//! the clone must be found. Lines marked `~` are statements that can be removed, repeated or followed by
-//! another.
+//! Recall of clones: each language's sample is copied, the copy is changed in every way a person would, and the clone
+//! must be found. Lines marked `~` are statements that can be removed, repeated or followed by another.
 
 use crate::common::{findings, run};
 use probity_analysis::{CloneType, Family};

@@ -1,5 +1,4 @@
-//! What is read from each language besides control flow: names, access, cohesion, repeated branches, dead
-//! code.
+//! What is read from each language besides control flow: names, access, cohesion, repeated branches, dead code.
 
 use crate::common::{findings, run};
 use probity_analysis::{Access, Family, Run, UnitKind};

@@ -1,5 +1,4 @@
-//! Each claim with its verdict, the sentence that makes it, and the supporting or contradicting facts in
-//! plain words.
+//! Each claim with its verdict, the sentence that makes it, and the supporting or contradicting facts in plain words.
 
 use super::{AssertedClaim, Claim, Facts, Judgement, Objection, ObjectionCode, judge};
 use probity_intents::Entry;
@@ -21,8 +20,7 @@ probity_core::word_enum! {
 
 impl ClaimVerdict {
     fn of(judgement: &Judgement, facts: &Facts) -> Self {
-        // Without a verdict there may be no analysis from before the change, and then its findings are
-        // unknown.
+        // Without a verdict there may be no analysis from before the change, and then its findings are unknown.
         let contradicts = |objection: &Objection| match objection.code {
             ObjectionCode::FindingUnknown => !facts.status.is_open(),
             code => code.contradicts(),

@@ -88,8 +88,7 @@ fn list<T>(page: &mut String, heading: &str, items: &[T], show: impl Fn(&T) -> S
     }
 }
 
-/// Renders workflow commands that annotate new findings and undeclared files, one per line; the verdict comes
-/// first.
+/// Renders workflow commands that annotate new findings and undeclared files, one per line; the verdict comes first.
 pub fn github_annotations(review: &Review) -> String {
     let mut lines = Vec::new();
     let level = match review.status {

@@ -88,7 +88,7 @@ fn links_and_special_files_are_refused_and_not_followed() {
 #[test]
 fn folders_have_a_bottom() {
     let dir = tempfile::tempdir().expect("a directory");
-    fs::create_dir_all(dir.path().join("a/".repeat(12))).expect("makes folders");
+    fs::create_dir_all(dir.path().join("a/".repeat(12))).expect("makes directories");
     assert!(matches!(read_bundle(dir.path()), Err(BundleError::TooLarge { .. })));
 }
 
@@ -96,7 +96,7 @@ fn folders_have_a_bottom() {
 fn leftovers_are_removed_and_nothing_else() {
     let dir = tempfile::tempdir().expect("a directory");
     write_bundle(dir.path(), "run-1", &files()).expect("writes");
-    fs::create_dir_all(dir.path().join(".partial-run-2.1.0/logs")).expect("makes folders");
+    fs::create_dir_all(dir.path().join(".partial-run-2.1.0/logs")).expect("makes directories");
     fs::write(dir.path().join(".partial-run-2.1.0/logs/x"), b"half").expect("writes");
     assert_eq!(clean_leftovers(dir.path()).expect("cleans"), 1);
     assert_eq!(names(dir.path()), ["run-1"]);

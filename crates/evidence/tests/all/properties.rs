@@ -1,5 +1,4 @@
-//! Properties of evidence: what we build verifies, modified evidence does not, and no input makes the
-//! verifier panic.
+//! Properties of evidence: what we build verifies, modified evidence does not, and no input makes the verifier panic.
 
 use crate::common::{artifacts, change, gate, key, manifest, path, trust};
 use probity_core::{Digest, Reason, json};
@@ -130,8 +129,7 @@ fn values_that_look_right_to_a_lenient_reader_are_wrong() {
 fn flipped_bits_all_over_the_bundle_are_found() {
     let whole = files(&manifest());
     for (name, content) in &whole {
-        // Testing every byte would take a minute; `any_changed_byte_is_found` samples other bytes in each
-        // run.
+        // Testing every byte would take a minute; `any_changed_byte_is_found` samples other bytes in each run.
         for index in (0..content.len()).step_by(11) {
             let mut touched = whole.clone();
             touched.get_mut(name).expect("the file")[index] ^= 1;
@@ -166,8 +164,7 @@ fn any_status() -> impl Strategy<Value = (GateStatus, Option<i64>)> {
     ])
 }
 
-/// Generates all kinds of runs: inside and outside the scope, with and without snapshots, with any gate
-/// results.
+/// Generates all kinds of runs: inside and outside the scope, with and without snapshots, with any gate results.
 fn any_run() -> impl Strategy<Value = Manifest> {
     let names = prop::sample::subsequence(
         vec![&b"src/a"[..], b"src/gen/x", b"README.md", b"docs/a.md", b"src/\xff", b".github/x", b"a\nb"],

@@ -4,9 +4,8 @@
 //! changes nothing. [`Registry::apply`] applies a stored event and is total. A claim is therefore one
 //! compare-and-append, and a refused command leaves nothing behind (law 4).
 //!
-//! Invariant: no two active intents overlap. An intent whose owner is dead or whose time is over holds
-//! nothing; the event that grants its paths to another intent also closes it and leaves a notice for its
-//! owner.
+//! Invariant: no two active intents overlap. An intent whose owner is dead or whose time is over holds nothing; the
+//! event that grants its paths to another intent also closes it and leaves a notice for its owner.
 
 mod apply;
 mod command;

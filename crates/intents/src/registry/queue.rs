@@ -1,9 +1,8 @@
 //! The queue: first come, first served, among intents whose scopes overlap.
 //!
-//! A waiter's turn has come when no live claim blocks it; then neither a newcomer nor a later waiter may pass
-//! it. A waiter still blocked elsewhere may be passed on the free part of its scope, but at most
-//! [`MAX_PASSES`] times, so that no one waits forever. A waiter with a lapsed lease keeps its place but loses
-//! its turn.
+//! A waiter's turn has come when no live claim blocks it; then neither a newcomer nor a later waiter may pass it. A
+//! waiter still blocked elsewhere may be passed on the free part of its scope, but at most [`MAX_PASSES`] times, so
+//! that no one waits forever. A waiter with a lapsed lease keeps its place but loses its turn.
 
 use super::{Circumstances, Intent, Registry};
 use crate::owner::{Owner, Ownership};
@@ -15,16 +14,14 @@ use std::collections::BTreeSet;
 pub const MAX_PASSES: u32 = 8;
 
 impl Registry {
-    /// Returns the 1-based position of a waiting intent among the overlapping ones that came earlier and are
-    /// not gone.
+    /// Returns the 1-based position of a waiting intent among the overlapping ones that came earlier and are not gone.
     pub fn queue_position(&self, id: &IntentId, reader: &Owner, seen: &Circumstances) -> Option<usize> {
         let intent = self.intents.get(id).filter(|intent| intent.status == Status::Queued)?;
         let ahead = self.waiters(&intent.scope, Some(intent));
         Some(1 + ahead.filter(|waiter| !is_gone(waiter, reader, seen)).count())
     }
 
-    /// Returns the waiters that must be served before `reader` may claim `scope`; only those ahead of `place`
-    /// count.
+    /// Returns the waiters that must be served before `reader` may claim `scope`; only those ahead of `place` count.
     pub(super) fn first_in_line(
         &self,
         scope: &IntentScope,

@@ -1,5 +1,4 @@
-//! A serialized registry, so that opening it does not replay the whole log. Only a cache: the log is
-//! authoritative.
+//! A serialized registry, so that opening it does not replay the whole log. Only a cache: the log is authoritative.
 
 use super::{Head, Intent, Notice, OwnerKey, Registry};
 use crate::registry::Event;

@@ -82,8 +82,7 @@ const DIRECTORIES_WITHOUT_MODULES: [&[u8]; 2] = [b"build", b"dist"];
 /// Modules that Python runs at every start. No package manager installs them.
 const STARTUP_MODULES: [&[u8]; 2] = [b"sitecustomize", b"usercustomize"];
 
-/// Returns why a path in a build output is judged nevertheless: programs load it by name, and no tool writes
-/// it there.
+/// Returns why a path in a build output is judged nevertheless: programs load it by name, and no tool writes it there.
 pub fn code_in_output(path: &RepoPath) -> Option<&'static str> {
     if is_source_in_cache(path) || is_module_of_build(path) {
         Some("source code in a cache, where no tool writes any")
@@ -189,8 +188,7 @@ pub fn is_entry_points_file(path: &RepoPath) -> bool {
         })
 }
 
-/// Returns true if entry points name code that other programs load: plugins of pytest, setuptools or anything
-/// else.
+/// Returns true if entry points name code that other programs load: plugins of pytest, setuptools or anything else.
 pub fn declares_plugins(entry_points: &[u8]) -> bool {
     let lines = entry_points.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii);
     let groups = lines.filter_map(|line| line.strip_prefix(b"["));

@@ -79,8 +79,7 @@ struct Proposals {
 }
 
 impl Proposals {
-    /// Adds a pattern for what a tool writes wherever it runs, with exclusions (ending in `end`) for tracked
-    /// files.
+    /// Adds a pattern for what a tool writes wherever it runs, with exclusions (ending in `end`) for tracked files.
     fn add_anywhere(
         &mut self,
         ecosystem: &Ecosystem,
