@@ -3,6 +3,10 @@
 //! Why not a `BTreeMap`: at a million entries each look-up walks some twenty cache lines. Why not `HashMap`: its order is
 //! random. This table has no order at all: it is asked, never iterated, so nothing can depend on it. It keeps no keys
 //! either: the caller knows what stands under a number, and compares.
+//!
+//! Why not `hashbrown::HashTable`: a hit there touches two cache lines and here one. Reconciling a million deltas took
+//! 1,458 ms with it and 1,380 ms without (medians of 15 alternating runs of `cargo bench -p probity-ledger`; the best
+//! runs 1,259 and 1,140 ms), and that benchmark has nothing to spare.
 
 /// A set of `(hash, id)` that answers which ids have a hash.
 #[derive(Debug, Clone, Default)]
