@@ -4,8 +4,7 @@
 //! [`FactsKey`]. Nothing here knows the file's path.
 
 use crate::language::Language;
-use crate::texts::Texts;
-use probity_core::Digest;
+use probity_core::{Digest, Texts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -77,7 +77,7 @@ pub struct RunId(pub Digest);
 impl RunId {
     /// The first eight hex digits, as people see them.
     pub fn short(&self) -> String {
-        self.0.to_hex()[..8].to_owned()
+        probity_core::words::short_digest(&self.0.to_hex()).to_owned()
     }
 }
 

@@ -3,9 +3,9 @@
 //! What follows from the facts is computed here and cannot be said otherwise: the hash and scope of the plan, the
 //! lists of paths, U, and the status. A manifest of ours never says pass against its own facts.
 
-use crate::wire::{ChangeKind, ChangeV1, GateResult, ManifestV1, Status};
+use crate::wire::{ChangeV1, GateResult, ManifestV1, Status};
 use crate::{Amendment, Details, Plan, amended_scope, judge};
-use probity_core::{Digest, Reason, json};
+use probity_core::{ChangeKind, Digest, Reason, json};
 use probity_paths::{PathError, RepoPath, reconcile};
 use serde::Deserialize;
 

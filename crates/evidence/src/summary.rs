@@ -1,8 +1,9 @@
 //! The page for people: what a run did, as Markdown. Every path is on it, and none can pass for markup.
 
-use crate::wire::{ChangeKind, GateResult};
+use crate::wire::GateResult;
 use crate::{Amendment, Change, Finding, GateStatus, Manifest};
 use probity_core::bytes;
+use probity_core::markup::markdown_code;
 use std::fmt::Display;
 
 /// Renders the page.
@@ -131,12 +132,7 @@ fn gate(manifest: &Manifest, result: &GateResult) -> String {
 }
 
 fn change(change: &Change) -> String {
-    let kind = match change.change {
-        ChangeKind::Added => "added",
-        ChangeKind::Modified => "modified",
-        ChangeKind::Deleted => "deleted",
-    };
-    format!("{kind} {}", code(change.path.as_bytes()))
+    format!("{} {}", change.change, code(change.path.as_bytes()))
 }
 
 fn finding(finding: &Finding) -> String {
@@ -156,12 +152,7 @@ fn known<T: Display>(value: Option<T>) -> String {
 
 /// A code span that shows the bytes and nothing else, whatever they are.
 fn code(text: &[u8]) -> String {
-    let shown = bytes::escape(text);
-    let longest_run = shown.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest_run + 1);
-    // Spaces at both ends keep the fence apart from the text, and a reader strips exactly one at each end.
-    let is_plain = !shown.is_empty() && !shown.starts_with(['`', ' ']) && !shown.ends_with(['`', ' ']);
-    if is_plain { format!("{fence}{shown}{fence}") } else { format!("{fence} {shown} {fence}") }
+    markdown_code(&bytes::escape(text))
 }
 
 #[cfg(test)]

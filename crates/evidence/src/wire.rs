@@ -4,7 +4,7 @@
 //! verifier can say what is bad about it.
 
 use crate::{Amendment, ByteString, GateStatus, Globs, Plan};
-use probity_core::{Digest, json};
+use probity_core::{ChangeKind, Digest, json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -48,18 +48,6 @@ probity_core::word_enum! {
         Pass = "pass",
         /// It did not.
         Fail = "fail",
-    }
-}
-
-probity_core::word_enum! {
-    /// How a path changed.
-    pub enum ChangeKind {
-        /// It is new.
-        Added = "added",
-        /// Its content, type or mode differs.
-        Modified = "modified",
-        /// It is gone.
-        Deleted = "deleted",
     }
 }
 
