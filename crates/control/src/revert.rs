@@ -11,11 +11,12 @@ use crate::attest::DELTA_FILE;
 use crate::deed::{Deed, Did};
 use crate::judge::Verdict;
 use crate::observe::Observer;
-use crate::refs::{HEAD, RefFacts, shell_word, shown_value};
+use crate::refs::{HEAD, RefFacts, shown_value};
 use crate::{Fault, Workspace, bundles, claims, git, planning, recover, run};
 use probity_api::govern::delta::{DeltaFile, EntryKind, RecordedChange, RecordedSide};
 use probity_api::govern::revert::{PathRevert, RevertAction, RevertAnswer};
 use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
+use probity_core::bytes::bare_shell_word;
 use probity_core::{Digest, Reason, json};
 use probity_evidence::{Globs, Seal};
 use probity_paths::RepoPath;
@@ -245,7 +246,10 @@ impl Undoing<'_> {
             return Err((Reason::RevertChangedSince, detail));
         }
         let command = before.map_or_else(String::new, |id| {
-            format!(": `git -C {} reset --mixed {id}` takes it back and keeps the files", shell_word(path))
+            format!(
+                ": `git -C {} reset --mixed {id}` takes it back and keeps the files",
+                bare_shell_word(path.as_bytes())
+            )
         });
         let detail = format!("its HEAD stays at {}, and was at {}{command}", shown(after), shown(before));
         Err((Reason::RevertRefNotUndone, detail))

@@ -14,31 +14,9 @@ use crate::entry::size;
 use crate::record::{Dir, DirId, Facts, Held, Kind, Record};
 use crate::snapshot::Snapshot;
 use crate::walk::ROOT;
-use probity_core::Digest;
+use probity_core::{ChangeKind, Digest};
 use probity_paths::RepoPath;
 use std::cmp::Ordering;
-
-/// What happened to a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ChangeKind {
-    /// It was not there before.
-    Added,
-    /// It was and is there, but not the same.
-    Modified,
-    /// It is no longer there.
-    Deleted,
-}
-
-impl ChangeKind {
-    /// The word for it in documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Modified => "modified",
-            Self::Deleted => "deleted",
-        }
-    }
-}
 
 /// One path of D.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,9 +3,10 @@
 use crate::record::DirId;
 use probity_core::Reason;
 use probity_paths::RepoPath;
+use serde::{Deserialize, Serialize};
 
 /// One thing that a caller has to weigh. Whether it fails a run is the caller's decision.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TreeFinding {
     /// Where it is.
     pub path: RepoPath,

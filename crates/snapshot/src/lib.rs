@@ -6,7 +6,6 @@
 //!
 //! * [`Snapshot`]: every entry of the content zone at one time, with a root hash and what was found unsafe.
 //! * [`delta()`]: the paths that differ between two snapshots; [`touched`]: those that were only touched.
-//! * [`cache`]: the last snapshot in a file, so that the next one is cheap.
 //! * [`git`]: facts read from a repository, and the protected zone.
 //! * [`restore`]: writing an entry back.
 //!
@@ -32,11 +31,20 @@
 //!   show in its times; the file may be read half-written, and is read again by the next snapshot.
 //! * Owners, extended attributes and access lists are not compared. Changing them changes the ctime: see [`touched`].
 //! * What lies behind a mount point, and the permission bits of the root directory itself.
-//! * The cache has limits of its own: see [`cache`].
 //! * Outside Linux mounts of the same device are not told apart ([`Note::NoMountIds`]), and a git directory made again
 //!   is told by its inode only.
+//!
+//! # A snapshot as a cache
+//!
+//! [`Snapshot::take`] believes an earlier snapshot about an entry only if type, permission bits, size, mtime, ctime, link
+//! count, inode and device are what they were, and if the entry was last written two seconds or more before that
+//! snapshot began: what was written later, or carries a time in the future, is read again. So whoever keeps the last
+//! snapshot need not read what did not change; a snapshot without it reads everything and is the same.
+//!
+//! What this cannot see: content that changed although none of these did. For that one must write to the disk below the
+//! file system, set the machine's clock back to a chosen nanosecond, keep a writable memory map of the file from before
+//! the last snapshot, or forge the kept snapshot. It is kept with Probity's state, which agents may not write.
 
-pub mod cache;
 mod delta;
 mod entry;
 mod finding;
@@ -55,10 +63,10 @@ mod sys;
 mod walk;
 mod wire;
 
-pub use delta::{Change, ChangeKind, Side, Touch, Touched, delta, touched};
+pub use delta::{Change, Side, Touch, Touched, delta, touched};
 pub use entry::Entry;
 pub use finding::TreeFinding;
 pub use object::{GitId, ObjectFormat};
+pub use probity_core::ChangeKind;
 pub use record::Kind;
 pub use snapshot::{Note, Options, Snapshot, TreeError};
-pub use wire::BadSnapshot;

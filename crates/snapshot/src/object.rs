@@ -5,7 +5,7 @@ use sha1::{Digest as _, Sha1};
 use std::fmt;
 
 /// How a repository names its objects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub enum ObjectFormat {
     /// 20 bytes; what nearly every repository has.
     Sha1,

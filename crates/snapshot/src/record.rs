@@ -1,9 +1,10 @@
 //! What is known of one entry, held small: a tree has many.
 
 use probity_core::Digest;
+use serde::{Deserialize, Serialize};
 
 /// What an entry is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A regular file.
@@ -85,7 +86,7 @@ impl Stat {
 pub(crate) type DirId = u32;
 
 /// What an entry holds. `None`: it could not be seen, so it is compared by what [`Facts`] say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Held {
     /// The hash of the file's bytes.
     File(Option<Digest>),
@@ -135,7 +136,7 @@ impl Held {
 }
 
 /// The part of a [`Stat`] that is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Facts {
     pub(crate) device: u64,
     pub(crate) inode: u64,
@@ -161,7 +162,7 @@ impl From<&Stat> for Facts {
 }
 
 /// One child of a directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
     /// Where its name begins in the directory's bytes, and how long it is.
     pub(crate) name: (u32, u16),
@@ -177,16 +178,18 @@ impl Record {
 }
 
 /// One directory: its children sorted by name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Dir {
     /// Where it hangs: its parent and its place there. The root points at itself.
     pub(crate) parent: (DirId, u32),
     /// The names of the children, one after the other.
+    #[serde(with = "probity_core::bytes::raw")]
     pub(crate) names: Box<[u8]>,
     pub(crate) records: Box<[Record]>,
     /// The targets of the links, by place of the record.
     pub(crate) targets: Box<[(u32, Box<[u8]>)]>,
     /// The git blob ids, one a record (zeros for what has none); empty when they were not wanted.
+    #[serde(with = "probity_core::bytes::raw")]
     pub(crate) git_ids: Box<[u8]>,
     /// The hash over the children.
     pub(crate) hash: Digest,

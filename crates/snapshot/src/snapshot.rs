@@ -7,10 +7,12 @@ use crate::object::ObjectFormat;
 use crate::read::{Patience, Reader};
 use crate::record::{Dir, DirId, Held, Stat};
 use crate::walk::{self, Place, ROOT, Walked};
+use crate::wire::StoredSnapshot;
 use crate::{links, merkle, sys};
 use probity_core::{Digest, Reason};
 use probity_paths::RepoPath;
 use rustix::fs::{Mode, OFlags};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,7 +51,7 @@ pub struct TreeError {
 }
 
 /// Something worth knowing about how a snapshot was taken. It fails nothing.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Note {
     /// The system does not tell mounts apart: a directory of the same device that is mounted inside the tree
     /// is not recognised as a mount point.
@@ -70,14 +72,15 @@ impl fmt::Display for Note {
 }
 
 /// Every entry of a tree at one time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "StoredSnapshot")]
 pub struct Snapshot {
+    pub(crate) started_ns: i64,
+    pub(crate) git_ids: Option<ObjectFormat>,
     /// A parent comes before its children; the children of one directory are sorted by name.
     pub(crate) dirs: Vec<Dir>,
     pub(crate) findings: Vec<TreeFinding>,
     pub(crate) notes: Vec<Note>,
-    pub(crate) started_ns: i64,
-    pub(crate) git_ids: Option<ObjectFormat>,
 }
 
 impl Snapshot {

@@ -8,15 +8,17 @@
 //!   [`conformance`] holds every engine to the same promises.
 //! * [`commits`]: the storage of typed documents and their history, in a file of its own.
 //! * [`State`]: where everything lies, for one repository and all of its worktrees.
-//! * [`Objects`]: content-addressed bytes (before-images, runs). What is read back is checked against its digest.
+//! * [`ObjectFiles`]: content-addressed bytes (before-images, records of intents). What is read back is checked against its digest.
 //! * [`Lock`]: held by at most one living process; the system frees it when the process dies.
-//! * [`Chain`]: the head of the evidence chain, moved only by compare-and-set.
+//! * [`CacheFile`]: the container of every cache.
+//! * [`HashChain`]: the head of a hash chain (evidence, receipts), moved under its lock.
 //! * [`journal`]: an append-only log, framed and chained, that many processes append to.
 //! * [`durable`]: writing so that a kill at any instant leaves the old file or the new one.
 //!
 //! Nothing here knows what a run, a scope or a bundle is.
 
 pub mod boot;
+mod cache;
 mod chain;
 pub mod commits;
 pub mod conformance;
@@ -31,10 +33,11 @@ pub mod ports;
 pub mod sqlite;
 mod state;
 
-pub use chain::{Chain, Link};
+pub use cache::{CacheFile, CacheKind};
+pub use chain::HashChain;
 pub use journal::{Journal, Position, Torn, Writer};
 pub use lock::{Lock, LockError};
-pub use objects::Objects;
+pub use objects::ObjectFiles;
 pub use state::{DATABASE, HANDLES, OpenRun, State, tree_key};
 
 use std::io;

@@ -1,10 +1,11 @@
 //! What a revert leaves: the commits, branches and submodules that a run moved. Files are put back in the working tree;
 //! history is a person's to rewrite, so for each reference it is said how.
 
-use crate::refs::{HEAD, RefFacts, describe_movement, shell_word, shown_name, shown_value};
+use crate::refs::{HEAD, RefFacts, describe_movement, shown_name, shown_value};
 use crate::{Workspace, git};
 use probity_api::govern::revert::RefNote;
 use probity_api::govern::run::{RefChangeKind, RefMovement};
+use probity_core::bytes::bare_shell_word;
 use probity_evidence::RefChange;
 use probity_paths::RepoPath;
 use probity_snapshot::git::GitLayout;
@@ -97,37 +98,34 @@ fn take_back(name: &str, before: &str, is_checked_out: bool) -> Option<String> {
         return Some(format!("git reset --mixed {before}"));
     }
     let branch = name.strip_prefix("refs/heads/")?;
-    Some(format!("git branch --force {} {before}", quoted(branch)))
+    Some(format!("git branch --force {} {before}", bare_shell_word(branch.as_bytes())))
 }
 
 /// Sets HEAD to what it was, and keeps the files.
 fn check_out(before: &str) -> String {
     match before.strip_prefix("ref: ") {
-        Some(name) => format!("git symbolic-ref HEAD {} && git reset --mixed", quoted(name)),
+        Some(name) => {
+            format!("git symbolic-ref HEAD {} && git reset --mixed", bare_shell_word(name.as_bytes()))
+        }
         None => format!("git update-ref --no-deref HEAD {before} && git reset --mixed"),
     }
 }
 
 fn remove(name: &str, is_checked_out: bool) -> Option<String> {
     if let Some(tag) = name.strip_prefix("refs/tags/") {
-        return Some(format!("git tag --delete {}", quoted(tag)));
+        return Some(format!("git tag --delete {}", bare_shell_word(tag.as_bytes())));
     }
     let branch = name.strip_prefix("refs/heads/").filter(|_| !is_checked_out)?;
-    Some(format!("git branch -D {}", quoted(branch)))
+    Some(format!("git branch -D {}", bare_shell_word(branch.as_bytes())))
 }
 
 fn bring_back(name: &str, before: &str) -> Option<String> {
     if let Some(tag) = name.strip_prefix("refs/tags/") {
-        return Some(format!("git tag {} {before}", quoted(tag)));
+        return Some(format!("git tag {} {before}", bare_shell_word(tag.as_bytes())));
     }
-    Some(format!("git branch {} {before}", quoted(name.strip_prefix("refs/heads/")?)))
+    Some(format!("git branch {} {before}", bare_shell_word(name.strip_prefix("refs/heads/")?.as_bytes())))
 }
 
 fn is_symbolic(value: &str) -> bool {
     value.starts_with("ref: ")
-}
-
-/// Git allows quotes in names of branches, so they are quoted like paths.
-fn quoted(name: &str) -> String {
-    RepoPath::parse(name.as_bytes()).map_or_else(|_| name.to_owned(), |path| shell_word(&path))
 }

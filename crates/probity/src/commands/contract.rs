@@ -14,6 +14,7 @@ use probity_contract::{CheckOutcome, CheckResult, ContractReason, ContractStatus
 use probity_control::contract::present::{self, Against, Options};
 use probity_control::contract::{self as patch, ContractVerification, GateChoice, Verified};
 use probity_control::{Fault, Workspace};
+use probity_core::words::short_digest;
 use probity_paths::RepoPath;
 use probity_policy::{Severity, StrictnessProfile};
 use std::collections::BTreeSet;
@@ -185,7 +186,7 @@ fn budget(workspace: &Workspace, run: Option<&str>) -> Result<Answer, Fault> {
     let answer = watched(|watch| patch::budget_contract(workspace, run, watch))?;
     let budget = &answer.budget;
     let limit = |most: Option<u64>| most.map_or_else(|| "any number".to_owned(), |most| most.to_string());
-    ui::print_row("run", budget.run_id.trim_start_matches("sha256:").get(..8).unwrap_or_default());
+    ui::print_row("run", short_digest(&budget.run_id));
     ui::print_row("health", budget.current.health.map_or_else(|| "not known".into(), |it| it.to_string()));
     for (severity, most) in &budget.new_findings {
         let now = budget.current.findings.get(severity).copied().unwrap_or(0);

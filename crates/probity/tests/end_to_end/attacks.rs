@@ -51,10 +51,10 @@ fn the_state_directory_cannot_be_touched_unseen() {
 fn nothing_is_written_through_planted_links() {
     let repo = Repo::new();
     repo.run("true").passes();
-    let plant = "cd .git/probity; for n in 0 1 2 3; do \
-                 for f in cache/*; do ln -s ../../../docs/d.md $f.$PPID-$n.draft; done; done; \
-                 for f in locks/*; do rm $f; ln -s ../../../docs/d.md $f; done; \
-                 ln -s ../../docs/d.md chain.json.$PPID.tmp";
+    let plant = "cd .git/probity; for n in $(seq 0 99); do \
+                 for f in cache/*; do ln -s ../../../docs/d.md $f.$PPID-$n.tmp; done; \
+                 ln -s ../../docs/d.md chain.json.$PPID-$n.tmp; done; \
+                 for f in locks/*; do rm $f; ln -s ../../../docs/d.md $f; done";
     let outcome = repo.run(plant);
     assert!(outcome.has_reason("PROTECTED.CHANGED"), "{outcome:#?}");
     assert_eq!(fs::read_to_string(repo.path().join("docs/d.md")).expect("reads"), "# D\n");
