@@ -42,10 +42,10 @@ impl<Id: Display + FromStr<Err: Display>> HashChain<Id> {
         let Some(bytes) = durable::read(&self.path)? else {
             return Ok(None);
         };
-        self.parse(&bytes).map(Some).map_err(|why| StoreError::Damaged { path: self.path.clone(), why })
+        Self::parse(&bytes).map(Some).map_err(|why| StoreError::Damaged { path: self.path.clone(), why })
     }
 
-    fn parse(&self, bytes: &[u8]) -> Result<ChainHead<Id>, String> {
+    fn parse(bytes: &[u8]) -> Result<ChainHead<Id>, String> {
         let value = probity_core::json::parse(bytes).map_err(|error| error.to_string())?;
         let StoredHead { digest, id } = serde_json::from_value(value).map_err(|error| error.to_string())?;
         let id = id.parse().map_err(|error| format!("`{id}`: {error}"))?;

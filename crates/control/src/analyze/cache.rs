@@ -88,8 +88,8 @@ impl Facts {
         let is_bloated = self.bytes.len() + n_added > 2 * (n_live + n_added) + SPARE_BYTES;
         let _ = if self.is_damaged || is_bloated {
             let kept = live.map(|&(start, end)| &self.bytes[start..end]);
-            let line = FACTS_CACHE.first_line();
-            let parts = std::iter::once(&line[..]).chain(kept).chain(added.iter().map(Vec::as_slice));
+            let first_line = FACTS_CACHE.first_line();
+            let parts = std::iter::once(&first_line[..]).chain(kept).chain(added.iter().map(Vec::as_slice));
             probity_storage::durable::write_unsynced(&self.path, &parts.collect::<Vec<_>>().concat())
                 .map_err(drop)
         } else {
