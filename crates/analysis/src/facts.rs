@@ -5,8 +5,7 @@
 //! therefore cached by [`FactsKey`].
 
 use crate::language::Language;
-use crate::texts::Texts;
-use probity_core::Digest;
+use probity_core::{Digest, Texts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -41,7 +41,6 @@ pub mod report;
 mod run;
 mod select;
 mod settings;
-mod texts;
 mod visit;
 
 pub use analyse::analyse;
@@ -63,4 +62,3 @@ pub use parse::read;
 pub use run::{Analysis, Dependency, Identity, Input, Measured, Run, RunFile, RunId, Source};
 pub use select::{Part, Selection};
 pub use settings::{ANALYSER, Settings};
-pub use texts::Texts;

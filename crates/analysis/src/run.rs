@@ -69,7 +69,7 @@ pub struct RunId(pub Digest);
 impl RunId {
     /// Returns the first eight hex digits, as shown to people.
     pub fn short(&self) -> String {
-        self.0.to_hex()[..8].to_owned()
+        probity_core::words::short_digest(&self.0.to_hex()).to_owned()
     }
 }
 

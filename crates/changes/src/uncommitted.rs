@@ -1,7 +1,7 @@
 //! Finished work that is not committed yet: what a finish saw is kept, so that it is told apart from work of nobody.
 
 use super::Frame;
-use probity_core::bytes::shell_word;
+use probity_core::bytes::{bare_shell_word, shell_word};
 use probity_intents::hygiene::{DirtyEntry, DirtyStatus};
 use probity_intents::registry::{Intent, Registry};
 use probity_intents::{Entries, IntentId, Status};
@@ -138,12 +138,16 @@ pub fn commit_command<'p>(
 /// How a git command on the tree begins where the caller is.
 pub fn git_program(workspace: &Workspace) -> String {
     let is_here = std::env::current_dir().is_ok_and(|here| here == workspace.root);
-    if is_here { "git".to_owned() } else { format!("git -C {}", word(workspace.root.as_os_str().as_bytes())) }
+    if is_here {
+        "git".to_owned()
+    } else {
+        format!("git -C {}", bare_shell_word(workspace.root.as_os_str().as_bytes()))
+    }
 }
 
 /// A path from the root as a word for [`git_program`].
 pub fn path_word(path: &RepoPath) -> String {
-    word(&pathspec(path.as_bytes()))
+    bare_shell_word(&pathspec(path.as_bytes()))
 }
 
 /// A path as git takes it literally.
@@ -152,22 +156,13 @@ fn pathspec(path: &[u8]) -> Vec<u8> {
     if is_special { [b":(literal)", path].concat() } else { path.to_vec() }
 }
 
-/// A word of the shell, without quotes where none are needed.
-fn word(bytes: &[u8]) -> String {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./+,@%".contains(byte);
-    match std::str::from_utf8(bytes) {
-        Ok(text) if !text.is_empty() && bytes.iter().all(is_plain) => text.to_owned(),
-        _ => shell_word(bytes),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_path_is_literal_for_git_and_one_word_for_the_shell() {
-        let shown = |path: &[u8]| word(&pathspec(path));
+        let shown = |path: &[u8]| bare_shell_word(&pathspec(path));
         assert_eq!(shown(b"src/a.py"), "src/a.py");
         assert_eq!(shown(b"a b"), "'a b'");
         assert_eq!(shown(b"[x]*.py"), "':(literal)[x]*.py'");

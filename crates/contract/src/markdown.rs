@@ -2,6 +2,7 @@
 
 use crate::profile::{Check, CheckOutcome, Profile};
 use crate::words::{ContractReason, ContractStatus};
+use probity_core::markup::{markdown_code as code, markdown_text as plain};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -190,47 +191,5 @@ fn text(value: &Value) -> String {
             .map(|bytes| probity_core::bytes::escape(&bytes))
             .unwrap_or_default(),
         other => other.to_string(),
-    }
-}
-
-/// Escapes untrusted text, so that neither Markdown nor HTML interprets any of it.
-pub(crate) fn plain(words: &str) -> String {
-    let mut safe = String::with_capacity(words.len());
-    for character in words.chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '@' => safe.push_str("&#64;"),
-            '#' => safe.push_str("&#35;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '!' | '~' => safe.extend(['\\', character]),
-            other => safe.push(other),
-        }
-    }
-    safe
-}
-
-/// Formats a name as a code span that it cannot break out of.
-pub(crate) fn code(name: &str) -> String {
-    let longest = name.split(|character| character != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
-    let pad = if name.starts_with('`') || name.ends_with('`') { " " } else { "" };
-    format!("{fence}{pad}{name}{pad}{fence}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_cannot_break_out_of_its_code_span() {
-        assert_eq!(code("a.py"), "`a.py`");
-        assert_eq!(code("a`b"), "``a`b``");
-        assert_eq!(code("`x`"), "`` `x` ``");
-    }
-
-    #[test]
-    fn words_of_others_have_no_effect() {
-        assert_eq!(plain("<b>@x [l](u) #1"), "&lt;b&gt;&#64;x \\[l\\](u) &#35;1");
     }
 }

@@ -31,8 +31,25 @@ pub fn from_json(value: &Value) -> Option<Vec<u8>> {
     }
 }
 
-/// Renders bytes on one line for people, losslessly: printable UTF-8 unchanged; control and
-/// direction-changing characters, backslashes and invalid UTF-8 as escapes.
+/// Byte strings in binary forms, copied at once and not byte by byte: `#[serde(with = "probity_core::bytes::raw")]`.
+pub mod raw {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes the bytes behind their length.
+    pub fn serialize<T: AsRef<[u8]>, S: Serializer>(bytes: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(bytes.as_ref())
+    }
+
+    /// Reads what [`serialize`] wrote, from a slice.
+    pub fn deserialize<'de, T: From<&'de [u8]>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<T, D::Error> {
+        <&[u8]>::deserialize(deserializer).map(T::from)
+    }
+}
+
+/// Shows bytes to a person on one line, without loss: printable UTF-8 as it is, everything else (control and
+/// direction-changing characters, backslashes, bytes that are no UTF-8) as an escape.
 pub fn escape(bytes: &[u8]) -> String {
     // Fast path for nearly every path: reports and digests render them by the thousand.
     if bytes.iter().all(|&byte| matches!(byte, b' '..=b'~') && byte != b'\\') {
@@ -56,8 +73,8 @@ pub fn escape(bytes: &[u8]) -> String {
     shown
 }
 
-/// Matches control characters, and characters that are invisible or reorder the text around them.
-fn is_deceptive(character: char) -> bool {
+/// Control characters, and characters that are invisible or reorder what stands around them.
+pub(crate) fn is_deceptive(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -83,6 +100,15 @@ pub fn shell_word(bytes: &[u8]) -> String {
             let letters: Vec<String> = bytes.iter().map(letter).collect();
             format!("$'{}'", letters.concat())
         }
+    }
+}
+
+/// Like [`shell_word`], but bare where a shell takes every character as it is.
+pub fn bare_shell_word(bytes: &[u8]) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./+,@%".contains(byte);
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.is_empty() && bytes.iter().all(is_plain) => text.to_owned(),
+        _ => shell_word(bytes),
     }
 }
 
@@ -128,6 +154,10 @@ mod tests {
     #[test]
     fn a_pattern_is_one_word_for_the_shell() {
         assert_eq!(shell_word(b"src/**"), "'src/**'");
+        assert_eq!(
+            (bare_shell_word(b"src/a.py").as_str(), bare_shell_word(b"").as_str()),
+            ("src/a.py", "''")
+        );
         assert_eq!(shell_word(b"it's"), r"'it'\''s'");
         assert_eq!(shell_word(b"a\x1b\xff'\\"), r"$'a\x1b\xff\'\\'");
     }

@@ -83,15 +83,25 @@ impl FromStr for Digest {
 
 crate::json_schema_of!(Digest, crate::schema::text("^sha256:[0-9a-f]{64}$"));
 
+// Text in JSON, and the bare bytes in binary forms.
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        if serializer.is_human_readable() {
+            serializer.collect_str(self)
+        } else {
+            serializer.serialize_bytes(&self.0)
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        if deserializer.is_human_readable() {
+            String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        } else {
+            let bytes = <&[u8]>::deserialize(deserializer)?;
+            bytes.try_into().map(Self).map_err(serde::de::Error::custom)
+        }
     }
 }
 

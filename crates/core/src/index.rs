@@ -1,8 +1,12 @@
 //! An open-addressing hash table that maps hashes to ids.
 //!
-//! A `BTreeMap` touches some twenty cache lines per lookup at a million entries, and a `HashMap` iterates in
-//! random order. This table cannot be iterated, so no result can depend on its order. It stores no keys: the
-//! caller compares the value behind an id.
+//! Why not a `BTreeMap`: at a million entries each look-up walks some twenty cache lines. Why not `HashMap`: its order is
+//! random. This table has no order at all: it is asked, never iterated, so nothing can depend on it. It keeps no keys
+//! either: the caller knows what stands under a number, and compares.
+//!
+//! Why not `hashbrown::HashTable`: a hit there touches two cache lines and here one. Reconciling a million deltas took
+//! 1,458 ms with it and 1,380 ms without (medians of 15 alternating runs of `cargo bench -p probity-ledger`; the best
+//! runs 1,259 and 1,140 ms), and that benchmark has nothing to spare.
 
 /// A multimap from hash to id.
 #[derive(Debug, Clone, Default)]

@@ -4,31 +4,39 @@
 //! May use: no other crate of ours.
 //! Must not know: a file, a clock, any other crate of ours.
 //!
-//! * [`index`]: a hash table without an iteration order, for deterministic code.
-//! * [`language`]: the analyzed programming languages, by file extension.
+//! * [`Index`]: ids found by hash, where order must not matter.
+//! * [`language`]: the programming languages that are read, by file name.
 //! * [`json`]: a strict parser and the RFC 8785 canonical form.
 //! * [`digest`]: SHA-256, written `sha256:…`.
-//! * [`bytes`]: byte strings in JSON, as text if they are UTF-8 and as hex otherwise; escaping for display.
-//! * [`reason`]: the reason codes, each with its meaning and next step.
-//! * [`severity`]: the severity scale of findings.
-//! * [`mod@write`]: the writer of the canonical form, for code that builds it piece by piece.
-//! * [`vectors`]: runs this crate's functions on conformance vectors, for `probity conformance`.
+//! * [`chain`]: what follows what in a hash chain.
+//! * [`bytes`]: byte strings in JSON: text where they are text, hex where they are not.
+//! * [`markup`]: untrusted text in Markdown, HTML and XML.
+//! * [`reason`]: the reason codes, with what they mean and what to do next.
+//! * [`severity`]: how much a finding matters.
+//! * [`mod@write`]: the canonical form, piece by piece, for what is written often.
+//! * [`vectors`]: the JSON form of this crate's functions, for `probity conformance`.
 
 pub mod bytes;
+pub mod chain;
+mod change_kind;
 pub mod codes;
 pub mod digest;
-pub mod index;
+mod index;
 pub mod json;
 pub mod language;
+pub mod markup;
 pub mod reason;
 pub mod schema;
 pub mod severity;
+mod texts;
 pub mod vectors;
 pub mod words;
 pub mod write;
 
+pub use change_kind::ChangeKind;
 pub use digest::Digest;
 pub use index::Index;
 pub use language::Language;
 pub use reason::Reason;
 pub use severity::Severity;
+pub use texts::Texts;

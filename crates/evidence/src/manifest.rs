@@ -4,9 +4,9 @@
 //! lists, the untracked paths and the status. A manifest written by this code therefore never claims a pass
 //! that its own facts contradict.
 
-use crate::wire::{ChangeKind, ChangeV1, GateResult, ManifestV1, Status};
+use crate::wire::{ChangeV1, GateResult, ManifestV1, Status};
 use crate::{Amendment, Details, Plan, amended_scope, judge};
-use probity_core::{Digest, Reason, json};
+use probity_core::{ChangeKind, Digest, Reason, json};
 use probity_paths::{PathError, RepoPath, reconcile};
 use serde::Deserialize;
 

@@ -1,8 +1,9 @@
 //! Renders a run as a Markdown page for people. Every path appears on it, and none can pass for markup.
 
-use crate::wire::{ChangeKind, GateResult};
+use crate::wire::GateResult;
 use crate::{Amendment, Change, Finding, GateStatus, Manifest};
 use probity_core::bytes;
+use probity_core::markup::markdown_code;
 use std::fmt::Display;
 
 pub fn render(manifest: &Manifest) -> String {
@@ -130,12 +131,7 @@ fn gate(manifest: &Manifest, result: &GateResult) -> String {
 }
 
 fn change(change: &Change) -> String {
-    let kind = match change.change {
-        ChangeKind::Added => "added",
-        ChangeKind::Modified => "modified",
-        ChangeKind::Deleted => "deleted",
-    };
-    format!("{kind} {}", code(change.path.as_bytes()))
+    format!("{} {}", change.change, code(change.path.as_bytes()))
 }
 
 fn finding(finding: &Finding) -> String {
@@ -155,12 +151,7 @@ fn known<T: Display>(value: Option<T>) -> String {
 
 /// Formats arbitrary bytes as a code span that cannot be broken out of.
 fn code(text: &[u8]) -> String {
-    let shown = bytes::escape(text);
-    let longest_run = shown.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest_run + 1);
-    // A space at each end separates the fence from a backtick in the text; Markdown strips exactly one.
-    let is_plain = !shown.is_empty() && !shown.starts_with(['`', ' ']) && !shown.ends_with(['`', ' ']);
-    if is_plain { format!("{fence}{shown}{fence}") } else { format!("{fence} {shown} {fence}") }
+    markdown_code(&bytes::escape(text))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! verifier can say what is wrong with it.
 
 use crate::{Amendment, ByteString, GateStatus, Globs, Plan};
-use probity_core::{Digest, json};
+use probity_core::{ChangeKind, Digest, json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -46,18 +46,6 @@ probity_core::word_enum! {
         Pass = "pass",
         /// The run did not pass.
         Fail = "fail",
-    }
-}
-
-probity_core::word_enum! {
-    /// The way a path changed.
-    pub enum ChangeKind {
-        /// The path is new.
-        Added = "added",
-        /// The content, type or mode differs.
-        Modified = "modified",
-        /// The path is gone.
-        Deleted = "deleted",
     }
 }
 

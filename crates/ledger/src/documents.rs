@@ -167,7 +167,7 @@ impl Ledger {
         let first = from.0 as usize;
         let author = self.entries[first].author;
         let n = self.entries[first..].iter().take_while(|entry| entry.author == author).count();
-        Seq(from.0 + crate::texts::count(n))
+        Seq(from.0 + crate::index::count(n))
     }
 
     /// The items that the inputs between two positions had an effect on.

@@ -1,7 +1,6 @@
 //! Names found by hash. The hash has a fixed key, so that two runs do the same; hashes are never shown, and a snapshot that
 //! has other ones is made again.
 
-use crate::texts::count;
 use foldhash::fast::FixedState;
 use probity_core::Index;
 use std::hash::{BuildHasher, Hasher};
@@ -11,6 +10,12 @@ pub(crate) fn hash_of(bytes: &[u8]) -> u64 {
     let mut hasher = FixedState::with_seed(0).build_hasher();
     hasher.write(bytes);
     hasher.finish()
+}
+
+/// A length as an id. Ids stay below `u32::MAX` because every input adds a bounded number of things and the ledger
+/// refuses inputs long before (see `MAX_INPUTS`).
+pub(crate) fn count(len: usize) -> u32 {
+    u32::try_from(len).expect("the ledger refuses inputs before ids run out")
 }
 
 /// Names with ids in the order of their arrival, and a value for each. The value lies beside the place of the name, so

@@ -6,16 +6,15 @@
 
 use crate::conflicts::Conflicts;
 use crate::identity::{Meaning, Normaliser};
-use crate::index::Names;
+use crate::index::{Names, count};
 use crate::outcome::Verdict;
 use crate::policy::Policy;
 use crate::record::{Entry, ItemId, Record, Seq, Version};
 use crate::scoreboard::Tally;
 use crate::sources::{Known, Sources, SourcesMark};
 use crate::statements::Statements;
-use crate::texts::{Texts, count};
 use crate::words::{Confidence, Mode, Status};
-use probity_core::Digest;
+use probity_core::{Digest, Texts};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
@@ -73,7 +72,7 @@ pub(crate) struct Mark {
     sources: SourcesMark,
     items: usize,
     versions: usize,
-    texts: u32,
+    texts: usize,
     handles: u32,
     keys: u32,
     conflicts: usize,
@@ -283,7 +282,7 @@ impl Ledger {
     }
 
     pub(crate) fn add_alternatives(&mut self, item: ItemId, alternatives: &[&str]) {
-        let first = self.texts.len();
+        let first = count(self.texts.len());
         for alternative in alternatives {
             self.texts.push(alternative);
         }

@@ -56,7 +56,6 @@ mod scoreboard;
 mod sources;
 mod statements;
 mod suggest;
-mod texts;
 mod touching;
 mod view;
 

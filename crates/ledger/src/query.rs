@@ -4,10 +4,10 @@
 //! *Why* and *what replaced it* follow an item's own chains, *what does this turn support* the turn's.
 
 use crate::conflicts::Conflict;
+use crate::index::count;
 use crate::ledger::Ledger;
 use crate::outcome::Verdict;
 use crate::record::{ItemId, Seq};
-use crate::texts::count;
 use crate::view::Item;
 use crate::words::DeltaKind;
 use serde::Serialize;

@@ -91,7 +91,7 @@ impl Ledger {
     fn check_room(&self, proposals: &[Proposal<'_>]) -> Result<(), LedgerFull> {
         let limit = u32::MAX as usize / 2;
         let n_sources: usize = proposals.iter().flat_map(|proposal| &proposal.sources).map(Vec::len).sum();
-        let texts = self.texts.len() as usize + proposals.len().saturating_mul(MAX_ALTERNATIVES + 4);
+        let texts = self.texts.len() + proposals.len().saturating_mul(MAX_ALTERNATIVES + 4);
         let sources = self.sources.len().saturating_add(n_sources.saturating_mul(2));
         let has_room = self.entries.len() + proposals.len() < limit && texts < limit && sources < limit;
         has_room.then_some(()).ok_or(LedgerFull { inputs: proposals.len() })

@@ -4,9 +4,8 @@
 //! Whether a pair is already there is looked up in an index (all but the first source of an item stand in it), so an
 //! item with twenty thousand sources takes the next one as fast as an item with two.
 
-use crate::index::{Names, hash_of};
+use crate::index::{Names, count, hash_of};
 use crate::record::{ItemId, Record, Seq};
-use crate::texts::count;
 use probity_core::Index;
 
 /// A source whose turn is known.

@@ -4,8 +4,8 @@
 //! others, which are rare, stand in an ordered set. Nothing depends on which of them is the leader.
 
 use crate::identity::{Meaning, Polarity};
+use crate::index::count;
 use crate::record::{ItemId, Record};
-use crate::texts::count;
 use probity_core::Index;
 use std::collections::BTreeSet;
 

@@ -109,7 +109,7 @@ impl Ledger {
 
     /// The ids of all items, in order of creation.
     pub fn ids(&self) -> impl Iterator<Item = ItemId> + use<> {
-        (0..self.items.len()).map(|at| ItemId::new(crate::texts::count(at)))
+        (0..self.items.len()).map(|at| ItemId::new(crate::index::count(at)))
     }
 
     /// The first handle of an item; empty for an item of another ledger.
@@ -129,7 +129,7 @@ impl Ledger {
         let at = self.items.partition_point(|record| record.created.0 < created);
         let record = self.items.get(at)?;
         let is_it = record.kind == kind && record.created.0 == created;
-        is_it.then(|| ItemId::new(crate::texts::count(at)))
+        is_it.then(|| ItemId::new(crate::index::count(at)))
     }
 
     /// An item as it was when `at` was the head; `None` if it did not exist.

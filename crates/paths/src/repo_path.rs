@@ -110,12 +110,19 @@ probity_core::json_schema_of!(RepoPath, probity_core::schema::bytes());
 
 impl Serialize for RepoPath {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        bytes::to_json(&self.0).serialize(serializer)
+        if serializer.is_human_readable() {
+            bytes::to_json(&self.0).serialize(serializer)
+        } else {
+            serializer.serialize_bytes(&self.0)
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for RepoPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            return Self::parse(<&[u8]>::deserialize(deserializer)?).map_err(serde::de::Error::custom);
+        }
         let value = serde_json::Value::deserialize(deserializer)?;
         let path = bytes::from_json(&value)
             .ok_or_else(|| serde::de::Error::custom("a path is a string or {\"bytes_hex\": …}"))?;

@@ -105,7 +105,7 @@ mod tests {
     fn facts_may_be_added_and_nothing_else() {
         let (_dir, state) = state();
         let mark = AnalysisFiles.mark(&state);
-        fs::write(state.facts(), cache::MAGIC).expect("writes");
+        fs::write(state.facts(), cache::FACTS_CACHE.first_line()).expect("writes");
         assert!(mark.explains(&state, Path::new("cache/facts"), FileFate::New));
         fs::write(state.facts(), "forged").expect("writes");
         assert!(!mark.explains(&state, Path::new("cache/facts"), FileFate::Changed));

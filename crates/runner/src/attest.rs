@@ -9,12 +9,13 @@ use crate::judge::Verdict;
 use probity_api::Answer as _;
 use probity_api::govern::delta::{DeltaFile, EntryKind, PrunedFile, PrunedRun, RecordedChange, RecordedSide};
 use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
+use probity_core::chain::ChainHead;
 use probity_core::{Digest, json};
 use probity_evidence::{
     Amendment, Bundle, Command, Details, Manifest, RefChange, Seal, SecretKey, StoredManifest, Tool,
 };
 use probity_snapshot::{Change, Kind, Side, Snapshot};
-use probity_storage::{Chain, Link, durable};
+use probity_storage::{HashChain, durable};
 use probity_workspace::OpenRun;
 use probity_workspace::gates::GateResult;
 use probity_workspace::run_claims::SEAL_FILE;
@@ -41,7 +42,7 @@ pub enum Head {
     /// On disk, as always.
     OnDisk,
     /// In memory as it was at the start, because the one on disk cannot be trusted.
-    Remembered(Option<Link>),
+    Remembered(Option<ChainHead<String>>),
 }
 
 /// Everything that goes into a bundle.
@@ -125,13 +126,13 @@ pub fn publish(
             chain.head()?
         }
     };
-    let bundle = manifest.assemble(artifacts, head.map(|link| link.run_hash), key).map_err(|error| {
+    let bundle = manifest.assemble(artifacts, head.map(|head| head.digest), key).map_err(|error| {
         Fault::System { what: "cannot assemble the evidence".into(), source: std::io::Error::other(error) }
     })?;
     let parent = workspace.state.evidence();
     let dir = write(&parent, manifest, &bundle).or_else(|_| write(&elsewhere()?, manifest, &bundle))?;
     if let Some(chain) = chain.as_mut().filter(|_| dir.starts_with(&parent)) {
-        chain.advance(&Link { run_id: manifest.run_id.clone(), run_hash: bundle.run_hash })?;
+        chain.advance(&manifest.run_id, bundle.run_hash)?;
     }
     Ok(WrittenBundle { dir, run_hash: bundle.run_hash, key_id: key.map(SecretKey::key_id) })
 }
@@ -177,13 +178,13 @@ pub fn repair_chain(workspace: &Workspace, key: Option<&SecretKey>) -> Result<()
 /// At most one bundle can be ahead of the head, because writing a bundle needs the chain's lock: the bundle of an open run.
 fn advance_past_finished(
     workspace: &Workspace,
-    chain: &mut Chain,
+    chain: &mut HashChain<String>,
     key: Option<&SecretKey>,
 ) -> Result<(), Fault> {
     for OpenRun { run_id, .. } in workspace.state.open_runs()? {
         let Some(stored) = finished(workspace, &run_id, key) else { continue };
-        if stored.prev_run_hash == chain.head()?.map(|link| link.run_hash) {
-            chain.advance(&Link { run_id, run_hash: stored.run_hash })?;
+        if stored.prev_run_hash == chain.head()?.map(|head| head.digest) {
+            chain.advance(&run_id, stored.run_hash)?;
         }
     }
     Ok(())
@@ -225,17 +226,9 @@ fn manifest(workspace: &Workspace, record: &Record<'_>) -> Manifest {
 fn change(change: &Change) -> probity_evidence::Change {
     probity_evidence::Change {
         path: change.path.clone(),
-        change: change_kind(change.change),
+        change: change.change,
         before: change.before.and_then(|side| side.digest),
         after: change.after.and_then(|side| side.digest),
-    }
-}
-
-const fn change_kind(kind: probity_snapshot::ChangeKind) -> probity_evidence::ChangeKind {
-    match kind {
-        probity_snapshot::ChangeKind::Added => probity_evidence::ChangeKind::Added,
-        probity_snapshot::ChangeKind::Modified => probity_evidence::ChangeKind::Modified,
-        probity_snapshot::ChangeKind::Deleted => probity_evidence::ChangeKind::Deleted,
     }
 }
 
@@ -312,7 +305,7 @@ fn delta_file(delta: &[Change], start: &Snapshot) -> Vec<u8> {
         let git_id = start.get(&change.path).and_then(|entry| entry.git_id()).map(|id| id.to_string());
         RecordedChange {
             path: change.path.clone(),
-            change: change_kind(change.change),
+            change: change.change,
             before: change.before.map(|before| side(&before, git_id)),
             after: change.after.map(|after| side(&after, None)),
         }

@@ -7,7 +7,7 @@
 use probity_paths::RepoPath;
 use probity_snapshot::git::HeadTree;
 use probity_snapshot::{Entry, Kind, Snapshot};
-use probity_storage::Objects;
+use probity_storage::ObjectFiles;
 use probity_workspace::exempt::Exemptions;
 use probity_workspace::{Fault, Workspace, git};
 use std::collections::BTreeSet;
@@ -64,7 +64,7 @@ fn is_held(held: &HeadTree, entry: &Entry<'_>) -> bool {
 /// Keeps one entry of up to `limit` bytes, if there is anything to keep; says whether its content is safe.
 fn keep_entry(
     workspace: &Workspace,
-    objects: &Objects,
+    objects: &ObjectFiles,
     entry: &Entry<'_>,
     limit: u64,
 ) -> Result<bool, Fault> {

@@ -76,7 +76,7 @@ pub fn check(workspace: &Workspace, trust: &Trust) -> Result<ChainReport, Fault>
     let mut walk = Walk::new(workspace, trust)?;
     drop(reading);
     let phase = workspace.progress.begin_counted("checking bundles", walk.left.len());
-    let mut next = chain.head()?.map(|link| link.run_hash);
+    let mut next = chain.head()?.map(|head| head.digest);
     while let Some(hash) = next {
         next = walk.step(hash)?;
         phase.advance();

@@ -196,7 +196,7 @@ fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
     let mut packages: BTreeMap<RepoPath, usize> = BTreeMap::new();
     for path in &verdict.untracked {
         let change = changes.get(path);
-        let what = change.map_or("changed", |change| change.change.name());
+        let what = change.map_or("changed", |change| change.change.as_str());
         let who = if case.changed_by_command.contains(path) { "" } else { " by a gate" };
         let why = match case.scope.decision(path) {
             Some(decision) => {
@@ -227,7 +227,7 @@ fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
 fn protected(case: &Case<'_>, say: &mut Sayings) {
     for change in case.changes {
         if case.protected.lets_in(&change.path) {
-            protected_change(case, say, &change.path, change.change.name());
+            protected_change(case, say, &change.path, change.change.as_str());
         }
     }
     for change in case.zone_changes {

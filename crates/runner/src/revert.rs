@@ -16,6 +16,7 @@ use probity_api::govern::delta::{DeltaFile, EntryKind, RecordedChange, RecordedS
 use probity_api::govern::revert::{PathRevert, RevertAction, RevertAnswer};
 use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
 use probity_changes::claims;
+use probity_core::bytes::bare_shell_word;
 use probity_core::{Digest, Reason, json};
 use probity_evidence::{Globs, Seal};
 use probity_paths::RepoPath;
@@ -24,7 +25,7 @@ use probity_snapshot::restore::{Restorer, Wanted};
 use probity_snapshot::{Kind, Side, Snapshot};
 use probity_storage::Lock;
 use probity_workspace::observe::Observer;
-use probity_workspace::refs::{HEAD, RefFacts, recorded_movements, shell_word, shown_value};
+use probity_workspace::refs::{HEAD, RefFacts, recorded_movements, shown_value};
 use probity_workspace::selection::names;
 use probity_workspace::{Fault, Workspace, git};
 use std::collections::{BTreeMap, BTreeSet};
@@ -250,7 +251,10 @@ impl Undoing<'_> {
             return Err((Reason::RevertChangedSince, detail));
         }
         let command = before.map_or_else(String::new, |id| {
-            format!(": `git -C {} reset --mixed {id}` takes it back and keeps the files", shell_word(path))
+            format!(
+                ": `git -C {} reset --mixed {id}` takes it back and keeps the files",
+                bare_shell_word(path.as_bytes())
+            )
         });
         let detail = format!("its HEAD stays at {}, and was at {}{command}", shown(after), shown(before));
         Err((Reason::RevertRefNotUndone, detail))

@@ -8,9 +8,10 @@
 
 use crate::attest::Head;
 use crate::bundles;
+use probity_core::chain::ChainHead;
 use probity_core::{Digest, json};
 use probity_evidence::{Seal, SecretKey, Trust};
-use probity_storage::{Chain, Link};
+use probity_storage::HashChain;
 use probity_workspace::run_claims::{self, SEAL_FILE};
 use probity_workspace::state_files::{FileFate, StateFiles, StateMark, is_unfinished, name_parts};
 use probity_workspace::{OpenRun, State, is_tree_key};
@@ -36,7 +37,7 @@ type Mark = (u64, u64, i64, i64);
 pub(crate) struct Guard {
     state: State,
     run: OpenRun,
-    head: Option<Link>,
+    head: Option<ChainHead<String>>,
     /// What a further bundle on the chain must prove.
     trust: Trust,
     files: BTreeMap<PathBuf, Mark>,
@@ -50,8 +51,8 @@ impl Guard {
     pub(crate) fn set(
         state: &State,
         run: &OpenRun,
-        _locked: &Chain,
-        head: Option<Link>,
+        _locked: &HashChain<String>,
+        head: Option<ChainHead<String>>,
         key: Option<&SecretKey>,
         owners: &[&dyn StateFiles],
     ) -> Self {
@@ -159,7 +160,7 @@ impl Guard {
     }
 
     /// The runs that were added to the chain, or `None` if the chain does not lead back to its old head.
-    fn new_links(&self, chain: Option<&Chain>) -> Option<BTreeSet<String>> {
+    fn new_links(&self, chain: Option<&HashChain<String>>) -> Option<BTreeSet<String>> {
         let mut links = BTreeSet::new();
         let mut at = chain?.head().ok()?;
         for _ in 0..MAX_NEW_LINKS {
@@ -167,19 +168,17 @@ impl Guard {
                 return Some(links);
             }
             let link = at?;
-            let (hash, previous) = self.manifest_link(&link.run_id)?;
-            if hash != link.run_hash {
+            let (hash, previous) = self.manifest_link(&link.id)?;
+            if hash != link.digest {
                 return None;
             }
-            if !links.insert(link.run_id) {
+            if !links.insert(link.id) {
                 return None;
             }
             at = match previous {
                 None => None,
-                Some(hash) if self.head.as_ref().is_some_and(|head| head.run_hash == hash) => {
-                    self.head.clone()
-                }
-                Some(hash) => Some(Link { run_id: self.run_with(hash)?, run_hash: hash }),
+                Some(hash) if self.head.as_ref().is_some_and(|head| head.digest == hash) => self.head.clone(),
+                Some(hash) => Some(ChainHead { id: self.run_with(hash)?, digest: hash }),
             };
         }
         None
@@ -364,8 +363,8 @@ mod tests {
     #[test]
     fn a_forged_chain_is_found() {
         let forged = touched(|state| {
-            let link = Link { run_id: "r0".into(), run_hash: Digest::of(b"forged") };
-            state.chain().expect("opens").advance(&link).expect("moves");
+            let mut chain = state.chain().expect("opens");
+            chain.advance(&"r0".into(), Digest::of(b"forged")).expect("moves");
         });
         assert_eq!(forged.len(), 1);
         assert!(forged[0].ends_with("chain.json"));

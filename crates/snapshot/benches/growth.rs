@@ -7,7 +7,7 @@
 
 mod made;
 
-use probity_snapshot::{ObjectFormat, Options, Snapshot, cache, delta};
+use probity_snapshot::{ObjectFormat, Options, Snapshot, delta};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -60,14 +60,14 @@ fn look(step: &str, place: &Path) {
     let (root, cache_file) = (place.join("tree"), place.join("cache"));
     let options = Options { git_ids: Some(ObjectFormat::Sha1), ..Options::default() };
     let start = Instant::now();
-    let known = (step == "warm").then(|| cache::load(&cache_file).expect("a cache"));
+    let known = (step == "warm").then(|| made::load(&cache_file));
     let now = Snapshot::take(&root, &options, known.as_ref()).expect("a snapshot");
     if let Some(known) = &known {
         assert_eq!(delta(known, &now), []);
     }
     let ms = start.elapsed().as_secs_f64() * 1000.0;
     if known.is_none() {
-        cache::store(&cache_file, &now).expect("a cache");
+        made::store(&cache_file, &now);
     }
     println!("{ms} {}", peak_mb());
 }

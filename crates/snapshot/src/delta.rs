@@ -13,28 +13,9 @@
 use crate::entry::size;
 use crate::record::{Dir, DirId, Facts, Held, Kind, ROOT, Record};
 use crate::snapshot::Snapshot;
-use probity_core::Digest;
+use probity_core::{ChangeKind, Digest};
 use probity_paths::RepoPath;
 use std::cmp::Ordering;
-
-/// The kind of a change to a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ChangeKind {
-    Added,
-    Modified,
-    Deleted,
-}
-
-impl ChangeKind {
-    /// Returns the name used in documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Modified => "modified",
-            Self::Deleted => "deleted",
-        }
-    }
-}
 
 /// One path of D.
 #[derive(Debug, Clone, PartialEq, Eq)]

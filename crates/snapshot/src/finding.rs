@@ -3,9 +3,10 @@
 use crate::record::DirId;
 use probity_core::Reason;
 use probity_paths::RepoPath;
+use serde::{Deserialize, Serialize};
 
-/// A finding for the caller, who decides if it fails a run.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// One thing that a caller has to weigh. Whether it fails a run is the caller's decision.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TreeFinding {
     pub path: RepoPath,
     pub reason: Reason,

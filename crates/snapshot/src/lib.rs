@@ -6,7 +6,6 @@
 //!
 //! * [`Snapshot`]: every entry of the content zone at one time, with a root hash and findings about unsafe entries.
 //! * [`delta()`]: the paths that differ between two snapshots; [`touched`]: those that were only touched.
-//! * [`cache`]: the last snapshot in a file, so that the next one is cheap.
 //! * [`git`]: facts read from a repository, and the protected zone.
 //! * [`restore`]: writing an entry back.
 //!
@@ -32,11 +31,20 @@
 //!   times; the file may be read half-written, and is read again by the next snapshot.
 //! * Owners, extended attributes and access lists are not compared. Changing them changes the ctime: see [`touched`].
 //! * Anything behind a mount point, and the permission bits of the root directory itself, are not seen.
-//! * The cache has limits of its own: see [`cache`].
 //! * Outside Linux, mounts of the same device cannot be distinguished ([`Note::NoMountIds`]), and a re-created git
 //!   directory is recognized by its inode only.
+//!
+//! # A snapshot as a cache
+//!
+//! [`Snapshot::take`] trusts an earlier snapshot about an entry only if type, permission bits, size, mtime, ctime, link
+//! count, inode and device are unchanged, and if the entry was last written at least two seconds before that snapshot
+//! began. Anything written later, or with a time in the future, is read again. The result never depends on the earlier
+//! snapshot; only the amount of reading does.
+//!
+//! Content can change without any of these only by writing to the disk below the file system, setting the machine's
+//! clock back to a chosen nanosecond, keeping a writable memory map from before the earlier snapshot, or forging that
+//! snapshot. It is stored with Probity's state, which agents may not write.
 
-pub mod cache;
 mod delta;
 mod entry;
 mod finding;
@@ -56,11 +64,11 @@ mod take;
 mod walk;
 mod wire;
 
-pub use delta::{Change, ChangeKind, Side, Touch, Touched, delta, touched};
+pub use delta::{Change, Side, Touch, Touched, delta, touched};
 pub use entry::Entry;
 pub use finding::TreeFinding;
 pub use object::{GitId, ObjectFormat};
+pub use probity_core::ChangeKind;
 pub use record::Kind;
 pub use snapshot::{Note, Snapshot};
 pub use take::{Options, TreeError};
-pub use wire::BadSnapshot;

@@ -32,14 +32,15 @@ use crate::record::{Dir, Facts, Held, Record};
 use probity_core::Digest;
 use probity_core::digest::Hasher;
 
-/// Computes the hashes of all directories, last to first: a parent comes before its children in `dirs`.
-pub(crate) fn hash_all(dirs: &mut [Dir]) {
-    hash_where(dirs, |_| true);
-}
-
-/// Computes the hashes of directories that contain directories; the others have theirs from [`hash_leaf`].
+/// Fills in the hashes of the directories that have directories; the others have theirs from [`hash_leaf`].
 pub(crate) fn hash_parents(dirs: &mut [Dir]) {
-    hash_where(dirs, |dir| !is_leaf(dir));
+    let mut bytes = Vec::new();
+    // The last first: a parent comes before its children in `dirs`.
+    for id in (0..dirs.len()).rev() {
+        if !is_leaf(&dirs[id]) {
+            dirs[id].hash = hash_dir(&dirs[id], dirs, &mut bytes);
+        }
+    }
 }
 
 /// Computes the hash of a directory without subdirectories, which walking threads can do in parallel.
@@ -51,15 +52,6 @@ pub(crate) fn hash_leaf(dir: &mut Dir) {
 
 fn is_leaf(dir: &Dir) -> bool {
     !dir.records.iter().any(|record| matches!(record.held, Held::Directory(_)))
-}
-
-fn hash_where(dirs: &mut [Dir], wanted: impl Fn(&Dir) -> bool) {
-    let mut bytes = Vec::new();
-    for id in (0..dirs.len()).rev() {
-        if wanted(&dirs[id]) {
-            dirs[id].hash = hash_dir(&dirs[id], dirs, &mut bytes);
-        }
-    }
 }
 
 fn hash_dir(dir: &Dir, dirs: &[Dir], bytes: &mut Vec<u8>) -> Digest {

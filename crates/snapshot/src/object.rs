@@ -4,8 +4,8 @@ use probity_core::digest::Hasher;
 use sha1::{Digest as _, Sha1};
 use std::fmt;
 
-/// The hash that a repository names its objects by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// How a repository names its objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub enum ObjectFormat {
     /// 20 bytes; used by nearly every repository.
     Sha1,

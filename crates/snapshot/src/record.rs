@@ -1,8 +1,9 @@
 //! The stored facts of one entry, kept small because a tree has many.
 
 use probity_core::Digest;
+use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A regular file.
@@ -82,7 +83,7 @@ pub(crate) type DirId = u32;
 pub(crate) const ROOT: DirId = 0;
 
 /// What an entry holds. `None`: it could not be seen, so it is compared by what [`Facts`] say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Held {
     /// The hash of the file's bytes.
     File(Option<Digest>),
@@ -132,7 +133,7 @@ impl Held {
 }
 
 /// The part of a [`Stat`] that is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Facts {
     pub(crate) device: u64,
     pub(crate) inode: u64,
@@ -158,7 +159,7 @@ impl From<&Stat> for Facts {
 }
 
 /// One child of a directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
     /// Offset and length of its name in the directory's bytes.
     pub(crate) name: (u32, u16),
@@ -174,16 +175,18 @@ impl Record {
 }
 
 /// One directory, with its children sorted by name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Dir {
     /// Its parent and its index there. The root points at itself.
     pub(crate) parent: (DirId, u32),
     /// The names of the children, concatenated.
+    #[serde(with = "probity_core::bytes::raw")]
     pub(crate) names: Box<[u8]>,
     pub(crate) records: Box<[Record]>,
     /// The link targets, by index of the record.
     pub(crate) targets: Box<[(u32, Box<[u8]>)]>,
     /// The git blob ids, one per record (zeros where there is none); empty if they were not requested.
+    #[serde(with = "probity_core::bytes::raw")]
     pub(crate) git_ids: Box<[u8]>,
     /// The hash over the children.
     pub(crate) hash: Digest,

@@ -3,8 +3,10 @@
 use crate::finding::TreeFinding;
 use crate::object::ObjectFormat;
 use crate::record::{Dir, DirId, Held, ROOT};
+use crate::wire::StoredSnapshot;
 use probity_core::Digest;
 use probity_paths::RepoPath;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Kernels stamp files with a clock that may lag by some milliseconds, and some file systems store whole or only even
@@ -12,7 +14,7 @@ use std::fmt;
 const RACY_NS: i64 = 2_000_000_000;
 
 /// Something worth knowing about how a snapshot was taken. It fails nothing.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Note {
     /// The system cannot distinguish mounts: a directory of the same device mounted inside the tree is not recognized
     /// as a mount point.
@@ -33,14 +35,15 @@ impl fmt::Display for Note {
 }
 
 /// Every entry of a tree at one time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "StoredSnapshot")]
 pub struct Snapshot {
+    pub(crate) started_ns: i64,
+    pub(crate) git_ids: Option<ObjectFormat>,
     /// A parent comes before its children; the children of one directory are sorted by name.
     pub(crate) dirs: Vec<Dir>,
     pub(crate) findings: Vec<TreeFinding>,
     pub(crate) notes: Vec<Note>,
-    pub(crate) started_ns: i64,
-    pub(crate) git_ids: Option<ObjectFormat>,
 }
 
 impl Snapshot {

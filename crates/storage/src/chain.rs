@@ -1,50 +1,61 @@
-//! The head of the evidence chain: which run was the last, and the hash that the next one must name.
+//! The head of a hash chain in a file: the last entry, and the digest that the next one must name.
 //!
-//! Appending happens while [`Chain::lock`] is held, so that two runs never name the same predecessor.
+//! The evidence of a repository is one such chain, its receipts are another. Appending happens while
+//! [`HashChain::lock`] is held, so that two writers never name the same predecessor.
 
 use crate::{Lock, StoreError, durable};
 use probity_core::Digest;
-use serde::Deserialize;
+use probity_core::chain::ChainHead;
+use serde::{Deserialize, Serialize};
+use std::fmt::Display;
+use std::marker::PhantomData;
 use std::path::PathBuf;
+use std::str::FromStr;
 
-/// The last bundle of the chain.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+/// The file's form. Heads of both chains were once written with the member names of the evidence.
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Link {
-    /// The run whose bundle it is.
-    pub run_id: String,
-    /// The run hash of that bundle.
-    pub run_hash: Digest,
+struct StoredHead {
+    #[serde(alias = "run_hash")]
+    digest: Digest,
+    #[serde(alias = "run_id")]
+    id: String,
 }
 
-/// The chain's head on disk.
+/// A chain whose entries are called by an `Id`, locked for appending.
 #[derive(Debug)]
-pub struct Chain {
+pub struct HashChain<Id> {
     path: PathBuf,
     _lock: Lock,
+    id: PhantomData<Id>,
 }
 
-impl Chain {
+impl<Id: Display + FromStr<Err: Display>> HashChain<Id> {
     /// Opens the chain for appending; waits for whoever is appending now.
     pub fn lock(path: PathBuf) -> Result<Self, StoreError> {
         let lock = Lock::take(&path.with_extension("lock"))?;
-        Ok(Self { path, _lock: lock })
+        Ok(Self { path, _lock: lock, id: PhantomData })
     }
 
-    /// The head, or `None` before the first run.
-    pub fn head(&self) -> Result<Option<Link>, StoreError> {
+    /// The last entry, or `None` before the first.
+    pub fn head(&self) -> Result<Option<ChainHead<Id>>, StoreError> {
         let Some(bytes) = durable::read(&self.path)? else {
             return Ok(None);
         };
-        let damaged = |why: String| StoreError::Damaged { path: self.path.clone(), why };
-        let value = probity_core::json::parse(&bytes).map_err(|error| damaged(error.to_string()))?;
-        serde_json::from_value(value).map(Some).map_err(|error| damaged(error.to_string()))
+        Self::parse(&bytes).map(Some).map_err(|why| StoreError::Damaged { path: self.path.clone(), why })
     }
 
-    /// Moves the head.
-    pub fn advance(&mut self, link: &Link) -> Result<(), StoreError> {
-        let value = serde_json::json!({ "run_id": link.run_id, "run_hash": link.run_hash });
-        durable::write(&self.path, &probity_core::json::canonical(&value))
+    fn parse(bytes: &[u8]) -> Result<ChainHead<Id>, String> {
+        let value = probity_core::json::parse(bytes).map_err(|error| error.to_string())?;
+        let StoredHead { digest, id } = serde_json::from_value(value).map_err(|error| error.to_string())?;
+        let id = id.parse().map_err(|error| format!("`{id}`: {error}"))?;
+        Ok(ChainHead { id, digest })
+    }
+
+    /// Moves the head to the entry that was just written.
+    pub fn advance(&mut self, id: &Id, digest: Digest) -> Result<(), StoreError> {
+        let stored = serde_json::json!(StoredHead { digest, id: id.to_string() });
+        durable::write(&self.path, &probity_core::json::canonical(&stored))
     }
 }
 
@@ -53,22 +64,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn remembers_the_last_link() {
+    fn remembers_the_last_entry() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("chain.json");
-        let link = Link { run_id: "r1".into(), run_hash: Digest::of(b"1") };
-        let mut chain = Chain::lock(path.clone()).expect("opens");
+        let mut chain = HashChain::<u64>::lock(path.clone()).expect("opens");
         assert_eq!(chain.head().expect("reads"), None);
-        chain.advance(&link).expect("moves");
+        chain.advance(&7, Digest::of(b"1")).expect("moves");
         drop(chain);
-        assert_eq!(Chain::lock(path).expect("opens").head().expect("reads"), Some(link));
+        let head = HashChain::lock(path).expect("opens").head().expect("reads");
+        assert_eq!(head, Some(ChainHead { id: 7_u64, digest: Digest::of(b"1") }));
+    }
+
+    #[test]
+    fn reads_a_head_with_the_old_member_names() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("chain.json");
+        let digest = Digest::of(b"1");
+        std::fs::write(&path, format!(r#"{{"run_hash":"{digest}","run_id":"r1"}}"#)).expect("writes");
+        let head = HashChain::lock(path).expect("opens").head().expect("reads");
+        assert_eq!(head, Some(ChainHead { id: "r1".to_owned(), digest }));
     }
 
     #[test]
     fn a_damaged_head_is_said_to_be_damaged() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("chain.json");
-        std::fs::write(&path, b"{\"run_id\": 1}").expect("writes");
-        assert!(matches!(Chain::lock(path).expect("opens").head(), Err(StoreError::Damaged { .. })));
+        let digest = Digest::of(b"1");
+        for damaged in [r#"{"id": 1}"#.to_owned(), format!(r#"{{"digest":"{digest}","id":"r1"}}"#)] {
+            std::fs::write(&path, damaged).expect("writes");
+            let head = HashChain::<u64>::lock(path.clone()).expect("opens").head();
+            assert!(matches!(head, Err(StoreError::Damaged { .. })));
+        }
     }
 }

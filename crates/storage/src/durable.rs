@@ -1,10 +1,12 @@
 //! Files that survive a kill: whoever reads sees the old content or the new one, never a part.
 
 use crate::StoreError;
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The folder that a file lies in; for a bare name the present one.
 pub(crate) fn folder(path: &Path) -> &Path {
@@ -38,10 +40,7 @@ fn replace(path: &Path, bytes: &[u8], sync: fn(&File) -> std::io::Result<()>) ->
 fn replace_with(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), StoreError> {
     let parent = folder(path);
     create_dir(parent)?;
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    // The process id keeps two writers of one file from sharing a temporary one.
-    name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = parent.join(name);
+    let temporary = parent.join(temporary_name(path));
     // Whatever lies there was left by a kill or planted: it is taken away and never written through.
     remove(&temporary)?;
     let mut file = OpenOptions::new()
@@ -50,8 +49,23 @@ fn replace_with(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()
         .mode(0o600)
         .open(&temporary)
         .map_err(StoreError::io(&temporary))?;
-    write(&mut file).map_err(StoreError::io(&temporary))?;
-    fs::rename(&temporary, path).map_err(StoreError::io(path))
+    let written = write(&mut file)
+        .map_err(StoreError::io(&temporary))
+        .and_then(|()| fs::rename(&temporary, path).map_err(StoreError::io(path)));
+    if written.is_err() {
+        // The first error is the one that matters.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// A name that no other writer of the file uses, be it another process or another thread of this one.
+fn temporary_name(path: &Path) -> OsString {
+    static N_WRITES: AtomicU32 = AtomicU32::new(0);
+    let number = N_WRITES.fetch_add(1, Ordering::Relaxed);
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}-{number}.tmp", std::process::id()));
+    name
 }
 
 /// Makes a directory and its parents, for its owner only.
@@ -76,8 +90,18 @@ pub fn remove(path: &Path) -> Result<(), StoreError> {
 
 /// Reads a plain file, or `None` when there is none. A link is not followed, a pipe not waited for.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    let Some(mut file) = open(path)? else {
+        return Ok(None);
+    };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(StoreError::io(path))?;
+    Ok(Some(bytes))
+}
+
+/// Opens a plain file for reading, like [`read`].
+pub(crate) fn open(path: &Path) -> Result<Option<File>, StoreError> {
     let opened = OpenOptions::new().read(true).custom_flags(NO_TRICKS).open(path);
-    let mut file = match opened {
+    let file = match opened {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(StoreError::Io { path: path.to_owned(), source }),
@@ -85,9 +109,7 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     if !file.metadata().map_err(StoreError::io(path))?.is_file() {
         return Err(StoreError::Damaged { path: path.to_owned(), why: "it is no plain file".into() });
     }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(StoreError::io(path))?;
-    Ok(Some(bytes))
+    Ok(Some(file))
 }
 
 /// Opens what stands there, and nothing that it leads to; and waits for nobody.
@@ -113,8 +135,11 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let (path, elsewhere) = (dir.path().join("file"), dir.path().join("elsewhere"));
         fs::write(&elsewhere, "untouched").expect("writes");
-        let temporary = dir.path().join(format!("file.{}.tmp", std::process::id()));
-        std::os::unix::fs::symlink(&elsewhere, temporary).expect("links");
+        // Other tests write at the same time: one of the next names is ours.
+        for number in 0..1000 {
+            let temporary = dir.path().join(format!("file.{}-{number}.tmp", std::process::id()));
+            std::os::unix::fs::symlink(&elsewhere, temporary).expect("links");
+        }
         write(&path, b"new").expect("writes");
         assert_eq!(fs::read(&elsewhere).expect("reads"), b"untouched");
         fs::remove_file(&path).expect("removes");

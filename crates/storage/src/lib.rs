@@ -6,15 +6,17 @@
 //!
 //! * [`ports`]: the four things that the rules ask of a database; [`memory`] and [`sqlite`] are its engines, and
 //!   [`conformance`] holds every engine to the same promises.
-//! * [`Objects`]: content-addressed bytes (before-images, runs). What is read back is checked against its digest.
+//! * [`ObjectFiles`]: content-addressed bytes (before-images, records of intents), checked against their digest when read.
 //! * [`Lock`]: held by at most one living process; the system frees it when the process dies.
-//! * [`Chain`]: the head of the evidence chain, moved only by compare-and-set.
+//! * [`CacheFile`]: the container of every cache.
+//! * [`HashChain`]: the head of a hash chain (evidence, receipts), moved under its lock.
 //! * [`journal`]: an append-only log, framed and chained, that many processes append to.
 //! * [`durable`]: writing so that a kill at any instant leaves the old file or the new one.
 //!
 //! Nothing here knows what a run, a scope or a bundle is.
 
 pub mod boot;
+mod cache;
 mod chain;
 pub mod conformance;
 pub mod database;
@@ -27,10 +29,11 @@ mod objects;
 pub mod ports;
 pub mod sqlite;
 
-pub use chain::{Chain, Link};
+pub use cache::{CacheFile, CacheKind};
+pub use chain::HashChain;
 pub use journal::{Journal, Position, Torn, Writer};
 pub use lock::{Lock, LockError};
-pub use objects::Objects;
+pub use objects::ObjectFiles;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Content-addressed bytes: the name of an object is the digest of its content.
 //!
-//! An object survives a kill at any instant, and what is read back is checked. [`Objects::put`] waits until it has
-//! reached the disk; [`Objects::put_unsynced`] does not, for what can be made again: what the machine going down cut short
+//! An object survives a kill at any instant, and what is read back is checked. [`ObjectFiles::put`] waits until it has
+//! reached the disk; [`ObjectFiles::put_unsynced`] does not, for what can be made again: what the machine going down cut short
 //! is kept again the next time it is seen.
 
 use crate::{StoreError, durable, ports};
@@ -11,13 +11,14 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// A folder of objects.
+/// A directory of objects: the content-addressed store of this machine. [`ports::Objects`] is the part of it that an engine
+/// shared by several machines can keep as well.
 #[derive(Debug, Clone)]
-pub struct Objects {
+pub struct ObjectFiles {
     dir: PathBuf,
 }
 
-impl Objects {
+impl ObjectFiles {
     /// The objects below `dir`, which need not exist yet.
     pub fn new(dir: PathBuf) -> Self {
         Self { dir }
@@ -88,7 +89,7 @@ impl Objects {
     }
 }
 
-impl ports::Objects for Objects {
+impl ports::Objects for ObjectFiles {
     fn put(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
         self.put(bytes)
     }
@@ -116,7 +117,7 @@ mod tests {
     #[test]
     fn lists_what_it_has_and_forgets_what_is_removed() {
         let dir = tempfile::tempdir().expect("a directory");
-        let objects = Objects::new(dir.path().join("objects"));
+        let objects = ObjectFiles::new(dir.path().join("objects"));
         assert_eq!(objects.list().expect("lists"), []);
         let (one, other) = (objects.put(b"one").expect("keeps"), objects.put(b"other").expect("keeps"));
         std::fs::write(dir.path().join("objects/junk"), "x").expect("writes");
@@ -131,7 +132,7 @@ mod tests {
     #[test]
     fn gives_back_what_was_put_and_nothing_else() {
         let dir = tempfile::tempdir().expect("a directory");
-        let objects = Objects::new(dir.path().to_owned());
+        let objects = ObjectFiles::new(dir.path().to_owned());
         let digest = objects.put(b"content").expect("keeps");
         assert_eq!(objects.get(&digest).expect("reads"), Some(b"content".to_vec()));
         assert_eq!(objects.get(&Digest::of(b"other")).expect("reads"), None);
@@ -140,7 +141,7 @@ mod tests {
     #[test]
     fn what_was_cut_short_is_kept_again() {
         let dir = tempfile::tempdir().expect("a directory");
-        let objects = Objects::new(dir.path().to_owned());
+        let objects = ObjectFiles::new(dir.path().to_owned());
         let digest = objects.put(b"content").expect("keeps");
         std::fs::write(objects.path(&digest), b"").expect("is cut short");
         objects.put(b"content").expect("keeps");
@@ -150,7 +151,7 @@ mod tests {
     #[test]
     fn a_changed_object_is_damage() {
         let dir = tempfile::tempdir().expect("a directory");
-        let objects = Objects::new(dir.path().to_owned());
+        let objects = ObjectFiles::new(dir.path().to_owned());
         let digest = objects.put(b"content").expect("keeps");
         std::fs::write(objects.path(&digest), b"c0ntent").expect("is changed");
         assert!(matches!(objects.get(&digest), Err(StoreError::Damaged { .. })));

@@ -8,10 +8,14 @@ use probity_api::govern::run::RefMovement;
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use probity_snapshot::git::{self, GitLayout, ZoneClass, ZoneSnapshot};
-use probity_snapshot::{Change, Options, Snapshot, cache};
+use probity_snapshot::{Change, Options, Snapshot};
+use probity_storage::{CacheFile, CacheKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// The last snapshot of a tree, so that the next one need not read what did not change.
+const STAT_CACHE: CacheKind = CacheKind { name: "stat", version: 1 };
 
 /// How the content of a workspace is looked at.
 pub fn content_options(workspace: &Workspace) -> Options {
@@ -81,7 +85,7 @@ impl Observation {
             .into_iter()
             .filter(|change| change.class == ZoneClass::Protected);
         let mut changes: Vec<ZoneChange> = protected
-            .map(|change| ZoneChange { path: change.path, detail: change.change.name().into() })
+            .map(|change| ZoneChange { path: change.path, detail: change.change.to_string() })
             .collect();
         let blind = after.zone.findings.iter().filter(|found| !before.zone.findings.contains(found));
         changes.extend(
@@ -151,7 +155,7 @@ impl<'a> Observer<'a> {
     pub fn content(&self, earlier: Option<&Snapshot>) -> Result<Snapshot, Fault> {
         let cached = match earlier {
             Some(_) => None,
-            None => cache::load(&self.workspace.state.cache(&self.workspace.root)),
+            None => self.stat_cache().load(),
         };
         let phase = self.workspace.progress.begin("reading the tree");
         let options = Options { n_entries_seen: Some(phase.counter()), ..self.options.clone() };
@@ -173,11 +177,11 @@ impl<'a> Observer<'a> {
 
     /// Keeps a snapshot for the next run. A cache that cannot be written costs time, nothing else.
     pub fn remember(&self, snapshot: &Snapshot) {
-        let path = self.workspace.state.cache(&self.workspace.root);
-        if let Some(parent) = path.parent() {
-            let _ = probity_storage::durable::create_dir(parent);
-        }
-        let _ = cache::store(&path, snapshot);
+        let _ = self.stat_cache().store(snapshot);
+    }
+
+    fn stat_cache(&self) -> CacheFile {
+        CacheFile::new(self.workspace.state.cache(&self.workspace.root), STAT_CACHE)
     }
 
     /// Touched files of our own state, as changes of protected paths.

@@ -4,7 +4,6 @@
 use crate::Workspace;
 use probity_api::govern::run::RefMovement;
 use probity_core::Digest;
-use probity_core::bytes::escape;
 use probity_evidence::RefChange;
 use probity_paths::RepoPath;
 use probity_snapshot::git::{self, GitLayout, Refs};
@@ -235,13 +234,6 @@ impl NestedRefs {
             })
             .collect()
     }
-}
-
-/// A path as one word of a shell.
-pub fn shell_word(path: &RepoPath) -> String {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._/-+@".contains(byte);
-    let text = escape(path.as_bytes());
-    if path.as_bytes().iter().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 #[cfg(test)]

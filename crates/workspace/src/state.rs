@@ -3,33 +3,14 @@
 //! In a git repository: `<git common dir>/probity`, so that all worktrees of a clone agree and no state file is ever
 //! part of a tree. Elsewhere: `.probity` at the root.
 //!
-//! ```text
-//! open/<run id>.<tree>/  runs that have no evidence yet: the seal, and the socket that takes amendments
-//! evidence/<run id>/     finished bundles
-//! chain.json             the head of the evidence chain
-//! store.sqlite           the logs, pointers and leases: the registry of intents, the ledger
-//! before/                before-images: what runs could have destroyed
-//! objects/               runs, and what the logs refer to
-//! cache/<tree>           stat caches; may be deleted at any time
-//! cache/facts            facts of analysed files; may be deleted at any time
-//! runs/                  stored analyses, and who needs them
-//! cache/intents          the fold of the log of intents; may be deleted at any time
-//! cache/intents.head     where that log ended at least, so that a lost database is noticed
-//! keys/                  the signing key, if there is one
-//! handles/<tree>/        handles of intents that were started in that working tree, for its user only
-//! ledger/                the log of the ledger, and a snapshot of it that may be deleted at any time
-//! locks/<tree>           who works on which tree
-//! locks/intents          who decides on intents
-//! locks/closing          who closes interrupted runs of other trees
-//! locks/claims           held while looking at other claims and writing one
-//! ```
+//! `docs/state.md` lists every file with its form, its owner, and whether it is a cache.
 //!
 //! A tree is named by the beginning of its root's digest. An open run carries it in the name of its folder, so that from
 //! the instant it can be seen everybody knows which lock tells whether it is alive.
 
 use probity_core::Digest;
 use probity_storage::sqlite::Sqlite;
-use probity_storage::{Chain, Objects, StoreError};
+use probity_storage::{HashChain, ObjectFiles, StoreError};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -132,14 +113,14 @@ impl State {
         self.dir.join("locks").join("claims")
     }
 
-    /// The objects.
-    pub fn objects(&self) -> Objects {
-        Objects::new(self.dir.join("objects"))
+    /// The objects: the same that [`Sqlite`] gives as its port.
+    pub fn objects(&self) -> ObjectFiles {
+        ObjectFiles::new(self.dir.join("objects"))
     }
 
     /// The before-images: apart from the other objects, because they live for as long as the bundles that need them.
-    pub fn before_images(&self) -> Objects {
-        Objects::new(self.dir.join("before"))
+    pub fn before_images(&self) -> ObjectFiles {
+        ObjectFiles::new(self.dir.join("before"))
     }
 
     /// Whoever counts on before-images shares this lock; whoever removes some has it alone.
@@ -148,8 +129,8 @@ impl State {
     }
 
     /// The evidence chain, locked for appending.
-    pub fn chain(&self) -> Result<Chain, StoreError> {
-        Chain::lock(self.dir.join("chain.json"))
+    pub fn chain(&self) -> Result<HashChain<String>, StoreError> {
+        HashChain::lock(self.dir.join("chain.json"))
     }
 
     /// The folder of the ledger.

@@ -4,6 +4,7 @@ use super::{ReportSubject, words};
 use crate::compare::{Comparison, Verdict};
 use crate::finding::{Family, Finding, Severity};
 use crate::run::Run;
+use probity_core::markup::{markdown_code as code, markdown_text as text};
 use std::collections::{BTreeMap, BTreeSet};
 
 const SHOWN: usize = 20;
@@ -184,36 +185,7 @@ fn joined(run: &Run) -> Option<String> {
     (!rows.is_empty()).then(|| format!("## Reports that joined in\n\n{rows}"))
 }
 
-/// Formats text from the tree as a code span that it cannot break out of.
-fn code(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
-    let space = if longest > 0 { " " } else { "" };
-    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    format!("{fence}{space}{plain}{space}{fence}")
-}
-
-/// Like [`code`], for a table, in which a bar ends the cell even inside code.
+/// A code span in a table, where a bar ends the cell even inside code.
 fn cell(text: &str) -> String {
     code(&text.replace('|', "\u{2502}"))
-}
-
-/// Escapes text from the tree, so that neither Markdown nor HTML interprets any of it.
-fn text(words: &str) -> String {
-    let mut out = String::with_capacity(words.len());
-    for c in words.chars() {
-        match c {
-            c if c.is_control() => out.push(' '),
-            '<' => out.push_str("&lt;"),
-            '&' => out.push_str("&amp;"),
-            // An invisible joiner keeps services from notifying a person.
-            '@' => out.push_str("@\u{2060}"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' | '!' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c => out.push(c),
-        }
-    }
-    out
 }

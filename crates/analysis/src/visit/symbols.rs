@@ -1,39 +1,29 @@
 //! The names of a file, each once.
 //!
-//! A small hash table without iteration: indices follow the order of appearance.
+//! The table answers by equality alone and is never iterated: the order of the names is that of their appearance.
 
-use crate::facts::count;
 use crate::hash;
-use crate::texts::Texts;
+use probity_core::{Index, Texts};
 
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     texts: Texts,
     hashes: Vec<u64>,
-    /// Indices plus one, at the slot of their hash or after it; 0 is free.
-    table: Vec<u32>,
+    /// Indices, by the fingerprints of their names.
+    table: Index,
 }
 
 impl Symbols {
     /// Returns the index of a name, and the fingerprint of its text.
     pub(super) fn intern(&mut self, text: &[u8]) -> (u32, u64) {
-        if (self.texts.len() + 1) * 2 > self.table.len() {
-            self.grow();
-        }
         let fingerprint = hash::of_bytes(text);
-        let mask = self.table.len() - 1;
-        let mut place = usize::try_from(fingerprint & mask as u64).unwrap_or(0);
-        loop {
-            match self.table[place] {
-                0 => break,
-                index if self.hashes[index as usize - 1] == fingerprint => return (index - 1, fingerprint),
-                _ => place = (place + 1) & mask,
-            }
+        let Self { texts, hashes, table } = self;
+        if let Some(index) = table.find(fingerprint, |index| hashes[index as usize] == fingerprint) {
+            return (index, fingerprint);
         }
-        let index = count(self.texts.len());
-        self.texts.push(&String::from_utf8_lossy(text));
-        self.hashes.push(fingerprint);
-        self.table[place] = index + 1;
+        let index = texts.push(&String::from_utf8_lossy(text));
+        hashes.push(fingerprint);
+        table.insert(fingerprint, index);
         (index, fingerprint)
     }
 
@@ -43,18 +33,6 @@ impl Symbols {
 
     pub(super) fn into_texts(self) -> Texts {
         self.texts
-    }
-
-    fn grow(&mut self) {
-        let size = (self.table.len() * 2).max(256);
-        self.table = vec![0; size];
-        for (index, &fingerprint) in self.hashes.iter().enumerate() {
-            let mut place = usize::try_from(fingerprint & (size - 1) as u64).unwrap_or(0);
-            while self.table[place] != 0 {
-                place = (place + 1) & (size - 1);
-            }
-            self.table[place] = count(index) + 1;
-        }
     }
 }
 

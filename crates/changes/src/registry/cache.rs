@@ -5,23 +5,22 @@
 //! Since the file lags behind, the end of the log is noted in a second one after every append: so also a database that
 //! was removed, or whose last writes were damaged, is noticed.
 
-use probity_core::Digest;
 use probity_intents::Registry;
 use probity_intents::registry::{Head, Snapshot};
-use probity_storage::{StoreError, durable};
+use probity_storage::{CacheFile, CacheKind, StoreError, durable};
 use probity_workspace::Fault;
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Changes whenever the form of the file does.
-const FORM: &str = "probity intents cache 2";
-/// How many events the file may lag behind, and one more for so many intents: writing it costs what it holds, and is
-/// not to cost more than the events.
-const LAG: u64 = 64;
-const INTENTS_A_LAG: usize = 16;
+/// The fold as JSON: events are told apart by a member, which binary forms cannot read.
+const INTENTS_CACHE: CacheKind = CacheKind { name: "intents", version: 3 };
+/// How many events the file may lag behind, and one more for every [`INTENTS_PER_LAG_EVENT`] intents: writing it costs
+/// what it holds, and is not to cost more than the events.
+const MIN_LAG_EVENTS: u64 = 64;
+const INTENTS_PER_LAG_EVENT: usize = 16;
 
-/// The file, and what it holds as far as this process knows.
+/// The file, and up to which event it reaches as far as this process knows.
 #[derive(Debug)]
 pub(super) struct Cache {
     path: PathBuf,
@@ -68,21 +67,19 @@ impl Cache {
     /// read from the log next time.
     pub(super) fn keep(&mut self, registry: &Registry) {
         let head = registry.head().seq.0;
-        let lag = LAG + (registry.n_intents() / INTENTS_A_LAG) as u64;
+        let lag = MIN_LAG_EVENTS + (registry.n_intents() / INTENTS_PER_LAG_EVENT) as u64;
         let lags = |held: u64| head >= held.saturating_add(lag);
         if !lags(self.held) {
             return;
         }
-        self.held = held(&self.path);
+        let file = cache_file(&self.path);
+        self.held = file.reach();
         if !lags(self.held) {
             return;
         }
         self.held = head;
-        let body = serde_json::to_vec(&registry.snapshot());
-        let Ok(body) = body else { return };
-        let mut file = format!("{FORM}\n{head:>20} {}\n", Digest::of(&body)).into_bytes();
-        file.extend(body);
-        let _ = durable::write_unsynced(&self.path, &file);
+        let Ok(body) = serde_json::to_vec(&registry.snapshot()) else { return };
+        let _ = file.write(head, |file| file.write_all(&body));
     }
 }
 
@@ -96,24 +93,13 @@ fn head_file(cache: &Path) -> PathBuf {
     cache.with_extension("head")
 }
 
-/// Up to which event a cache file says that it reaches; 0 if there is none.
-fn held(path: &Path) -> u64 {
-    let mut line = [0; FORM.len() + 1 + 20];
-    let read = std::fs::File::open(path).and_then(|file| file.read_exact_at(&mut line, 0));
-    let number = line.strip_prefix(FORM.as_bytes()).filter(|_| read.is_ok());
-    let number = number.and_then(|number| std::str::from_utf8(number).ok()?.trim().parse().ok());
-    number.unwrap_or(0)
+fn cache_file(path: &Path) -> CacheFile {
+    CacheFile::new(path.to_owned(), INTENTS_CACHE)
 }
 
 /// Reads a cache file that holds together.
 pub(super) fn read(path: &Path) -> Option<Snapshot> {
-    let bytes = durable::read(path).ok()??;
-    let rest = bytes.strip_prefix(FORM.as_bytes())?.strip_prefix(b"\n")?;
-    let line = rest.iter().position(|&byte| byte == b'\n')?;
-    let (line, body) = (&rest[..line], &rest[line + 1..]);
-    let snapshot: Snapshot = serde_json::from_slice(body).ok()?;
-    let expected = format!("{:>20} {}", snapshot.head().seq.0, Digest::of(body));
-    (line == expected.as_bytes()).then_some(snapshot)
+    cache_file(path).decode(|body| serde_json::from_slice(body).ok())
 }
 
 /// The fault of a log that ends before a point that it once had reached.

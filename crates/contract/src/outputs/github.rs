@@ -2,9 +2,10 @@
 
 use super::{NewFinding, Review};
 use crate::claims::{GateFact, GateOutcome};
-use crate::markdown::{code, health_change, plain};
+use crate::markdown::health_change;
 use crate::profile::CheckResult;
 use crate::words::ContractStatus;
+use probity_core::markup::{markdown_code as code, markdown_text as plain};
 use probity_policy::Severity;
 use std::fmt::Write;
 

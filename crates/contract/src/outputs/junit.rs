@@ -3,6 +3,7 @@
 use super::{NewFinding, Review};
 use crate::claims::{CheckedClaim, ClaimVerdict, GateFact, GateOutcome};
 use crate::profile::{Check, CheckOutcome};
+use probity_core::markup::xml_attribute as text;
 use std::fmt::Write;
 
 /// Renders the report. A check that does not apply is skipped, never passed (law 6).
@@ -91,34 +92,4 @@ fn suite(page: &mut String, name: &str, cases: &[Case]) {
         };
     }
     page.push_str("  </testsuite>\n");
-}
-
-/// Escapes text for an attribute. Characters that XML forbids become U+FFFD.
-fn text(words: &str) -> String {
-    let mut safe = String::with_capacity(words.len());
-    for character in words.chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\n' => safe.push_str("&#10;"),
-            '\t' => safe.push_str("&#9;"),
-            other if (other as u32) < 0x20 || matches!(other, '\u{fffe}' | '\u{ffff}') => {
-                safe.push('\u{fffd}');
-            }
-            other => safe.push(other),
-        }
-    }
-    safe
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_breaks_out_of_an_attribute() {
-        assert_eq!(text("a\"><b>&\n\u{1}"), "a&quot;&gt;&lt;b&gt;&amp;&#10;\u{fffd}");
-    }
 }

@@ -29,6 +29,7 @@ use crate::relations::overlap;
 use crate::scope::{Entries, IntentScope};
 use index::OverlapIndex;
 use probity_core::Digest;
+use probity_core::chain::{ChainBreak, check_next};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -165,20 +166,9 @@ impl Default for Head {
     }
 }
 
-/// Why an event cannot follow the current log.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ChainError {
-    /// An event is missing or duplicated.
-    #[error("event {found} follows event {head}")]
-    Gap { head: Seq, found: Seq },
-    /// The event was made for another log, or one of the two was changed.
-    #[error("event {seq} does not follow what stands before it")]
-    Digest { seq: Seq },
-}
-
 impl Registry {
-    /// Rebuilds the registry from its log and checks the chain.
-    pub fn replay<'e>(events: impl IntoIterator<Item = &'e Event>) -> Result<Self, ChainError> {
+    /// Rebuilds the registry from its log, checking the chain.
+    pub fn replay<'e>(events: impl IntoIterator<Item = &'e Event>) -> Result<Self, ChainBreak> {
         let mut registry = Self::default();
         for event in events {
             registry.check_next(event)?;
@@ -187,15 +177,9 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Checks that `event` is the next one of this log.
-    pub fn check_next(&self, event: &Event) -> Result<(), ChainError> {
-        if event.seq != self.head.seq.next() {
-            return Err(ChainError::Gap { head: self.head.seq, found: event.seq });
-        }
-        if event.prev != self.head.digest {
-            return Err(ChainError::Digest { seq: event.seq });
-        }
-        Ok(())
+    /// Whether `event` is the next of this log.
+    pub fn check_next(&self, event: &Event) -> Result<(), ChainBreak> {
+        check_next(self.head.seq.0, &self.head.digest, event.seq.0, &event.prev)
     }
 
     pub const fn head(&self) -> Head {

@@ -4,6 +4,9 @@
 //! Only what cannot be computed from the rest is written; hash tables and sets of open things are built on reading. A
 //! snapshot of another version is [`NotThis`], never misread: it begins with a sample of the rules and hashes that
 //! made it. Numbers that lead outside of their list are refused, so no bytes make the ledger panic later.
+//!
+//! Why not serde: a snapshot of a million deltas has 93 MB, and opening it piece by piece takes 181 MB of memory in all
+//! (`cargo xtask bench ledger`). A derived form would have to stand in memory as a whole beside the ledger.
 
 mod read;
 mod stream;

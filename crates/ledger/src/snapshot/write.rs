@@ -58,7 +58,7 @@ fn put_ledger(sink: &mut Sink<'_, impl Write>, ledger: &Ledger) {
         ledger.entries.len(),
         ledger.items.len(),
         ledger.versions.len(),
-        ledger.texts.len() as usize,
+        ledger.texts.len(),
         ledger.sources.len(),
         ledger.sources.turns.len() as usize,
         ledger.handles.len() as usize,
@@ -67,7 +67,7 @@ fn put_ledger(sink: &mut Sink<'_, impl Write>, ledger: &Ledger) {
     for size in sizes {
         sink.len(size);
     }
-    (0..ledger.texts.len()).for_each(|text| sink.text(ledger.texts.get(text)));
+    ledger.texts.iter().for_each(|text| sink.text(text));
     ledger.authors.iter().for_each(|(author, _)| sink.text(author));
     ledger.items.iter().for_each(|record| put_record(sink, record));
     for (handle, &item) in ledger.handles.iter() {

@@ -11,6 +11,7 @@ use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, Gate
 use probity_contract::outputs::{self, Review};
 use probity_contract::receipt::DeltaEntry;
 use probity_contract::{CheckOutcome, CheckResult, ContractReason, ContractStatus};
+use probity_core::words::short_digest;
 use probity_paths::RepoPath;
 use probity_policy::{Severity, StrictnessProfile};
 use probity_quality::contract::present::{self, Against, Options};
@@ -185,7 +186,7 @@ fn budget(workspace: &Workspace, run: Option<&str>) -> Result<Answer, Fault> {
     let answer = watched(|watch| patch::budget_contract(workspace, run, watch))?;
     let budget = &answer.budget;
     let limit = |most: Option<u64>| most.map_or_else(|| "any number".to_owned(), |most| most.to_string());
-    ui::print_row("run", budget.run_id.trim_start_matches("sha256:").get(..8).unwrap_or_default());
+    ui::print_row("run", short_digest(&budget.run_id));
     ui::print_row("health", budget.current.health.map_or_else(|| "not known".into(), |it| it.to_string()));
     for (severity, most) in &budget.new_findings {
         let now = budget.current.findings.get(severity).copied().unwrap_or(0);

@@ -51,10 +51,9 @@ fn the_state_directory_cannot_be_touched_unseen() {
 fn nothing_is_written_through_planted_links() {
     let repo = Repo::new();
     repo.run("true").passes();
-    let plant = "cd .git/probity; for n in 0 1 2 3; do \
-                 for f in cache/*; do ln -s ../../../docs/d.md $f.$PPID-$n.draft; done; done; \
-                 for f in locks/*; do rm $f; ln -s ../../../docs/d.md $f; done; \
-                 ln -s ../../docs/d.md chain.json.$PPID.tmp";
+    let plant = "cd .git/probity; for f in cache/* chain.json; do for n in $(seq 0 99); do \
+                 ln -s \"$PWD/../../docs/d.md\" $f.$PPID-$n.tmp; done; done; \
+                 for f in locks/*; do rm $f; ln -s ../../../docs/d.md $f; done";
     let outcome = repo.run(plant);
     assert!(outcome.has_reason("PROTECTED.CHANGED"), "{outcome:#?}");
     assert_eq!(fs::read_to_string(repo.path().join("docs/d.md")).expect("reads"), "# D\n");
@@ -192,16 +191,16 @@ import hashlib, json, os, shutil, sys
 state, run_id = '.git/probity', sys.argv[1]
 head = json.load(open(state + '/chain.json'))
 new = state + '/evidence/' + run_id
-shutil.copytree(state + '/evidence/' + head['run_id'], new)
+shutil.copytree(state + '/evidence/' + head['id'], new)
 manifest = json.load(open(new + '/manifest.json'))
-manifest.update(run_id=run_id, prev_run_hash=head['run_hash'], key_id=None)
+manifest.update(run_id=run_id, prev_run_hash=head['digest'], key_id=None)
 del manifest['signature'], manifest['run_hash']
 text = lambda value: json.dumps(value, sort_keys=True, separators=(',', ':'), ensure_ascii=False).encode()
 manifest['run_hash'] = 'sha256:' + hashlib.sha256(text(manifest)).hexdigest()
 manifest['signature'] = None
 open(new + '/manifest.json', 'wb').write(text(manifest) + b'\n')
 if len(sys.argv) > 2:
-    open(state + '/chain.json', 'wb').write(text({'run_id': run_id, 'run_hash': manifest['run_hash']}))
+    open(state + '/chain.json', 'wb').write(text({'id': run_id, 'digest': manifest['run_hash']}))
 ";
 
 /// A repository that signs, with the script beside it; `None` where scripts like it cannot run.

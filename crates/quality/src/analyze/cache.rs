@@ -1,16 +1,18 @@
 //! The cache of facts: what one visit of a file's bytes gave, kept by the digest of those bytes.
 //!
-//! One file of records, appended to. A record carries a checksum of its key and its payload: one that was cut short or
-//! changed is as if it had never been written, and the file is then written again. Nothing that is read here can make
-//! a run wrong, only slower.
+//! One file of records, appended to: that is why it begins like every other cache, but is not replaced as a whole and has
+//! no checksum at its end. A record carries a checksum of its key and its payload: one that was cut short or changed is as
+//! if it had never been written, and the file is then written again. Nothing that is read here can make a run wrong,
+//! only slower.
 //!
 //! ```text
-//! magic (8 bytes), then records: payload length (u32), checksum (16 bytes), key (32 bytes), payload
+//! first line of a cache, then records: payload length (u32), checksum (16 bytes), key (32 bytes), payload
 //! ```
 
 use probity_analysis::{FactsKey, FileFacts};
 use probity_core::Digest;
 use probity_core::digest::Hasher;
+use probity_storage::CacheKind;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -19,16 +21,16 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Changes whenever the form of the facts or of the records does.
-pub(crate) const MAGIC: &[u8; 8] = b"prbfact2";
-const CHECKSUM: usize = 16;
-const HEADER: usize = 4 + CHECKSUM + 32;
+/// The version changes whenever the form of the facts or of the records does.
+pub(crate) const FACTS_CACHE: CacheKind = CacheKind { name: "facts", version: 3 };
+const CHECKSUM_BYTES: usize = 16;
+const HEADER_BYTES: usize = 4 + CHECKSUM_BYTES + 32;
 
 /// A file is written again without what nobody needed when it is this much larger than what was needed.
 const SPARE_BYTES: usize = 64 << 20;
 
 /// The largest cache that is read.
-const MAX_BYTES: u64 = 4 << 30;
+const MAX_CACHE_BYTES: u64 = 4 << 30;
 
 /// The records of a cache file.
 #[derive(Debug)]
@@ -44,7 +46,7 @@ pub(super) struct Facts {
 impl Facts {
     /// Opens the cache at `path`. Whatever is wrong with it, the answer is a cache, perhaps an empty one.
     pub(super) fn open(path: PathBuf) -> Self {
-        let is_small = std::fs::metadata(&path).is_ok_and(|facts| facts.len() <= MAX_BYTES);
+        let is_small = std::fs::metadata(&path).is_ok_and(|facts| facts.len() <= MAX_CACHE_BYTES);
         let bytes = if is_small { probity_storage::durable::read(&path).ok().flatten() } else { None };
         let bytes = bytes.unwrap_or_default();
         let (records, is_damaged) = index(&bytes);
@@ -65,8 +67,8 @@ impl Facts {
     pub(super) fn get(&self, key: &Digest) -> Option<Arc<FileFacts>> {
         let &(start, end) = self.records.get(key)?;
         let record = &self.bytes[start..end];
-        let payload = &record[HEADER..];
-        if record[4..4 + CHECKSUM] != checksum(key, payload) {
+        let payload = &record[HEADER_BYTES..];
+        if record[4..4 + CHECKSUM_BYTES] != checksum(key, payload) {
             return None;
         }
         let facts: FileFacts = postcard::from_bytes(payload).ok()?;
@@ -86,7 +88,8 @@ impl Facts {
         let is_bloated = self.bytes.len() + n_added > 2 * (n_live + n_added) + SPARE_BYTES;
         let _ = if self.is_damaged || is_bloated {
             let kept = live.map(|&(start, end)| &self.bytes[start..end]);
-            let parts = std::iter::once(&MAGIC[..]).chain(kept).chain(added.iter().map(Vec::as_slice));
+            let first_line = FACTS_CACHE.first_line();
+            let parts = std::iter::once(&first_line[..]).chain(kept).chain(added.iter().map(Vec::as_slice));
             probity_storage::durable::write_unsynced(&self.path, &parts.collect::<Vec<_>>().concat())
                 .map_err(drop)
         } else {
@@ -100,7 +103,7 @@ pub(crate) fn is_whole(path: &Path) -> bool {
     let facts = Facts::open(path.to_owned());
     let is_sound = |(key, &(start, end)): (&Digest, &(usize, usize))| {
         let record = &facts.bytes[start..end];
-        record[4..4 + CHECKSUM] == checksum(key, &record[HEADER..])
+        record[4..4 + CHECKSUM_BYTES] == checksum(key, &record[HEADER_BYTES..])
     };
     !facts.is_damaged && facts.records.iter().all(is_sound)
 }
@@ -117,14 +120,15 @@ pub(super) fn key(key: &FactsKey) -> Digest {
 /// Where each record lies, and whether anything about the file is wrong. The last of equal keys counts.
 fn index(bytes: &[u8]) -> (BTreeMap<Digest, (usize, usize)>, bool) {
     let mut records = BTreeMap::new();
-    if !bytes.starts_with(MAGIC) {
+    let line = FACTS_CACHE.first_line();
+    if !bytes.starts_with(&line) {
         return (records, true);
     }
-    let mut at = MAGIC.len();
-    while let Some(header) = bytes.get(at..at + HEADER) {
+    let mut at = line.len();
+    while let Some(header) = bytes.get(at..at + HEADER_BYTES) {
         let (length, rest) = header.split_first_chunk::<4>().expect("a header has more than four bytes");
-        let key: [u8; 32] = rest[CHECKSUM..].try_into().expect("a header ends with a key");
-        let end = at + HEADER + u32::from_le_bytes(*length) as usize;
+        let key: [u8; 32] = rest[CHECKSUM_BYTES..].try_into().expect("a header ends with a key");
+        let end = at + HEADER_BYTES + u32::from_le_bytes(*length) as usize;
         if end > bytes.len() {
             return (records, true);
         }
@@ -141,7 +145,7 @@ fn record(key: &Digest, facts: &FileFacts) -> Option<Vec<u8>> {
     Some(parts.concat())
 }
 
-fn checksum(key: &Digest, payload: &[u8]) -> [u8; CHECKSUM] {
+fn checksum(key: &Digest, payload: &[u8]) -> [u8; CHECKSUM_BYTES] {
     let mut hasher = Hasher::default();
     hasher.update(key.as_bytes());
     hasher.update(payload);

@@ -163,7 +163,7 @@ impl Answer {
 
 fn contract_run(run: &RunRef) -> ContractRun {
     ContractRun {
-        run_id: super::review::short_id(&run.run_id),
+        run_id: probity_core::words::short_digest(&run.run_id).to_owned(),
         digest: run.run_id.clone(),
         health: run.health,
     }

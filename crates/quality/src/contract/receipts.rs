@@ -15,12 +15,13 @@ use probity_api::quality::{
     ReceiptShowAnswer, ReceiptSummary, ReceiptVerifyAnswer,
 };
 use probity_contract::ContractStatus;
+use probity_core::chain::{ChainBreak, check_next};
 use probity_core::{Digest, Reason, json};
 use probity_evidence::receipt::{self, Checked, ReceiptCheck, ReceiptError};
 use probity_evidence::{CheckStatus, Trust};
 use probity_intents::Timestamp;
 use probity_paths::RepoPath;
-use probity_storage::{Chain, Link, durable};
+use probity_storage::{HashChain, durable};
 use probity_workspace::State;
 use probity_workspace::signing::signing_key;
 use probity_workspace::{Fault, Workspace};
@@ -155,7 +156,7 @@ impl Receipts {
         make: impl FnOnce(Option<Digest>) -> Value,
     ) -> Result<Kept, Fault> {
         let key = signing_key(workspace)?;
-        let mut chain = Chain::lock(self.dir.join("head.json"))?;
+        let mut chain = self.chain()?;
         let last = self.numbers()?.last().copied();
         let previous = last.map(|number| self.read(number)).transpose()?;
         let document = make(previous.as_ref().map(|kept| kept.digest));
@@ -170,7 +171,7 @@ impl Receipts {
         }
         let path = self.path(number);
         durable::write(&path, &[json::canonical(&document), b"\n".to_vec()].concat())?;
-        chain.advance(&Link { run_id: number.to_string(), run_hash: digest })?;
+        chain.advance(&number, digest)?;
         let envelope = key.map(|_| self.envelope_path(number));
         Ok(Kept { envelope, ..Kept::new(number, digest, document, path)? })
     }
@@ -204,25 +205,29 @@ impl Receipts {
     pub fn broken_links(&self) -> Result<Vec<String>, Fault> {
         let all = self.list()?;
         let mut broken = Vec::new();
-        let mut before: Option<Digest> = None;
-        for (index, kept) in all.iter().enumerate() {
-            if kept.number != index as u64 + 1 {
-                broken.push(format!("receipt {} is missing", index + 1));
+        let (mut last, mut before) = (0, None);
+        for kept in &all {
+            match check_next(last, &before, kept.number, &kept.head.previous) {
+                Err(ChainBreak::Gap { last, .. }) => broken.push(format!("receipt {} is missing", last + 1)),
+                Err(ChainBreak::Digest { number }) => {
+                    broken.push(format!("receipt {number} does not name the one before it"));
+                }
+                Ok(()) => {}
             }
-            if kept.head.previous != before {
-                broken.push(format!("receipt {} does not name the one before it", kept.number));
-            }
-            before = Some(kept.digest);
+            (last, before) = (kept.number, Some(kept.digest));
         }
         if all.is_empty() && !self.dir.join("head.json").exists() {
             return Ok(broken);
         }
-        let head = Chain::lock(self.dir.join("head.json"))?.head()?;
-        let known = |head: &Link| all.iter().any(|kept| kept.digest == head.run_hash);
-        if head.is_some_and(|head| !known(&head)) {
+        let head = self.chain()?.head()?;
+        if head.is_some_and(|head| all.iter().all(|kept| kept.digest != head.digest)) {
             broken.push("the last receipt is missing".into());
         }
         Ok(broken)
+    }
+
+    fn chain(&self) -> Result<HashChain<u64>, Fault> {
+        Ok(HashChain::lock(self.dir.join("head.json"))?)
     }
 
     fn read(&self, number: u64) -> Result<Kept, Fault> {

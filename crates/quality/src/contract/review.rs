@@ -7,12 +7,13 @@ use probity_contract::Evaluation;
 use probity_contract::claims::ClaimVerdict;
 use probity_contract::outputs::{NewFinding, Review};
 use probity_contract::receipt::check_results;
+use probity_core::words::short_digest;
 use probity_paths::RepoPath;
 
 impl Answer {
     /// What a reviewer is told.
     pub fn review(&self) -> Review {
-        let short = |run: &probity_contract::receipt::RunRef| short_id(&run.run_id);
+        let short = |run: &probity_contract::receipt::RunRef| short_digest(&run.run_id).to_owned();
         let health =
             |run: &Option<probity_contract::receipt::RunRef>| run.as_ref().and_then(|run| run.health);
         Review {
@@ -95,9 +96,4 @@ fn lines(range: &probity_analysis::Range) -> (u32, u32) {
     let first = range.start_line.max(1);
     let last = if range.end_column <= 1 { range.end_line.saturating_sub(1) } else { range.end_line };
     (first, last.max(first))
-}
-
-/// The first eight digits of a run's id, as people see it.
-pub(super) fn short_id(run_id: &str) -> String {
-    run_id.trim_start_matches("sha256:").chars().take(8).collect()
 }

@@ -3,11 +3,10 @@
 
 use probity_api::govern::revert::RefNote;
 use probity_api::govern::run::{RefChangeKind, RefMovement};
+use probity_core::bytes::bare_shell_word;
 use probity_paths::RepoPath;
 use probity_snapshot::git::GitLayout;
-use probity_workspace::refs::{
-    HEAD, RefFacts, SYMBOLIC, describe_movement, shell_word, shown_name, shown_value,
-};
+use probity_workspace::refs::{HEAD, RefFacts, SYMBOLIC, describe_movement, shown_name, shown_value};
 use probity_workspace::{Workspace, git};
 use std::collections::BTreeSet;
 
@@ -114,40 +113,37 @@ fn take_back(name: &str, before: &str, is_checked_out: bool) -> Option<String> {
         return Some(format!("git reset --mixed {before}"));
     }
     let branch = name.strip_prefix("refs/heads/")?;
-    Some(format!("git branch --force {} {before}", quoted(branch)))
+    Some(format!("git branch --force {} {before}", bare_shell_word(branch.as_bytes())))
 }
 
 /// Sets HEAD to what it was, and keeps the files.
 fn check_out(before: &str) -> String {
     match before.strip_prefix(SYMBOLIC) {
-        Some(name) => format!("git symbolic-ref HEAD {} && git reset --mixed", quoted(name)),
+        Some(name) => {
+            format!("git symbolic-ref HEAD {} && git reset --mixed", bare_shell_word(name.as_bytes()))
+        }
         None => format!("git update-ref --no-deref HEAD {before} && git reset --mixed"),
     }
 }
 
 fn remove(name: &str, is_checked_out: bool) -> Option<String> {
     if let Some(tag) = name.strip_prefix("refs/tags/") {
-        return Some(format!("git tag --delete {}", quoted(tag)));
+        return Some(format!("git tag --delete {}", bare_shell_word(tag.as_bytes())));
     }
     if is_checked_out {
         // Git deletes no branch that is checked out; without its commit it is as unborn as it was.
-        return Some(format!("git update-ref -d {}", quoted(name)));
+        return Some(format!("git update-ref -d {}", bare_shell_word(name.as_bytes())));
     }
-    Some(format!("git branch -D {}", quoted(name.strip_prefix("refs/heads/")?)))
+    Some(format!("git branch -D {}", bare_shell_word(name.strip_prefix("refs/heads/")?.as_bytes())))
 }
 
 fn bring_back(name: &str, before: &str) -> Option<String> {
     if let Some(tag) = name.strip_prefix("refs/tags/") {
-        return Some(format!("git tag {} {before}", quoted(tag)));
+        return Some(format!("git tag {} {before}", bare_shell_word(tag.as_bytes())));
     }
-    Some(format!("git branch {} {before}", quoted(name.strip_prefix("refs/heads/")?)))
+    Some(format!("git branch {} {before}", bare_shell_word(name.strip_prefix("refs/heads/")?.as_bytes())))
 }
 
 fn is_symbolic(value: &str) -> bool {
     value.starts_with(SYMBOLIC)
-}
-
-/// Git allows quotes in names of branches, so they are quoted like paths.
-fn quoted(name: &str) -> String {
-    RepoPath::parse(name.as_bytes()).map_or_else(|_| name.to_owned(), |path| shell_word(&path))
 }

@@ -1,5 +1,7 @@
-//! A tree to scan: files of some lines, a hundred per directory, in three levels.
+//! A tree to look at (files of some lines, a hundred in a directory, in three levels), and a kept snapshot.
 
+use probity_core::Digest;
+use probity_snapshot::Snapshot;
 use std::fs;
 use std::path::Path;
 
@@ -16,4 +18,19 @@ pub(crate) fn files(root: &Path, n_files: usize, max_lines: usize) {
         let line = format!("line of file {n}\n");
         fs::write(dir.join(format!("file_{n:07}.rs")), line.repeat(1 + n * 7 % max_lines)).expect("a file");
     }
+}
+
+/// Keeps a snapshot with a checksum, as a cache does.
+pub(crate) fn store(path: &Path, snapshot: &Snapshot) {
+    let mut bytes = postcard::to_stdvec(snapshot).expect("bytes");
+    bytes.extend_from_slice(Digest::of(&bytes).as_bytes());
+    fs::write(path, bytes).expect("a cache");
+}
+
+/// Reads it back.
+pub(crate) fn load(path: &Path) -> Snapshot {
+    let bytes = fs::read(path).expect("a cache");
+    let (body, checksum) = bytes.split_last_chunk::<32>().expect("a checksum");
+    assert_eq!(Digest::of(body).as_bytes(), checksum);
+    postcard::from_bytes(body).expect("a snapshot")
 }

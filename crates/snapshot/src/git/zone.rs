@@ -16,12 +16,11 @@
 use super::GitLayout;
 use super::files::{self, Seen, Visit};
 use super::rules::rule;
-use crate::delta::ChangeKind;
 use crate::finding::TreeFinding;
 use crate::read::{self, Patience, Reader, Trouble};
 use crate::record::{Kind, Stat};
 use crate::sys;
-use probity_core::Digest;
+use probity_core::{ChangeKind, Digest};
 use probity_paths::RepoPath;
 use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet};

@@ -77,7 +77,7 @@ impl Tree {
 }
 
 pub(crate) fn show(changes: &[Change]) -> Vec<String> {
-    changes.iter().map(|change| format!("{} {}", change.change.name(), change.path)).collect()
+    changes.iter().map(|change| format!("{} {}", change.change, change.path)).collect()
 }
 
 pub(crate) fn paths(snapshot: &Snapshot) -> Vec<String> {

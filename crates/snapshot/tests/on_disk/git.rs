@@ -56,7 +56,7 @@ fn zone(root: &Path, change: impl FnOnce()) -> Vec<String> {
     let shown = |class| if class == ZoneClass::Protected { "protected" } else { "recorded" };
     zone_delta(&before, &after)
         .iter()
-        .map(|change| format!("{} {} {}", shown(change.class), change.change.name(), change.path))
+        .map(|change| format!("{} {} {}", shown(change.class), change.change, change.path))
         .collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::Sqlite;
 use crate::ports::{Appended, Leases, Log, MAX_PAGE, Objects, Record, Refs, Store, Swapped, check_sizes};
-use crate::{Objects as ObjectFiles, StoreError, boot};
+use crate::{ObjectFiles, StoreError, boot};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::time::{Duration, Instant};
 

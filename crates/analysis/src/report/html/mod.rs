@@ -18,6 +18,7 @@ use crate::run::Run;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use probity_core::Digest;
+use probity_core::markup::markup_text as esc;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -116,29 +117,6 @@ fn size(run: &Run) -> String {
     format!("{} · {} lines{left_out}", words::counted(n_analysed, "file"), words::number(n_lines))
 }
 
-/// Text as text: nothing in it is markup, in an element or in an attribute.
-fn esc(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(c),
-            // Direction marks could make code read as other code; other control characters have no meaning in HTML.
-            c if c.is_control() || is_direction(c) => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-const fn is_direction(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
-}
-
 /// A path that may break after its slashes.
 fn path_html(path: &str) -> String {
     esc(path).replace('/', "/<wbr>")
@@ -181,12 +159,6 @@ fn more(n_all: usize, n_shown: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_text_becomes_markup() {
-        assert_eq!(esc("<a href='x' b=\"&\">"), "&lt;a href=&#39;x&#39; b=&quot;&amp;&quot;&gt;");
-        assert_eq!(esc("a\u{202e}b\0c"), "a\u{fffd}b\u{fffd}c");
-    }
 
     #[test]
     fn style_and_script_cannot_end_their_elements() {

@@ -1,0 +1,200 @@
+//! The container of every cache: a file that may be deleted at any time, and is replaced as a whole.
+//!
+//! A cache owes nobody compatibility. One that is missing, damaged, of another kind or of another version is as if it
+//! were not there, and whoever made it makes it again. The checksum is against accidents: whoever can write here can
+//! also forge it.
+//!
+//! ```text
+//! probity cache <kind> <version>   one line
+//! reach                            u64 LE: how far the owner's log the content reaches; 0 where there is no log
+//! body
+//! SHA-256 of all before it         32 bytes
+//! ```
+
+use crate::{StoreError, durable};
+use probity_core::Digest;
+use probity_core::digest::Hasher;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+
+const DIGEST_BYTES: usize = 32;
+const REACH_BYTES: usize = 8;
+
+/// What a cache holds. The version changes whenever the form of the body does.
+#[derive(Debug, Clone, Copy)]
+pub struct CacheKind {
+    /// The name, one word.
+    pub name: &'static str,
+    /// The version of the body's form.
+    pub version: u32,
+}
+
+impl CacheKind {
+    /// The line that a cache of this kind begins with.
+    pub fn first_line(self) -> Vec<u8> {
+        format!("probity cache {} {}\n", self.name, self.version).into_bytes()
+    }
+}
+
+/// A cache in a file of its own.
+#[derive(Debug, Clone)]
+pub struct CacheFile {
+    path: PathBuf,
+    kind: CacheKind,
+}
+
+impl CacheFile {
+    /// The cache at `path`, whether it is there or not.
+    pub const fn new(path: PathBuf, kind: CacheKind) -> Self {
+        Self { path, kind }
+    }
+
+    /// Reads a value back; `None` if there is none that can be used.
+    pub fn load<T: DeserializeOwned>(&self) -> Option<T> {
+        self.decode(|body| postcard::from_bytes(body).ok())
+    }
+
+    /// Replaces the content with a value.
+    pub fn store(&self, value: &impl Serialize) -> Result<(), StoreError> {
+        let body =
+            postcard::to_stdvec(value).map_err(io::Error::other).map_err(StoreError::io(&self.path))?;
+        self.write(0, |file| file.write_all(&body))
+    }
+
+    /// Hands the body to `decode`, if it is whole.
+    pub fn decode<T>(&self, decode: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
+        let bytes = durable::read(&self.path).ok()??;
+        let (content, checksum) = bytes.split_last_chunk::<DIGEST_BYTES>()?;
+        let body = content.strip_prefix(self.kind.first_line().as_slice())?.get(REACH_BYTES..)?;
+        if Digest::of(content).as_bytes() != checksum {
+            return None;
+        }
+        decode(body)
+    }
+
+    /// Replaces the content with what `body` writes, which may be large. A reader finds the old file or the new one. It
+    /// is not synced to the disk, since a lost cache costs only time.
+    pub fn write(
+        &self,
+        reach: u64,
+        body: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), StoreError> {
+        durable::stream_unsynced(&self.path, |file| {
+            let mut hashing = Hashing { inner: file, hasher: Hasher::default() };
+            hashing.write_all(&self.kind.first_line())?;
+            hashing.write_all(&reach.to_le_bytes())?;
+            body(&mut hashing)?;
+            let Hashing { inner, hasher } = hashing;
+            inner.write_all(hasher.finish().as_bytes())
+        })
+    }
+
+    /// Reads the body piece by piece, so that it never stands in memory as a whole. What `body` makes of it counts only
+    /// if the file turns out to be whole in the end.
+    pub fn read<T>(&self, body: impl FnOnce(&mut dyn Read) -> Option<T>) -> Option<T> {
+        let mut file = durable::open(&self.path).ok()??;
+        let length = file.metadata().ok()?.len().checked_sub(DIGEST_BYTES as u64)?;
+        let mut hashing = Hashing { inner: (&mut file).take(length), hasher: Hasher::default() };
+        self.read_header(&mut hashing)?;
+        let value = body(&mut hashing)?;
+        io::copy(&mut hashing, &mut io::sink()).ok()?;
+        let digest = hashing.hasher.finish();
+        let mut checksum = [0; DIGEST_BYTES];
+        file.seek(SeekFrom::Start(length)).ok()?;
+        file.read_exact(&mut checksum).ok()?;
+        (digest.as_bytes() == &checksum).then_some(value)
+    }
+
+    /// How far the content says that it reaches, without reading it; 0 if there is none.
+    pub fn reach(&self) -> u64 {
+        let file: Option<File> = durable::open(&self.path).ok().flatten();
+        file.and_then(|mut file| self.read_header(&mut file)).unwrap_or(0)
+    }
+
+    fn read_header(&self, file: &mut impl Read) -> Option<u64> {
+        let expected = self.kind.first_line();
+        let (mut line, mut reach) = (vec![0; expected.len()], [0; REACH_BYTES]);
+        file.read_exact(&mut line).ok()?;
+        file.read_exact(&mut reach).ok()?;
+        (line == expected).then_some(u64::from_le_bytes(reach))
+    }
+}
+
+/// Hashes what passes through.
+struct Hashing<T> {
+    inner: T,
+    hasher: Hasher,
+}
+
+impl<W: Write> Write for Hashing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = self.inner.write(bytes)?;
+        self.hasher.update(&bytes[..n]);
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl<R: Read> Read for Hashing<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(bytes)?;
+        self.hasher.update(&bytes[..n]);
+        Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const KIND: CacheKind = CacheKind { name: "test", version: 3 };
+
+    fn whole(cache: &CacheFile) -> Option<Vec<u8>> {
+        cache.decode(|body| Some(body.to_vec()))
+    }
+
+    fn stream(cache: &CacheFile) -> Option<Vec<u8>> {
+        cache.read(|body| {
+            let mut bytes = Vec::new();
+            body.read_to_end(&mut bytes).ok().map(|_| bytes)
+        })
+    }
+
+    #[test]
+    fn a_cache_comes_back_as_it_was_and_damage_makes_it_nothing() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let cache = CacheFile::new(dir.path().join("cache"), KIND);
+        assert_eq!((cache.load::<u8>(), stream(&cache), cache.reach()), (None, None, 0));
+        cache.write(77, |file| file.write_all(b"the body")).expect("writes");
+        let body = Some(b"the body".to_vec());
+        assert_eq!((whole(&cache), stream(&cache), cache.reach()), (body.clone(), body, 77));
+        let bytes = fs::read(&cache.path).expect("reads");
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x10;
+            fs::write(&cache.path, damaged).expect("damages");
+            assert_eq!((whole(&cache), stream(&cache)), (None, None), "damage at {at}");
+            fs::write(&cache.path, &bytes[..at]).expect("cuts");
+            assert_eq!((whole(&cache), stream(&cache)), (None, None), "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn a_cache_of_another_version_or_kind_is_none() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let cache = |kind| CacheFile::new(dir.path().join("cache"), kind);
+        cache(KIND).store(&("text", 7)).expect("writes");
+        assert_eq!(cache(KIND).load(), Some(("text".to_owned(), 7)));
+        for other in [CacheKind { version: 4, ..KIND }, CacheKind { name: "tesT", ..KIND }] {
+            assert_eq!(cache(other).load::<(String, i32)>(), None);
+        }
+        assert_eq!(fs::read_dir(dir.path()).expect("lists").count(), 1, "nothing else is left behind");
+    }
+}
