@@ -104,7 +104,7 @@ mod tests {
         fs::write(&file, policy).expect("writes");
         fs::write(dir.path().join("a.py"), "def f():\n    pass\n").expect("writes");
         let workspace = Workspace::find(Some(dir.path()), Path::new("/")).expect("is found");
-        // Whoever is judged rewrites the file while the tree is analyzed.
+        // The agent that is judged rewrites the file while the tree is analyzed.
         let rewrite = |_: Progress| fs::write(&file, "[analysis]\nexclude = [\"**\"]\n").expect("writes");
         let ground = Ground::survey(&workspace, true, &rewrite).expect("is seen");
         let run = ground.run.as_ref().expect("is analyzed");

@@ -4,11 +4,11 @@
 //! May use: analysis, api, contract, core, evidence, intents, knowledge, paths, policy, quality, snapshot, storage, workspace.
 //! Must not know: how a governed run is sealed, judged or attested; how an answer is shown.
 //!
-//! * [`registry`]: the loop that stores intents. [`claims`]: what intents hold against a run. [`agents`]: agents' set-up.
+//! * [`registry`]: the loop that stores intents. [`claims`]: what intents hold against a run. [`agents`]: agents' setup.
 //! * [`start`], [`promote`], [`promote_when_free`]: a claim, a place in the queue, or a refusal that leaves nothing behind.
 //! * [`amend`]: a wider scope, on the record.
 //! * [`finish`]: one pipeline that trusts the tree and not the agent.
-//! * [`status`]: who holds what, and whose the dirt is. [`doctor`]: whether everything is there that this needs.
+//! * [`status`]: who holds what, and whose uncommitted changes are whose. [`doctor`]: whether everything is there that this needs.
 //!
 //! Each is a function from a request to an answer of `probity_api::change`; every surface prints the same.
 

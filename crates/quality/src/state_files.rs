@@ -26,8 +26,8 @@ struct AnalysisMark {
 
 impl StateMark for AnalysisMark {
     /// A stored run is what its name says, never becomes another one under the same name, and is cleared away only if
-    /// nobody needs it; a pin names its holder. Whether a run or a fact is honest cannot be told here: whoever can write
-    /// them can write the tree, too.
+    /// nobody needs it; a pin names its holder. Whether a run or a fact is honest cannot be told here: a process that
+    /// can write them can write the tree, too.
     fn explains(&self, state: &State, name: &Path, fate: FileFate) -> bool {
         let path = state.dir().join(name);
         if path == state.facts() {

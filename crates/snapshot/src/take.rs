@@ -26,7 +26,7 @@ pub struct Options {
     pub git_ids: Option<ObjectFormat>,
     /// How many threads to use; `None` for two per core.
     pub n_threads: Option<usize>,
-    /// Grows by the entries that were looked at, while the walk goes on: whoever waits can be told.
+    /// Grows by the entries that were looked at, while the walk goes on, so that a caller can show progress.
     pub n_entries_seen: Option<Arc<AtomicU64>>,
 }
 

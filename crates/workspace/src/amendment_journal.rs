@@ -6,7 +6,7 @@ use probity_storage::durable;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The journal, in the folder of the run.
+/// The journal, in the directory of the run.
 pub const JOURNAL_FILE: &str = "amendments.json";
 /// At most this many refusals are kept word for word; further ones are only counted.
 const MAX_REFUSED: usize = 100;
@@ -32,7 +32,7 @@ struct RefusedAmendment {
 }
 
 impl AmendmentJournal {
-    /// What was asked of the run whose folder is `dir`, as it was last written down; nothing if it cannot be read.
+    /// What was asked of the run whose directory is `dir`, as it was last written down; nothing if it cannot be read.
     pub fn read(dir: &Path) -> Self {
         let read = durable::read(&dir.join(JOURNAL_FILE)).ok().flatten();
         let value = read.and_then(|bytes| json::parse(&bytes).ok());

@@ -2,8 +2,8 @@
 //!
 //! A run that goes on claims the patterns of its scope: it says so in a file of its directory, before it is sealed.
 //! Neither a run nor a start may look at the other's claim before that is written, so that of two that race at most one
-//! goes ahead: a run looks at the intents and writes its claim while it holds the lock of claims alone, and whoever
-//! claims paths in the registry looks at the runs and appends while it holds a share of that lock.
+//! goes ahead: a run looks at the intents and writes its claim while it holds the lock of claims alone, and a start
+//! looks at the runs and appends to the registry while it holds a share of that lock.
 
 use crate::amendment_journal::AmendmentJournal;
 use crate::{Fault, Workspace, clock};
@@ -20,9 +20,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The seal of a run: a file of its folder, and later of its bundle.
+/// The seal of a run: a file of its directory, and later of its bundle.
 pub const SEAL_FILE: &str = "seal.json";
-/// The claim of a run, in its folder.
+/// The claim of a run, in its directory.
 pub const CLAIM_FILE: &str = "claim.json";
 const SCHEMA: &str = "probity/run-claim/v1";
 /// How long a claim waits for others to have written theirs. That takes milliseconds, unless somebody was stopped in it.
@@ -76,7 +76,7 @@ pub fn lock(state: &State) -> Result<Lock, Fault> {
     Lock::take_within(&path, CLAIMS_LOCK_TIMEOUT).map_err(|error| busy(path, error))
 }
 
-/// Holds off the claims of runs until the lock is dropped: for whoever looks at them and claims paths in the registry.
+/// Holds off the claims of runs until the lock is dropped: for a start, which looks at them and claims paths in the registry.
 pub fn share(state: &State) -> Result<Lock, Fault> {
     let path = state.claims_lock();
     Lock::share_within(&path, CLAIMS_LOCK_TIMEOUT).map_err(|error| busy(path, error))
@@ -89,7 +89,7 @@ fn busy(path: PathBuf, error: LockError) -> Fault {
     }
 }
 
-/// The runs of a repository that go on, in any worktree. A folder whose tree nobody holds belongs to a run that was
+/// The runs of a repository that go on, in any worktree. A directory whose tree nobody holds belongs to a run that was
 /// killed; one without a claim has not claimed anything yet.
 pub fn open_runs(state: &State) -> Result<Vec<OpenRunClaim>, Fault> {
     let mut found = Vec::new();
@@ -100,7 +100,7 @@ pub fn open_runs(state: &State) -> Result<Vec<OpenRunClaim>, Fault> {
             continue;
         }
         let claim = parse(&bytes, &AmendmentJournal::read(&run.folder).granted);
-        // What took its folder away meanwhile has ended.
+        // What took its directory away meanwhile has ended.
         if claim.is_none() && !run.folder.join(CLAIM_FILE).exists() {
             continue;
         }
@@ -158,7 +158,7 @@ pub fn is_file(top: &Path, entry: &Entry) -> bool {
     path.symlink_metadata().is_ok_and(|facts| !facts.is_dir())
 }
 
-/// Whether a file of a run's folder is part of what others rely on: the run's own process writes it once.
+/// Whether a file of a run's directory is part of what others rely on: the run's own process writes it once.
 pub fn is_fixed(path: &Path) -> bool {
     path.ends_with(SEAL_FILE) || path.ends_with(CLAIM_FILE)
 }

@@ -1,7 +1,7 @@
 //! How the owners of files in the state directory vouch for what happens to them.
 //!
 //! Other processes write to the state directory while a command is governed. Each owner knows what its own code does to
-//! its files; whoever guards the directory asks the owners, and knows none of their formats.
+//! its files; the guard of the directory asks the owners, and knows none of their formats.
 
 use crate::State;
 use std::fmt::Debug;
@@ -27,7 +27,7 @@ pub trait StateFiles {
 /// What an owner remembers of its files from an earlier moment.
 pub trait StateMark: Debug {
     /// Whether the fate of the file `name`, relative to the state directory, is what the owner's own code does. Never true
-    /// for files of others.
+    /// for a file of another owner.
     fn explains(&self, state: &State, name: &Path, fate: FileFate) -> bool;
 }
 
