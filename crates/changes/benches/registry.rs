@@ -1,6 +1,6 @@
 //! Eight processes that contend for one path: how many claims a second, and is any of them granted twice?
 //!
-//! `cargo bench -p probity-control --bench registry [ROUNDS]`. Every claim and every release is one durable append. The
+//! `cargo bench -p probity-changes --bench registry [ROUNDS]`. Every claim and every release is one durable append. The
 //! parent starts itself again for each racer, waits for all, and then reads the log: grants and releases must alternate.
 //! Beside it, what the disk gives: as many processes that insert as many single rows into a plain table of `SQLite`, with
 //! the same durability.

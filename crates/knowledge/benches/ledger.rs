@@ -1,6 +1,6 @@
 //! The ledger on disk: durable appends, opening a million deltas from the log and from a snapshot, `changed since`.
 //!
-//! `cargo bench -p probity-control --bench ledger` writes the log in a folder of its own, opens it in processes of their
+//! `cargo bench -p probity-knowledge --bench ledger` writes the log in a folder of its own, opens it in processes of their
 //! own (so that the memory is theirs alone), and prints the figures. `-- 100000` uses fewer deltas.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports")]

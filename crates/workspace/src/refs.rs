@@ -194,6 +194,7 @@ impl NestedRefs {
     }
 
     /// Reads them again, of the same repositories in the same places: one that was put there since is content.
+    #[must_use]
     pub fn again(&self) -> Self {
         Self { found: self.found.iter().map(|(nested, _)| (nested.clone(), nested.refs())).collect() }
     }
