@@ -42,7 +42,7 @@ fn parse_schema(bytes: &[u8]) -> Result<Schema, Fault> {
     let text = std::str::from_utf8(bytes).map_err(|error| wrong(error.to_string()))?;
     if text.trim_start().starts_with('{') {
         let json = probity_core::json::parse(bytes).map_err(|error| wrong(error.to_string()))?;
-        return Ok(Schema::from_json(&json).or_fault()?);
+        return Schema::from_json(&json).or_fault();
     }
     Schema::parse(text).or_fault()
 }

@@ -127,7 +127,7 @@ fn add_turns(shell: &mut Shell) {
             let events: Vec<_> =
                 names.iter().map(|id| Event::Turn { id, role, text: "", pending: false }).collect();
             for event in &events {
-                book.apply(event).unwrap();
+                book.apply(event).expect("applies");
             }
             Ok((vec![encode(&events)], ()))
         })
@@ -147,7 +147,8 @@ fn append(shell: &mut Shell, mix: &mut Mix, n: usize) {
                 proposals: proposals.clone(),
                 verdicts: Vec::new(),
             };
-            let verdicts = book.apply(&batch).unwrap().iter().map(|outcome| outcome.verdict).collect();
+            let verdicts =
+                book.apply(&batch).expect("applies").iter().map(|outcome| outcome.verdict).collect();
             Ok((vec![encode(&[Event::Batch { stream: None, author, mode, proposals, verdicts }])], ()))
         })
         .expect("appends");
