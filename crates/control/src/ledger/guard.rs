@@ -2,20 +2,17 @@
 
 use super::shell::Shell;
 use crate::{Fault, Workspace};
+use probity_api::ledger::GuardAnswer;
 use probity_core::Reason;
 use probity_ledger::wire::{Event, encode};
-use serde::Serialize;
-
-/// Who may change hard constraints now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Guarded {
-    /// The authors who may; `None`: everyone.
-    pub guardians: Option<Vec<String>>,
-}
 
 /// Says who may change hard constraints, or asks when `change` is `None`. Once there are guardians, only one of them may
 /// change that.
-pub fn guard(workspace: &Workspace, change: Option<Option<Vec<String>>>, by: &str) -> Result<Guarded, Fault> {
+pub fn guard(
+    workspace: &Workspace,
+    change: Option<Option<Vec<String>>>,
+    by: &str,
+) -> Result<GuardAnswer, Fault> {
     let mut shell = Shell::open(workspace, None)?;
     if let Some(guardians) = change {
         shell.transact(|book| {
@@ -35,5 +32,5 @@ pub fn guard(workspace: &Workspace, change: Option<Option<Vec<String>>>, by: &st
         })?;
     }
     let guardians = shell.book().main().policy().guardians();
-    Ok(Guarded { guardians: guardians.map(|names| names.map(str::to_owned).collect()) })
+    Ok(GuardAnswer { guardians: guardians.map(|names| names.map(str::to_owned).collect()) })
 }
