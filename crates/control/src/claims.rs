@@ -20,7 +20,6 @@ use probity_intents::{Entry, RunClaim, run_conflicts};
 use probity_paths::{RepoPath, Scope, escape};
 use probity_storage::{Lock, LockError, OpenRun, State, StoreError, durable};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -71,7 +70,7 @@ pub(crate) fn publish(workspace: &Workspace, run: &OpenRun, scope: &Globs) -> Re
         since: clock::now(),
         pid: std::process::id(),
     };
-    Ok(durable::write(&run.folder.join(CLAIM_FILE), &json::canonical(&json!(file)))?)
+    Ok(durable::write(&run.folder.join(CLAIM_FILE), &json::canonical_of(&file))?)
 }
 
 /// Holds off every other claim until the lock is dropped: for a run that looks at claims and writes its own.

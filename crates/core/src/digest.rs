@@ -25,11 +25,6 @@ impl Digest {
         Self::of(&crate::json::canonical(value))
     }
 
-    /// Hashes the canonical JSON of a document that is a type.
-    pub fn of_document<T: serde::Serialize + ?Sized>(document: &T) -> Self {
-        Self::of(&crate::json::canonical_of(document))
-    }
-
     /// Takes the 32 bytes of a digest that was computed elsewhere.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)

@@ -47,19 +47,11 @@ pub fn canonical(value: &Value) -> Vec<u8> {
 }
 
 /// The canonical form of a document that is a type.
-///
-/// # Panics
-///
-/// If the type is no JSON: if it has keys that are no text.
 pub fn canonical_of<T: serde::Serialize + ?Sized>(document: &T) -> Vec<u8> {
     canonical(&to_value(document))
 }
 
 /// A document that is a type, as a value.
-///
-/// # Panics
-///
-/// If the type is no JSON: if it has keys that are no text.
 pub fn to_value<T: serde::Serialize + ?Sized>(document: &T) -> Value {
     serde_json::to_value(document).expect("documents have text keys")
 }

@@ -4,20 +4,19 @@ use crate::amend::amended_scope;
 use crate::{Amendment, Globs};
 use probity_core::{Digest, Reason, json};
 use probity_paths::RepoPath;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
-/// How a gate ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GateStatus {
-    /// It ran and was content.
-    Pass,
-    /// It ran and was not.
-    Fail,
-    /// It did not run.
-    Skip,
+probity_core::word_enum! {
+    /// How a gate ended.
+    pub enum GateStatus {
+        /// It ran and was content.
+        Pass = "pass",
+        /// It ran and was not.
+        Fail = "fail",
+        /// It did not run.
+        Skip = "skip",
+    }
 }
 
 /// What the evidence of a run says.

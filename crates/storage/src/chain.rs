@@ -4,11 +4,11 @@
 
 use crate::{Lock, StoreError, durable};
 use probity_core::Digest;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// The last bundle of the chain.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
     /// The run whose bundle it is.
@@ -43,8 +43,7 @@ impl Chain {
 
     /// Moves the head.
     pub fn advance(&mut self, link: &Link) -> Result<(), StoreError> {
-        let value = serde_json::json!({ "run_id": link.run_id, "run_hash": link.run_hash });
-        durable::write(&self.path, &probity_core::json::canonical(&value))
+        durable::write(&self.path, &probity_core::json::canonical_of(link))
     }
 }
 

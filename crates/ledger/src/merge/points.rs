@@ -1,7 +1,7 @@
 //! What needs a choice before a merge is served.
 
 use crate::outcome::VerdictCode;
-use probity_core::Digest;
+use probity_core::{Digest, json};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -51,7 +51,7 @@ impl Point {
     ) -> Self {
         let named = (stream, kind, item, about, &ours, &theirs);
         Self {
-            id: Digest::of_document(&named).to_hex()[..8].to_owned(),
+            id: Digest::of(&json::canonical_of(&named)).to_hex()[..8].to_owned(),
             kind,
             item: item.to_owned(),
             about: about.to_owned(),
