@@ -2,7 +2,7 @@
 //! begins, observed, and chained like every run, so that nothing happens from one bundle to the next without a word
 //! (law 3). One that is killed is closed at the next start (law 10).
 
-use crate::attest::{self, Head, Record, SEAL_FILE, WrittenBundle};
+use crate::attest::{self, ExecutionRecord, Head, Record, SEAL_FILE, SealedRun, TreeRecord, WrittenBundle};
 use crate::judge::Verdict;
 use crate::{Fault, Workspace, clock};
 use probity_api::govern::delta::PrunedRun;
@@ -59,19 +59,25 @@ impl Deed {
         attest::attest(
             workspace,
             &Record {
-                seal: &self.seal,
-                key: self.key.as_ref(),
-                amendments: &[],
-                verdict,
-                before_root: Some(before.root()),
-                after_root: Some(after.root()),
-                start: Some(before),
-                gate_results: &[],
-                ref_movements: &[],
-                command: Some((&self.command, Some(exit_code))),
-                did: Some(did),
-                containment: &[],
-                folder: &self.folder,
+                sealed: SealedRun {
+                    seal: &self.seal,
+                    key: self.key.as_ref(),
+                    amendments: &[],
+                    folder: &self.folder,
+                },
+                tree: TreeRecord {
+                    verdict,
+                    before_root: Some(before.root()),
+                    after_root: Some(after.root()),
+                    start: Some(before),
+                    ref_movements: &[],
+                },
+                execution: ExecutionRecord {
+                    command: Some((&self.command, Some(exit_code))),
+                    did: Some(did),
+                    gate_results: &[],
+                    containment: &[],
+                },
                 head: Head::OnDisk,
             },
         )
