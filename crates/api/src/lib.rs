@@ -16,6 +16,7 @@ pub mod documents;
 pub mod exit;
 pub mod explain;
 pub mod govern;
+mod kept_part;
 pub mod ledger;
 mod list_cut;
 pub mod merges;
@@ -27,6 +28,7 @@ pub mod vectors;
 
 pub use document::{Answer, SchemaEntry};
 pub use exit::ExitCode;
+pub use kept_part::KeptPart;
 pub use list_cut::LeftOutOfLists;
 pub use path_claim::PathClaim;
 pub use system_path::SystemPath;

@@ -5,7 +5,6 @@ use super::{Effect, Tool};
 use crate::call::Call;
 use probity_api::Answer;
 use probity_api::change::{DetailLevel, FinishRequest, PromoteRequest, StartRequest};
-use probity_contract::claims::Claim;
 use probity_control::change;
 use probity_control::registry::{
     Caller, Credentials, Handle, Handles, KeptHandle, Label, RETENTION_SECONDS, Shell, TreeFacts, admin,
@@ -189,10 +188,6 @@ fn promote(
     };
     answer.owner = Some(caller.handle.secret().to_owned());
     Ok(answer.to_document())
-}
-
-pub(super) fn claim(value: Value) -> Result<Claim, Fault> {
-    serde_json::from_value(value).map_err(|error| usage(format!("claims: {error}")))
 }
 
 /// Who calls: the owner of the handle, or a new one. Through pipes the server lives as long as its agent does.

@@ -231,9 +231,7 @@ fn policy(store: &CommitStore, set: Option<PathBuf>) -> Result<Answer, Fault> {
         None => merge::policy(store)?,
     };
     let policy = &answer.policy;
-    if let Ok(text) = serde_json::to_string_pretty(policy) {
-        ui::print(text);
-    }
+    ui::print(serde_json::to_string_pretty(policy).expect("a policy has text keys only"));
     if policy.rules.is_empty() && policy.groups.is_empty() && policy.invariants.is_empty() {
         ui::say("the policy is empty: every conflict is for a person to decide");
     }
