@@ -61,7 +61,25 @@ fn schema_of<A: Answer>() -> Value {
     let mut required: Vec<Value> = schema["required"].as_array().cloned().unwrap_or_default();
     required.insert(0, "schema".into());
     schema["required"] = required.into();
+    close_objects(&mut schema);
     schema
+}
+
+/// Lets every object that lists its members refuse all others: what an answer says is documented.
+fn close_objects(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            // A member may be called `properties` itself; beside that name stands no type.
+            let lists_members = members.get("properties").is_some_and(Value::is_object)
+                && members.get("type").is_some_and(|kind| kind.is_string() || kind.is_array());
+            if lists_members {
+                members.entry("additionalProperties").or_insert(false.into());
+            }
+            members.values_mut().for_each(close_objects);
+        }
+        Value::Array(items) => items.iter_mut().for_each(close_objects),
+        _ => {}
+    }
 }
 
 #[cfg(test)]
@@ -97,5 +115,6 @@ mod tests {
         assert_eq!(schema["properties"]["schema"], json!({ "const": "probity/greeting/v1" }));
         assert_eq!(schema["properties"]["name"], json!({ "description": "To whom.", "type": "string" }));
         assert_eq!(schema["required"], json!(["schema", "name", "times"]));
+        assert_eq!(schema["additionalProperties"], false, "another member is refused");
     }
 }

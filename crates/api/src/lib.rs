@@ -16,6 +16,9 @@ pub mod documents;
 pub mod exit;
 pub mod explain;
 pub mod govern;
+mod kept_part;
+pub mod ledger;
+mod list_cut;
 pub mod merges;
 mod path_claim;
 pub mod quality;
@@ -25,6 +28,8 @@ pub mod vectors;
 
 pub use document::{Answer, SchemaEntry};
 pub use exit::ExitCode;
+pub use kept_part::KeptPart;
+pub use list_cut::LeftOutOfLists;
 pub use path_claim::PathClaim;
 pub use system_path::SystemPath;
 
@@ -73,6 +78,20 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<govern::revert::RevertAnswer>(),
     SchemaEntry::of::<govern::run::RunAnswer>(),
     SchemaEntry::of::<govern::plan::ScopeSuggestion>(),
+    SchemaEntry::of::<ledger::ChangedItemsAnswer>(),
+    SchemaEntry::of::<ledger::CitationAnswer>(),
+    SchemaEntry::of::<ledger::ItemExplanation>(),
+    SchemaEntry::of::<ledger::ContextAnswer>(),
+    SchemaEntry::of::<ledger::GuardAnswer>(),
+    SchemaEntry::of::<ledger::ItemHistory>(),
+    SchemaEntry::of::<ledger::IngestAnswer>(),
+    SchemaEntry::of::<ledger::ItemListAnswer>(),
+    SchemaEntry::of::<ledger::LedgerMergeAnswer>(),
+    SchemaEntry::of::<ledger::ProposeAnswer>(),
+    SchemaEntry::of::<ledger::ReplayAnswer>(),
+    SchemaEntry::of::<ledger::ScoresAnswer>(),
+    SchemaEntry::of::<ledger::StreamListAnswer>(),
+    SchemaEntry::of::<ledger::SuggestionsAnswer>(),
     SchemaEntry::of::<quality::AnalysisRunAnswer>(),
     SchemaEntry::of::<quality::BaselineAnswer>(),
     SchemaEntry::of::<quality::AnalyzeAnswer>(),

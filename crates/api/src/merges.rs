@@ -2,6 +2,7 @@
 
 use crate::document::Answer;
 use crate::exit::ExitCode;
+use crate::list_cut::LeftOutOfLists;
 use probity_core::Digest;
 use probity_documents::{Chosen, CommitId, DecisionRecord, MergeConflict, MergeDocument, Policy, Violation};
 use schemars::JsonSchema;
@@ -93,9 +94,20 @@ pub struct MergeAnalysisAnswer {
     pub open: usize,
     /// Whether the policy refuses the merge.
     pub refused: bool,
+    #[serde(skip_serializing_if = "LeftOutOfLists::is_empty")]
+    pub left_out_of_lists: LeftOutOfLists,
 }
 
 impl MergeAnalysisAnswer {
+    /// Cuts its long lists.
+    #[must_use]
+    pub fn shortened(mut self, limit: usize) -> Self {
+        self.left_out_of_lists.cut("conflicts", &mut self.conflicts, limit);
+        self.left_out_of_lists.cut("documents", &mut self.documents, limit);
+        self.left_out_of_lists.cut("violations", &mut self.violations, limit);
+        self
+    }
+
     /// Open conflicts are a conflict; what the policy refuses or an invariant forbids is a failure.
     pub const fn exit_code(&self) -> ExitCode {
         if self.refused || !self.violations.is_empty() {
@@ -172,9 +184,21 @@ pub struct MergeReconcileAnswer {
     pub record: Option<Digest>,
     /// Whether anything was written.
     pub written: bool,
+    #[serde(skip_serializing_if = "LeftOutOfLists::is_empty")]
+    pub left_out_of_lists: LeftOutOfLists,
 }
 
 impl MergeReconcileAnswer {
+    /// Cuts its long lists.
+    #[must_use]
+    pub fn shortened(mut self, limit: usize) -> Self {
+        self.left_out_of_lists.cut("ops", &mut self.ops, limit);
+        self.left_out_of_lists.cut("decided", &mut self.decided, limit);
+        self.left_out_of_lists.cut("open", &mut self.open, limit);
+        self.left_out_of_lists.cut("violations", &mut self.violations, limit);
+        self
+    }
+
     /// A broken invariant is a failure; conflicts that nobody decided are a conflict.
     pub const fn exit_code(&self) -> ExitCode {
         if !self.violations.is_empty() {

@@ -3,21 +3,28 @@
 //! A document `probity/receipt/v1`, which [`probity_evidence::receipt`] checks offline. It contains facts;
 //! only its decision points ask for human judgment.
 
-use crate::claims::{ApiDelta, CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome, Judgement};
+use crate::claims::{
+    ApiDelta, CheckedClaim, Claim, ClaimReport, ClaimVerdict, GateFact, GateOutcome, Judgement, Objection,
+};
 use crate::outputs::NewFinding;
-use crate::profile::{Check, CheckOutcome, CheckResult};
+use crate::profile::{Check, CheckOutcome, CheckResult, ProfileReport};
 use crate::strictness::Outcome;
-use crate::verify::{Evaluated, Verdict};
+use crate::verify::{Evaluated, Verdict, VerdictFacts};
 use crate::words::ContractReason;
-use probity_core::Digest;
+use probity_core::{Digest, json};
 use probity_evidence::Enforcement;
 use probity_evidence::receipt::SCHEMA;
-use probity_intents::registry::Amendment;
-use probity_intents::{FinishHygiene, IntentId, IntentScope, ScopeCheck, ScopeCheckStatus, Timestamp};
+use probity_intents::hygiene::{FinishBlockReason, SnapshotStatus};
+use probity_intents::registry::{Amendment, Seq};
+use probity_intents::{
+    Entries, FinishHygiene, ForeignDirtyOverlap, IntentId, IntentScope, ScopeCheck, ScopeCheckStatus,
+    Timestamp,
+};
 use probity_paths::RepoPath;
 use probity_policy::Strictness;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// A reference to an analysis run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -104,62 +111,132 @@ pub enum DecisionKind {
     ApiBroken,
 }
 
-/// Builds a receipt.
+/// A receipt without its digest.
+#[derive(Serialize)]
+struct ReceiptBody<'a> {
+    schema: &'static str,
+    at: Timestamp,
+    intent: Option<IntentDocument<'a>>,
+    before: Option<&'a RunRef>,
+    after: Option<&'a RunRef>,
+    delta: &'a [DeltaEntry],
+    hygiene: Option<HygieneDocument<'a>>,
+    scope_check: Option<&'a ScopeCheck>,
+    profile: ProfileReport,
+    verdict: VerdictFacts,
+    outcome: &'a Outcome,
+    strictness: Strictness,
+    checks: Vec<CheckResult>,
+    gates: &'a [GateFact],
+    claims: ClaimsDocument<'a>,
+    decision_points: Vec<DecisionPoint>,
+    health: HealthDocument,
+    api: Option<&'a ApiDelta>,
+    new_findings: &'a [NewFinding],
+    new_findings_left_out: usize,
+    enforcement: Enforcement,
+    previous: Option<Digest>,
+}
+
+/// A receipt. Its digest covers everything else in it.
+#[derive(Serialize)]
+struct ReceiptDocument<'a> {
+    #[serde(flatten)]
+    body: &'a ReceiptBody<'a>,
+    digest: Digest,
+}
+
+/// The intent without what only its owner may know: of those who amended it, the name people call them by.
+#[derive(Serialize)]
+struct IntentDocument<'a> {
+    intent_id: &'a IntentId,
+    description: &'a str,
+    agent: &'a str,
+    scope: &'a IntentScope,
+    amendments: Vec<AmendmentDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct AmendmentDocument<'a> {
+    seq: Seq,
+    at: Timestamp,
+    by: &'a str,
+    why: &'a str,
+    allowed_files: &'a Entries,
+    allowed_related: &'a Entries,
+}
+
+#[derive(Serialize)]
+struct HygieneDocument<'a> {
+    finish_block_reason: Option<FinishBlockReason>,
+    dirty_snapshot_status: SnapshotStatus,
+    outside_scope: Vec<&'a RepoPath>,
+    unattributed: Vec<&'a RepoPath>,
+    foreign_dirty_overlaps: &'a BTreeSet<ForeignDirtyOverlap>,
+}
+
+#[derive(Serialize)]
+struct ClaimsDocument<'a> {
+    checked: Vec<ClaimReport>,
+    violations: &'a BTreeSet<Objection>,
+    warnings: &'a BTreeSet<Objection>,
+    not_made: Vec<&'static str>,
+    unchecked_sentences: usize,
+}
+
+#[derive(Serialize)]
+struct HealthDocument {
+    score: Option<i64>,
+    delta: Option<i64>,
+    patch_health_delta: Option<i64>,
+}
+
+/// Makes a receipt.
 pub fn receipt(input: &ReceiptInput<'_>) -> Value {
-    let hygiene = input.hygiene.map(|hygiene| {
-        json!({
-            "finish_block_reason": hygiene.finish_block_reason,
-            "dirty_snapshot_status": hygiene.dirty_snapshot_status,
-            "outside_scope": hygiene.outside_scope(),
-            "unattributed": hygiene.unattributed(),
-            "foreign_dirty_overlaps": hygiene.foreign_dirty_overlaps,
-        })
-    });
-    let not_made: Vec<&str> = Claim::WORDS
-        .iter()
-        .copied()
-        .filter(|word| input.claims.iter().all(|it| it.claim.word() != *word))
-        .collect();
+    let is_made = |word: &&str| input.claims.iter().any(|it| it.claim.word() == *word);
     let health = input.after.and_then(|run| run.health);
     let checks = check_results(input.verdict, input.scope_check, input.gates);
-    let mut document = json!({
-        "schema": SCHEMA,
-        "at": input.at,
-        "intent": input.intent.map(intent_json),
-        "before": input.before,
-        "after": input.after,
-        "delta": input.delta,
-        "hygiene": hygiene,
-        "scope_check": input.scope_check,
-        "profile": input.verdict.profile.with_results(&checks),
-        "verdict": input.verdict.facts(),
-        "outcome": input.outcome,
-        "strictness": input.strictness,
-        "checks": checks,
-        "gates": input.gates,
-        "claims": {
-            "checked": input.claims.iter().map(CheckedClaim::report).collect::<Vec<_>>(),
-            "violations": input.judgement.violations,
-            "warnings": input.judgement.warnings,
-            "not_made": not_made,
-            "unchecked_sentences": input.unchecked_sentences,
+    let body = ReceiptBody {
+        schema: SCHEMA,
+        at: input.at,
+        intent: input.intent.map(intent_document),
+        before: input.before,
+        after: input.after,
+        delta: input.delta,
+        hygiene: input.hygiene.map(|hygiene| HygieneDocument {
+            finish_block_reason: hygiene.finish_block_reason,
+            dirty_snapshot_status: hygiene.dirty_snapshot_status,
+            outside_scope: hygiene.outside_scope(),
+            unattributed: hygiene.unattributed(),
+            foreign_dirty_overlaps: &hygiene.foreign_dirty_overlaps,
+        }),
+        scope_check: input.scope_check,
+        profile: input.verdict.profile.with_results(&checks),
+        verdict: input.verdict.facts(),
+        outcome: input.outcome,
+        strictness: input.strictness,
+        checks,
+        gates: input.gates,
+        claims: ClaimsDocument {
+            checked: input.claims.iter().map(CheckedClaim::report).collect(),
+            violations: &input.judgement.violations,
+            warnings: &input.judgement.warnings,
+            not_made: Claim::WORDS.into_iter().filter(|word| !is_made(word)).collect(),
+            unchecked_sentences: input.unchecked_sentences,
         },
-        "decision_points": decision_points(input),
-        "health": {
-            "score": health,
-            "delta": health.zip(input.baseline_health).map(|(now, then)| now.saturating_sub(then)),
-            "patch_health_delta":
-                input.verdict.evaluation().and_then(|it| it.structural_delta.health_delta),
+        decision_points: decision_points(input),
+        health: HealthDocument {
+            score: health,
+            delta: health.zip(input.baseline_health).map(|(now, then)| now.saturating_sub(then)),
+            patch_health_delta: input.verdict.evaluation().and_then(|it| it.structural_delta.health_delta),
         },
-        "api": input.api,
-        "new_findings": shown_findings(input.new_findings),
-        "new_findings_left_out": input.new_findings.len().saturating_sub(MAX_SHOWN_FINDINGS),
-        "enforcement": input.enforcement,
-        "previous": input.previous,
-    });
-    let digest = Digest::of_json(&document);
-    document["digest"] = json!(digest);
-    document
+        api: input.api,
+        new_findings: shown_findings(input.new_findings),
+        new_findings_left_out: input.new_findings.len().saturating_sub(MAX_SHOWN_FINDINGS),
+        enforcement: input.enforcement,
+        previous: input.previous,
+    };
+    json::to_value(&ReceiptDocument { digest: Digest::of(&json::canonical_of(&body)), body: &body })
 }
 
 /// Maximum number of new findings that a document describes. Their ids are always listed in full.
@@ -169,25 +246,22 @@ pub fn shown_findings(findings: &[NewFinding]) -> &[NewFinding] {
     &findings[..findings.len().min(MAX_SHOWN_FINDINGS)]
 }
 
-/// Serializes the intent without its owner's secrets: only the labels of those who amended it.
-fn intent_json(intent: &ReceiptIntent) -> Value {
-    let amendment = |amendment: &Amendment| {
-        json!({
-            "seq": amendment.seq,
-            "at": amendment.at,
-            "by": amendment.by.label,
-            "why": amendment.why,
-            "allowed_files": amendment.allowed_files,
-            "allowed_related": amendment.allowed_related,
-        })
-    };
-    json!({
-        "intent_id": intent.intent_id,
-        "description": intent.description,
-        "agent": intent.agent,
-        "scope": intent.scope,
-        "amendments": intent.amendments.iter().map(amendment).collect::<Vec<_>>(),
-    })
+fn intent_document(intent: &ReceiptIntent) -> IntentDocument<'_> {
+    let amendments = intent.amendments.iter().map(|amendment| AmendmentDocument {
+        seq: amendment.seq,
+        at: amendment.at,
+        by: &amendment.by.label,
+        why: &amendment.why,
+        allowed_files: &amendment.allowed_files,
+        allowed_related: &amendment.allowed_related,
+    });
+    IntentDocument {
+        intent_id: &intent.intent_id,
+        description: &intent.description,
+        agent: &intent.agent,
+        scope: &intent.scope,
+        amendments: amendments.collect(),
+    }
 }
 
 /// Returns the outcome of every check. All other lists of checks are derived from this one.

@@ -46,7 +46,17 @@ pub fn canonical(value: &Value) -> Vec<u8> {
     bytes
 }
 
-/// Returns true if `bytes` are the canonical form of `value`, followed by at most one newline.
+/// The canonical form of a document that is a type.
+pub fn canonical_of<T: serde::Serialize + ?Sized>(document: &T) -> Vec<u8> {
+    canonical(&to_value(document))
+}
+
+/// A document that is a type, as a value.
+pub fn to_value<T: serde::Serialize + ?Sized>(document: &T) -> Value {
+    serde_json::to_value(document).expect("documents have text keys")
+}
+
+/// Parses bytes that must already be in canonical form, with at most one newline after it.
 pub fn is_canonical(bytes: &[u8], value: &Value) -> bool {
     bytes.strip_suffix(b"\n").unwrap_or(bytes) == canonical(value)
 }

@@ -6,6 +6,7 @@
 use super::{By, commit_of, resolve};
 use crate::fault::{IntoFault as _, OrFault as _};
 use crate::store::{CommitStore, View};
+use probity_api::LeftOutOfLists;
 use probity_api::merges::{
     ConflictDecision, ConflictReport, DecisionEntry, DecisionSummary, GroupReport, MergeAnalysisAnswer,
     MergeDecisionsAnswer, MergePolicyAnswer, MergeReconcileAnswer, PolicyRuling, ReconcileResult,
@@ -13,9 +14,10 @@ use probity_api::merges::{
 };
 use probity_core::Reason;
 use probity_documents::{
-    Chosen, Commit, CommitId, DecisionRecord, Decisions, Engine, GroupDecision, MergeAnalysis, MergeAnalyzer,
-    MergeConflict, MergeResolution, Overlay, Policy, ReconcileCode, ReconcileError, Reconciliation, Rulings,
-    Stamp, Verdict, Violation, check_invariants, path_text, reduce_heads,
+    Chosen, Commit, CommitId, DecisionRecord, Decisions, Engine, GivenResolution, GroupDecision,
+    MergeAnalysis, MergeAnalyzer, MergeConflict, MergeResolution, Overlay, Policy, ReconcileCode,
+    ReconcileError, Reconciliation, Rulings, Stamp, Verdict, Violation, check_invariants, path_text,
+    reduce_heads,
 };
 use probity_workspace::{Fault, clock};
 use serde_json::Value as Json;
@@ -110,6 +112,7 @@ impl Analyzed {
             violations: self.violations.clone(),
             open: self.n_open(),
             refused: self.rulings.is_refused(),
+            left_out_of_lists: LeftOutOfLists::default(),
         }
     }
 }
@@ -250,7 +253,7 @@ pub struct ReconcileRequest {
     /// The merge.
     pub merge: String,
     /// Resolutions: `{"conflict": id, "choose": …}`, or the locus as in `{"attachment", "key", "path", "choose"}`.
-    pub resolutions: Vec<Json>,
+    pub resolutions: Vec<GivenResolution>,
     /// What is chosen for every conflict that nothing else decides.
     pub rest: Option<Chosen>,
     /// Whether what was decided before about the same values decides again.
@@ -308,6 +311,7 @@ impl Reconciled {
             violations: self.violations.clone(),
             record: self.record,
             written: self.written,
+            left_out_of_lists: LeftOutOfLists::default(),
         }
     }
 }
@@ -457,20 +461,20 @@ fn decide(found: &Analyzed, request: &ReconcileRequest, index: usize) -> Option<
     repeated.or_else(|| request.rest.clone().map(|chosen| (chosen, "all".into())))
 }
 
-fn given(found: &Analyzed, resolutions: &[Json]) -> Result<Vec<MergeResolution>, Fault> {
+fn given(found: &Analyzed, resolutions: &[GivenResolution]) -> Result<Vec<MergeResolution>, Fault> {
     let wrong = |why: String| Fault::refused(Reason::MergeResolutionRefused, why);
-    let read = |json: &Json| match json.get("conflict").and_then(Json::as_str) {
-        Some(id) => {
+    let resolution = |given: &GivenResolution| match given {
+        GivenResolution::Named { conflict: id, choose } => {
             let mut named = found.analysis.conflicts().iter().filter(|conflict| conflict.id.starts_with(id));
             let conflict = named.next().filter(|_| !id.is_empty() && named.next().is_none());
             let conflict = conflict
                 .ok_or_else(|| wrong(format!("unknown_conflict: `{id}` names no conflict, or several")))?;
-            Ok(MergeResolution::new(conflict, Chosen::from(json["choose"].clone())))
+            Ok(MergeResolution::new(conflict, choose.clone()))
         }
-        None => serde_json::from_value(json.clone())
-            .map_err(|error| wrong(format!("invalid_choice: this is no resolution: {error}"))),
+        GivenResolution::Placed(resolution) => Ok(resolution.clone()),
+        GivenResolution::Unknown(why) => Err(wrong(format!("invalid_choice: this is no resolution: {why}"))),
     };
-    resolutions.iter().map(read).collect()
+    resolutions.iter().map(resolution).collect()
 }
 
 /// The policy for merges.

@@ -101,7 +101,8 @@ fn resolutions_are_given_by_id_or_by_place() {
         json!({"conflict": conflict.id, "choose": {"value": {"some": 7}}}),
         json!({"attachment": "ticket", "key": "t1", "path": [{"field": "rank"}], "choose": {"value": {"some": 7}}}),
     ] {
-        let request = ReconcileRequest { resolutions: vec![resolution], dry_run: true, ..decide(&id, None) };
+        let request =
+            ReconcileRequest { resolutions: vec![resolution.into()], dry_run: true, ..decide(&id, None) };
         let done = merge::reconcile(&store, &request).expect("decides");
         assert_eq!(done.ops[0]["value"], 7);
     }
@@ -112,7 +113,7 @@ fn resolutions_are_given_by_id_or_by_place() {
         json!({"attachment": "ticket", "key": "t9", "path": [], "choose": "ours"}),
         json!(7),
     ] {
-        let request = ReconcileRequest { resolutions: vec![bad.clone()], ..decide(&id, None) };
+        let request = ReconcileRequest { resolutions: vec![bad.clone().into()], ..decide(&id, None) };
         let refused = code(merge::reconcile(&store, &request));
         assert_eq!(refused, Some(Reason::MergeResolutionRefused), "{bad}");
     }

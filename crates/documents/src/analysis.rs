@@ -115,7 +115,7 @@ pub struct MergeDocument {
 }
 
 /// Everything that a merge lost.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MergeAnalysis {
     merge: CommitId,
     ours: CommitId,

@@ -107,7 +107,9 @@ pub use overlay::Overlay;
 pub use path::{Path, Step};
 pub use path_text::path_text;
 pub use policy::{Decide, GroupRuling, Policy, Rule, Ruling, Rulings, Verdict};
-pub use reconcile::{Chosen, MergeResolution, ReconcileCode, ReconcileError, Reconciliation};
+pub use reconcile::{
+    Chosen, ChosenState, GivenResolution, MergeResolution, ReconcileCode, ReconcileError, Reconciliation,
+};
 pub use reduce::{REDUCER, Stamped, reduce_heads};
 pub use refs::{BadRefName, RefName};
 pub use schema::{Schema, SchemaError};

@@ -54,14 +54,35 @@ impl Chosen {
     }
 }
 
+probity_core::word_enum! {
+    /// A state of a conflict that can be chosen as a whole.
+    pub enum ChosenState {
+        /// What the parent of the merge has.
+        Ours = "ours",
+        /// What the target of the merge has.
+        Theirs = "theirs",
+        /// What the base has.
+        Base = "base",
+        /// What the merge has.
+        Merged = "merged",
+    }
+}
+
+impl From<ChosenState> for Chosen {
+    fn from(state: ChosenState) -> Self {
+        match state {
+            ChosenState::Ours => Self::Ours,
+            ChosenState::Theirs => Self::Theirs,
+            ChosenState::Base => Self::Base,
+            ChosenState::Merged => Self::Merged,
+        }
+    }
+}
+
 impl From<Json> for Chosen {
     fn from(json: Json) -> Self {
-        match json.as_str() {
-            Some("ours") => return Self::Ours,
-            Some("theirs") => return Self::Theirs,
-            Some("base") => return Self::Base,
-            Some("merged") => return Self::Merged,
-            _ => {}
+        if let Some(state) = json.as_str().and_then(|word| word.parse::<ChosenState>().ok()) {
+            return state.into();
         }
         match json {
             Json::Object(mut members) if members.len() == 1 && members.contains_key("value") => {
@@ -75,10 +96,10 @@ impl From<Json> for Chosen {
 impl From<Chosen> for Json {
     fn from(chosen: Chosen) -> Self {
         match chosen {
-            Chosen::Ours => json!("ours"),
-            Chosen::Theirs => json!("theirs"),
-            Chosen::Base => json!("base"),
-            Chosen::Merged => json!("merged"),
+            Chosen::Ours => ChosenState::Ours.as_str().into(),
+            Chosen::Theirs => ChosenState::Theirs.as_str().into(),
+            Chosen::Base => ChosenState::Base.as_str().into(),
+            Chosen::Merged => ChosenState::Merged.as_str().into(),
             Chosen::Value(value) => json!({ "value": value }),
             Chosen::Unknown(json) => json,
         }
@@ -130,7 +151,40 @@ impl MergeResolution {
     }
 }
 
-/// The result of a reconciliation.
+/// A decision as it is given: about a conflict by its id, or about a place.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "Json")]
+pub enum GivenResolution {
+    /// The beginning of a conflict's id, and what is chosen.
+    Named {
+        /// The beginning of the id.
+        conflict: String,
+        /// What is chosen.
+        choose: Chosen,
+    },
+    /// Attachment, key and path of the conflict, and what is chosen.
+    Placed(MergeResolution),
+    /// Something else, which reconciliation refuses; why it cannot be read.
+    Unknown(String),
+}
+
+probity_core::json_schema_of!(GivenResolution, schemars::json_schema!(true));
+
+impl From<Json> for GivenResolution {
+    fn from(mut json: Json) -> Self {
+        if let Some(conflict) = json.get("conflict").and_then(Json::as_str) {
+            let conflict = conflict.to_owned();
+            let choose = json.get_mut("choose").map_or_else(nothing, |choose| Chosen::from(choose.take()));
+            return Self::Named { conflict, choose };
+        }
+        match serde_json::from_value(json) {
+            Ok(resolution) => Self::Placed(resolution),
+            Err(error) => Self::Unknown(error.to_string()),
+        }
+    }
+}
+
+/// What a reconciliation came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reconciliation {
     /// The survival commit, to be appended; none when the merge needs no change.

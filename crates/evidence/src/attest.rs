@@ -9,8 +9,8 @@ use crate::{PublicKey, SecretKey};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use probity_core::{Digest, json};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// DSSE payload type.
@@ -61,15 +61,37 @@ pub fn statement(manifest: &[u8]) -> Result<Value, AttestError> {
     if !json::is_canonical(manifest, &value) || wire::run_hash(&value) != fields.run_hash {
         return Err(AttestError::Manifest("it was changed after it was hashed".into()));
     }
-    Ok(json!({
-        "_type": STATEMENT_TYPE,
-        "subject": [
-            { "name": fields.run_id, "digest": { "sha256": fields.run_hash.to_hex() } },
-            { "name": MANIFEST, "digest": { "sha256": Digest::of(manifest).to_hex() } },
-        ],
-        "predicateType": PREDICATE_TYPE,
-        "predicate": value,
-    }))
+    let subjects = [(fields.run_id, fields.run_hash), (MANIFEST.to_owned(), Digest::of(manifest))];
+    Ok(statement_about(subjects, PREDICATE_TYPE, &value))
+}
+
+/// An in-toto statement.
+#[derive(Serialize)]
+struct Statement<'a> {
+    #[serde(rename = "_type")]
+    kind: &'a str,
+    subject: Vec<Subject>,
+    #[serde(rename = "predicateType")]
+    predicate_type: &'a str,
+    predicate: &'a Value,
+}
+
+#[derive(Serialize)]
+struct Subject {
+    name: String,
+    digest: BTreeMap<&'static str, String>,
+}
+
+/// The statement that a predicate makes about its subjects: their names and digests.
+pub(crate) fn statement_about(
+    subjects: impl IntoIterator<Item = (String, Digest)>,
+    predicate_type: &str,
+    predicate: &Value,
+) -> Value {
+    let digest = |digest: Digest| BTreeMap::from([("sha256", digest.to_hex())]);
+    let subjects = subjects.into_iter().map(|(name, of)| Subject { name, digest: digest(of) });
+    let (kind, subject) = (STATEMENT_TYPE, subjects.collect());
+    json::to_value(&Statement { kind, subject, predicate_type, predicate })
 }
 
 /// Builds the signed envelope about the run whose `manifest.json` has these bytes.
@@ -81,15 +103,15 @@ pub fn envelope(manifest: &[u8], key: &SecretKey) -> Result<Vec<u8>, AttestError
 pub fn seal_statement(statement: &Value, key: &SecretKey) -> Vec<u8> {
     let payload = json::canonical(statement);
     let signature = key.sign(&pre_authentication_encoding(PAYLOAD_TYPE, &payload));
-    let envelope = json!({
-        "payload": STANDARD.encode(&payload),
-        "payloadType": PAYLOAD_TYPE,
-        "signatures": [{ "keyid": key.key_id(), "sig": STANDARD.encode(signature) }],
-    });
-    [json::canonical(&envelope), b"\n".to_vec()].concat()
+    let envelope = Envelope {
+        payload: STANDARD.encode(&payload),
+        payload_type: PAYLOAD_TYPE.to_owned(),
+        signatures: vec![EnvelopeSignature { keyid: key.key_id(), sig: STANDARD.encode(signature) }],
+    };
+    [json::canonical_of(&envelope), b"\n".to_vec()].concat()
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Envelope {
     payload: String,
     #[serde(rename = "payloadType")]
@@ -97,7 +119,7 @@ struct Envelope {
     signatures: Vec<EnvelopeSignature>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct EnvelopeSignature {
     #[serde(default)]
     keyid: String,

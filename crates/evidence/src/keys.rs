@@ -6,7 +6,7 @@
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use probity_core::{Digest, Reason, json};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 use zeroize::Zeroizing;
@@ -70,12 +70,12 @@ impl SecretKey {
 
     /// Parses a secret key file and checks that its public key and key id match.
     pub fn parse(bytes: &[u8]) -> Result<Self, KeyError> {
-        let mut file = members(bytes, SECRET_SCHEMA, 4)?;
-        let secret = Zeroizing::new(take_text(&mut file, "secret")?);
+        let file = KeyFile::parse(bytes, SECRET_SCHEMA)?;
+        let secret = Zeroizing::new(file.secret.ok_or(KeyError("a part of it is missing"))?);
         let mut random = Zeroizing::new([0; 32]);
         decode(&secret, random.as_mut_slice()).ok_or(KeyError("its secret half is not 64 hex digits"))?;
         let key = Self::from_random(&random);
-        if take_public(&mut file)? != key.public() {
+        if file.public != key.public() {
             return Err(KeyError("its halves do not belong together"));
         }
         Ok(key)
@@ -103,43 +103,42 @@ impl PublicKey {
     }
 
     pub fn to_file(&self) -> Vec<u8> {
-        let value = json!({ "schema": PUBLIC_SCHEMA, "key_id": self.key_id(), "public": self });
-        [json::canonical(&value), b"\n".to_vec()].concat()
+        let (schema, key_id) = (PUBLIC_SCHEMA.to_owned(), self.key_id());
+        let file = KeyFile { schema, key_id, public: *self, secret: None };
+        [json::canonical_of(&file), b"\n".to_vec()].concat()
     }
 
     /// Parses a public key file and checks that its key id matches.
     pub fn parse(bytes: &[u8]) -> Result<Self, KeyError> {
-        take_public(&mut members(bytes, PUBLIC_SCHEMA, 3)?)
-    }
-}
-
-type Members = serde_json::Map<String, Value>;
-
-/// Returns the members of a key file with the given schema and exactly `count` members.
-fn members(bytes: &[u8], schema: &str, count: usize) -> Result<Members, KeyError> {
-    match json::parse(bytes) {
-        Ok(Value::Object(members))
-            if members.len() == count && members.get("schema") == Some(&schema.into()) =>
-        {
-            Ok(members)
+        match KeyFile::parse(bytes, PUBLIC_SCHEMA)? {
+            KeyFile { secret: None, public, .. } => Ok(public),
+            KeyFile { secret: Some(_), .. } => Err(KeyError("it has not the form of a key file")),
         }
-        _ => Err(KeyError("it has not the form of a key file")),
     }
 }
 
-fn take_text(members: &mut Members, name: &str) -> Result<String, KeyError> {
-    match members.remove(name) {
-        Some(Value::String(text)) => Ok(text),
-        _ => Err(KeyError("a part of it is missing")),
-    }
+/// A key file. Only the secret one has a secret half.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeyFile {
+    schema: String,
+    key_id: String,
+    public: PublicKey,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secret: Option<String>,
 }
 
-fn take_public(members: &mut Members) -> Result<PublicKey, KeyError> {
-    let public: PublicKey = take_text(members, "public")?.parse()?;
-    if take_text(members, "key_id")? != public.key_id() {
-        return Err(KeyError("its name is not that of its public half"));
+impl KeyFile {
+    fn parse(bytes: &[u8], schema: &str) -> Result<Self, KeyError> {
+        // A list would be read as the members of an object, in order.
+        let object = json::parse(bytes).ok().filter(Value::is_object);
+        let file = object.and_then(|object| serde_json::from_value::<Self>(object).ok());
+        match file.filter(|file| file.schema == schema) {
+            None => Err(KeyError("it has not the form of a key file")),
+            Some(file) if file.key_id == file.public.key_id() => Ok(file),
+            Some(_) => Err(KeyError("its name is not that of its public half")),
+        }
     }
-    Ok(public)
 }
 
 /// Decodes `ed25519:` followed by lower-case hex digits that fill `into` exactly. Rejects upper case so that

@@ -6,7 +6,8 @@
 use crate::{CheckStatus, SignatureRule, Trust, attest};
 use probity_core::{Digest, Reason, bytes, json};
 use probity_paths::RepoPath;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::Value;
 
 pub const SCHEMA: &str = "probity/receipt/v1";
 
@@ -56,20 +57,24 @@ pub const PREDICATE_TYPE: &str = "https://probity.dev/attestation/receipt/v1";
 /// change left behind.
 pub fn statement(receipt: &Value) -> Result<Value, ReceiptError> {
     let digest = verify(receipt)?;
-    let subject =
-        |name: String, digest: Digest| json!({ "name": name, "digest": { "sha256": digest.to_hex() } });
-    let mut subjects = vec![subject("probity-receipt".into(), digest)];
-    for entry in receipt["delta"].as_array().into_iter().flatten() {
-        let after = entry["after"].as_str().and_then(|digest| digest.parse().ok());
-        let name = bytes::from_json(&entry["path"]).map(|path| bytes::escape(&path));
-        subjects.extend(name.zip(after).map(|(name, after)| subject(name, after)));
-    }
-    Ok(json!({
-        "_type": attest::STATEMENT_TYPE,
-        "subject": subjects,
-        "predicateType": PREDICATE_TYPE,
-        "predicate": receipt,
-    }))
+    let delta = ReceiptDelta::deserialize(receipt).map_or_else(|_| Vec::new(), |read| read.delta);
+    let left =
+        delta.into_iter().filter_map(|entry| Some((bytes::escape(entry.path.as_bytes()), entry.after?)));
+    let subjects = std::iter::once(("probity-receipt".to_owned(), digest)).chain(left);
+    Ok(attest::statement_about(subjects, PREDICATE_TYPE, receipt))
+}
+
+/// What the checks need of a receipt. Anything else in it is covered by its digest.
+#[derive(Deserialize)]
+struct ReceiptDelta {
+    #[serde(default)]
+    delta: Vec<DeltaEntry>,
+}
+
+#[derive(Deserialize)]
+struct DeltaEntry {
+    path: RepoPath,
+    after: Option<Digest>,
 }
 
 /// Returns the receipt in a statement, if rebuilding the statement from that receipt gives the same statement.
@@ -153,39 +158,31 @@ fn open(bytes: &[u8], trust: &Trust) -> (Content, ReceiptCheck) {
         Err(error) => return unreadable(error.to_string()),
     };
     if value.get("payloadType").is_none() {
-        let check = match trust.signature {
-            SignatureRule::Required => ReceiptCheck::failed(
-                "signature",
-                Reason::EvidenceSignatureRequired,
-                "it is not signed".into(),
-            ),
-            _ => ReceiptCheck::skipped(
-                "signature",
-                "this is the receipt alone; its envelope carries the signature",
-            ),
+        let check = if trust.signature == SignatureRule::Required {
+            let why = "it is not signed".into();
+            ReceiptCheck::failed("signature", Reason::EvidenceSignatureRequired, why)
+        } else {
+            let why = "this is the receipt alone; its envelope carries the signature";
+            ReceiptCheck::skipped("signature", why)
         };
         return (Ok(value), check);
     }
     let of_receipt =
-        |statement: &Value| attested(statement).map_err(|error| (error.reason(), error.to_string()));
-    match attest::open_statement(bytes, &trust.keys) {
+        |statement: Value| attested(&statement).map_err(|error| (error.reason(), error.to_string()));
+    let error = match attest::open_statement(bytes, &trust.keys) {
         Ok((key_id, statement)) => {
-            (of_receipt(&statement), ReceiptCheck::passed("signature", format!("by key {key_id}")))
+            return (of_receipt(statement), ReceiptCheck::passed("signature", format!("by key {key_id}")));
         }
-        Err(error) if trust.signature == SignatureRule::Ignore || trust.keys.is_empty() => {
-            let check = match trust.signature {
-                SignatureRule::Required => {
-                    ReceiptCheck::failed("signature", Reason::EvidenceKeyUnknown, error.to_string())
-                }
-                _ => ReceiptCheck::skipped("signature", "no trusted key was given"),
-            };
-            (payload(&value).and_then(|statement| of_receipt(&statement)), check)
-        }
-        Err(error) => {
-            let content = payload(&value).and_then(|statement| of_receipt(&statement));
-            (content, ReceiptCheck::failed("signature", Reason::EvidenceSignatureInvalid, error.to_string()))
-        }
-    }
+        Err(error) => error.to_string(),
+    };
+    let is_untrusted = trust.signature == SignatureRule::Ignore || trust.keys.is_empty();
+    let failed = |code| ReceiptCheck::failed("signature", code, error.clone());
+    let check = match (is_untrusted, trust.signature) {
+        (false, _) => failed(Reason::EvidenceSignatureInvalid),
+        (true, SignatureRule::Required) => failed(Reason::EvidenceKeyUnknown),
+        (true, _) => ReceiptCheck::skipped("signature", "no trusted key was given"),
+    };
+    (payload(&value).and_then(of_receipt), check)
 }
 
 /// Returns the statement of an envelope without a verified signature.
@@ -197,25 +194,19 @@ fn payload(envelope: &Value) -> Content {
 
 /// Checks that the files of a tree are still as the change left them.
 fn tree_check(document: &Value, digest_of_file: DigestOfFile<'_>) -> ReceiptCheck {
-    let mut wrong = Vec::new();
-    let entries = document["delta"].as_array().map_or(&[][..], Vec::as_slice);
-    for entry in entries {
-        let Some(path) = bytes::from_json(&entry["path"]).and_then(|it| RepoPath::parse(&it).ok()) else {
-            return ReceiptCheck::failed(
-                "tree",
-                Reason::EvidenceSchemaInvalid,
-                "a path of the delta is none".into(),
-            );
-        };
-        let stated: Option<Digest> = entry["after"].as_str().and_then(|digest| digest.parse().ok());
-        if digest_of_file(&path) != stated {
-            wrong.push(path.to_string());
+    let entries = match ReceiptDelta::deserialize(document) {
+        Ok(read) => read.delta,
+        Err(error) => {
+            let detail = format!("its delta cannot be read: {error}");
+            return ReceiptCheck::failed("tree", Reason::EvidenceSchemaInvalid, detail);
         }
-    }
+    };
+    let differs = |entry: &&DeltaEntry| digest_of_file(&entry.path) != entry.after;
+    let wrong: Vec<String> = entries.iter().filter(differs).map(|entry| entry.path.to_string()).collect();
     if wrong.is_empty() {
         return ReceiptCheck::passed("tree", format!("{} files are as the change left them", entries.len()));
     }
-    let shown = wrong.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let shown = wrong.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
     ReceiptCheck::failed(
         "tree",
         Reason::EvidenceTreeMismatch,
@@ -227,6 +218,7 @@ fn tree_check(document: &Value, digest_of_file: DigestOfFile<'_>) -> ReceiptChec
 mod tests {
     use super::*;
     use crate::SecretKey;
+    use serde_json::json;
 
     fn receipt() -> Value {
         let mut document = json!({
@@ -258,7 +250,7 @@ mod tests {
     #[test]
     fn a_receipt_without_a_signature_fails_only_where_one_is_required() {
         use CheckStatus::{Failed, Passed, Skipped};
-        let bytes = json::canonical(&receipt());
+        let bytes = probity_core::json::canonical(&receipt());
         assert_eq!(statuses(&bytes, &Trust::default(), None), [Passed, Skipped, Skipped]);
         let strict = Trust { signature: SignatureRule::Required, ..Trust::default() };
         assert_eq!(statuses(&bytes, &strict, None), [Passed, Failed, Skipped]);
@@ -268,7 +260,7 @@ mod tests {
     fn a_changed_receipt_is_none() {
         let mut changed = receipt();
         changed["delta"] = json!([]);
-        let checked = check(&json::canonical(&changed), &Trust::default(), None);
+        let checked = check(&probity_core::json::canonical(&changed), &Trust::default(), None);
         assert!(checked.document.is_none() && !checked.passed());
         assert_eq!(checked.checks[0].code, Some(Reason::EvidenceRunHashMismatch));
     }

@@ -6,7 +6,6 @@
 use crate::{AmendPolicy, Globs, Plan, SignatureRule};
 use probity_core::{Digest, Reason, json};
 use probity_paths::RepoPath;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -69,19 +68,20 @@ pub enum RefsRule {
     Protect,
 }
 
-/// How strongly a scope is enforced during a run (law 13).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Enforcement {
-    /// Changes are detected afterwards.
-    #[default]
-    Observe,
-    /// The agent's own hooks check each edit beforehand.
-    Hook,
-    /// The operating system refuses writes outside the scope.
-    Sandbox,
-    /// The run works on a copy; changes outside the scope never reach the tree.
-    Overlay,
+probity_core::word_enum! {
+    /// How strongly a scope is enforced while a run goes on (law 13).
+    #[derive(Default)]
+    pub enum Enforcement {
+        /// Changes are seen afterwards.
+        #[default]
+        Observe = "observe",
+        /// The agent's own hooks ask before each edit.
+        Hook = "hook",
+        /// The system refuses writes outside.
+        Sandbox = "sandbox",
+        /// The run works on a copy; what is outside never arrives.
+        Overlay = "overlay",
+    }
 }
 
 /// Sealed contents, immutable.

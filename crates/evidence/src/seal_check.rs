@@ -4,20 +4,19 @@ use crate::amend::amended_scope;
 use crate::{Amendment, Globs};
 use probity_core::{Digest, Reason, json};
 use probity_paths::RepoPath;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
-/// The outcome of a gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GateStatus {
-    /// The gate ran and succeeded.
-    Pass,
-    /// The gate ran and failed.
-    Fail,
-    /// The gate did not run.
-    Skip,
+probity_core::word_enum! {
+    /// How a gate ended.
+    pub enum GateStatus {
+        /// It ran and was content.
+        Pass = "pass",
+        /// It ran and was not.
+        Fail = "fail",
+        /// It did not run.
+        Skip = "skip",
+    }
 }
 
 /// The facts of a run that the seal is compared with.

@@ -1,7 +1,7 @@
 //! Renders a run as a Markdown page for people. Every path appears on it, and none can pass for markup.
 
 use crate::wire::GateResult;
-use crate::{Amendment, Change, Finding, GateStatus, Manifest};
+use crate::{Amendment, Change, Finding, Manifest};
 use probity_core::bytes;
 use probity_core::markup::markdown_code;
 use std::fmt::Display;
@@ -71,6 +71,8 @@ impl Page {
 
 fn facts(manifest: &Manifest) -> Vec<String> {
     let details = &manifest.details;
+    let weakness = details.enforcement_detail.as_ref();
+    let weakness = weakness.map_or_else(String::new, |detail| format!(" ({})", code(detail.as_bytes())));
     let mut facts = vec![
         format!("made at {}", code(manifest.created_at.as_bytes())),
         format!(
@@ -80,7 +82,7 @@ fn facts(manifest: &Manifest) -> Vec<String> {
         ),
         format!("plan `{}`", manifest.plan.hash()),
         format!("tree before: {}, after: {}", known(manifest.before_root), known(manifest.after_root)),
-        format!("enforcement: {}", enforcement(manifest)),
+        format!("enforcement: {}{weakness}", details.enforcement),
     ];
     if let Some(delta) = &manifest.delta {
         facts.push(format!("{} changed, {} exempt", delta.len(), manifest.exempt_delta_paths.len()));
@@ -107,24 +109,13 @@ fn facts(manifest: &Manifest) -> Vec<String> {
     facts
 }
 
-fn enforcement(manifest: &Manifest) -> String {
-    let strength = serde_json::to_value(manifest.details.enforcement).unwrap_or_default();
-    let detail = manifest.details.enforcement_detail.as_ref();
-    let detail = detail.map_or_else(String::new, |detail| format!(" ({})", code(detail.as_bytes())));
-    format!("{}{detail}", strength.as_str().unwrap_or_default())
-}
-
 fn gate(manifest: &Manifest, result: &GateResult) -> String {
-    let status = match result.status {
-        GateStatus::Pass => "pass",
-        GateStatus::Fail => "fail",
-        GateStatus::Skip => "skip",
-    };
     let is_required = manifest.plan.required_gates().any(|id| id == result.gate_id);
     let required = if is_required { "required" } else { "not required" };
     format!(
-        "{}: **{status}** ({required}), exit code {}, {} ms",
+        "{}: **{}** ({required}), exit code {}, {} ms",
         code(result.gate_id.as_bytes()),
+        result.status,
         known(result.exit_code),
         result.duration_ms
     )

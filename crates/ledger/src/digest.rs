@@ -4,49 +4,88 @@
 //! stand in memory as JSON at once.
 
 use crate::ledger::Ledger;
+use crate::outcome::{VerdictCode, VerdictKind};
+use crate::record::Seq;
+use crate::view::Item;
+use crate::words::DeltaKind;
 use probity_core::digest::Hasher;
 use probity_core::{Digest, json};
-use serde_json::{Value, json};
+use serde::Serialize;
+
+/// One thing of a state.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum StateLine<'a> {
+    Head {
+        head: Seq,
+    },
+    Turn {
+        turn: &'a str,
+    },
+    Item {
+        item: Item<'a>,
+    },
+    Handle {
+        name: &'a str,
+        of: &'a str,
+    },
+    Key {
+        key: &'a str,
+        delta: Digest,
+        of: &'a str,
+    },
+    Conflict {
+        conflict: [&'a str; 2],
+        raised: Seq,
+        settled: Option<Seq>,
+    },
+    Input {
+        author: &'a str,
+        kind: Option<DeltaKind>,
+        outcome: VerdictKind,
+        code: Option<VerdictCode>,
+        of: Option<&'a str>,
+    },
+}
 
 impl Ledger {
     /// The digest of everything in the ledger.
     pub fn digest(&self) -> Digest {
         let mut hasher = Hasher::default();
         self.each_line(|line| {
-            hasher.update(&json::canonical(line));
+            hasher.update(&json::canonical_of(&line));
             hasher.update(b"\n");
         });
         hasher.finish()
     }
 
     /// Hands out the lines of the state: the head, turns, items, handles, keys, conflicts, inputs.
-    fn each_line(&self, mut write: impl FnMut(&Value)) {
-        write(&json!({ "head": self.head() }));
-        self.sources.turns.iter().for_each(|(turn, _)| write(&json!({ "turn": turn })));
-        self.items().for_each(|item| write(&json!({ "item": item })));
+    fn each_line<'a>(&'a self, mut write: impl FnMut(StateLine<'a>)) {
+        write(StateLine::Head { head: self.head() });
+        self.sources.turns.iter().for_each(|(turn, _)| write(StateLine::Turn { turn }));
+        self.items().for_each(|item| write(StateLine::Item { item }));
         for (handle, &item) in self.handles.iter() {
-            write(&json!({ "name": handle, "of": self.handle(item) }));
+            write(StateLine::Handle { name: handle, of: self.handle(item) });
         }
         for (key, delivered) in self.keys.iter() {
             let of = self.handle(delivered.item);
-            write(&json!({ "key": key, "delta": delivered.fingerprint, "of": of }));
+            write(StateLine::Key { key, delta: delivered.fingerprint, of });
         }
         for conflict in self.conflicts() {
-            let (older, newer) = (self.handle(conflict.older), self.handle(conflict.newer));
-            write(&json!({
-                "conflict": [older, newer],
-                "raised": conflict.raised,
-                "settled": conflict.settled,
-            }));
+            write(StateLine::Conflict {
+                conflict: [self.handle(conflict.older), self.handle(conflict.newer)],
+                raised: conflict.raised,
+                settled: conflict.settled,
+            });
         }
         for entry in &self.entries {
-            write(&json!({
-                "author": self.authors.name(entry.author),
-                "kind": entry.kind,
-                "outcome": entry.verdict.word(),
-                "code": entry.verdict.code(),
-                "of": entry.item.map(|item| self.handle(item)),
-            }));
+            write(StateLine::Input {
+                author: self.authors.name(entry.author),
+                kind: entry.kind,
+                outcome: entry.verdict.kind(),
+                code: entry.verdict.code(),
+                of: entry.item.map(|item| self.handle(item)),
+            });
         }
     }
 }

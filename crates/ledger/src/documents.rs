@@ -11,7 +11,9 @@ use crate::ledger::Ledger;
 use crate::record::{ItemId, Seq};
 use crate::view::Item;
 use crate::words::{Confidence, ItemKind, Status};
+use probity_core::json;
 use probity_documents::{Commit, CommitId, Schema, Stamp, State, diff};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -81,7 +83,7 @@ pub(crate) fn documents_at(
 }
 
 fn document(item: &Item<'_>, naming: Naming<'_>) -> Value {
-    let optional = |text: Option<String>| text.map_or(Value::Null, |text| json!({ "some": text }));
+    let optional = |text: Option<String>| text.map(|some| Present { some });
     // A source is one text: the turn, and its range if there is one, as JSON.
     let sources: BTreeSet<String> = item
         .sources
@@ -92,18 +94,39 @@ fn document(item: &Item<'_>, naming: Naming<'_>) -> Value {
         })
         .collect();
     let supersedes: BTreeSet<String> = item.supersedes.iter().map(|old| naming(old)).collect();
-    json!({
-        "kind": item.kind,
-        "status": item.status,
-        "summary": item.summary,
-        "confidence": item.confidence,
-        "hard": item.hard,
-        "alternatives": item.alternatives,
-        "sources": sources,
-        "supersedes": supersedes,
-        "superseded_by": optional(item.superseded_by.map(naming)),
-        "note": optional(item.note.map(str::to_owned)),
+    json::to_value(&ItemDocument {
+        kind: item.kind,
+        status: item.status,
+        summary: item.summary,
+        confidence: item.confidence,
+        hard: item.hard,
+        alternatives: &item.alternatives,
+        sources,
+        supersedes,
+        superseded_by: optional(item.superseded_by.map(naming)),
+        note: optional(item.note.map(str::to_owned)),
     })
+}
+
+/// An item in the form that [`schema`] describes.
+#[derive(Serialize)]
+struct ItemDocument<'a> {
+    kind: ItemKind,
+    status: Status,
+    summary: &'a str,
+    confidence: Confidence,
+    hard: bool,
+    alternatives: &'a [&'a str],
+    sources: BTreeSet<String>,
+    supersedes: BTreeSet<String>,
+    superseded_by: Option<Present>,
+    note: Option<Present>,
+}
+
+/// An optional text that is there.
+#[derive(Serialize)]
+struct Present {
+    some: String,
 }
 
 /// The commits for the inputs after `since`, oldest first; each is the parent of the next.

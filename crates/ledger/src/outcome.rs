@@ -1,6 +1,8 @@
 //! What becomes of a candidate: accepted, merged, or rejected with a stable code.
 
 use crate::record::{ItemId, Seq};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 probity_core::code_enum! {
     /// Why a candidate was merged into what is there already.
@@ -73,22 +75,60 @@ pub enum Verdict {
     Rejected(RejectCode),
 }
 
-impl Verdict {
-    /// `accepted`, `merged` or `rejected`.
-    pub const fn word(self) -> &'static str {
+probity_core::word_enum! {
+    /// A verdict without its code.
+    pub enum VerdictKind {
+        /// It changed the state.
+        Accepted = "accepted",
+        /// It says what is there already.
+        Merged = "merged",
+        /// It changed nothing.
+        Rejected = "rejected",
+    }
+}
+
+/// The code of a merge or a rejection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum VerdictCode {
+    /// Why it was merged.
+    Merge(MergeCode),
+    /// Why it was rejected.
+    Reject(RejectCode),
+}
+
+impl VerdictCode {
+    /// The stable code.
+    pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Accepted => "accepted",
-            Self::Merged(_) => "merged",
-            Self::Rejected(_) => "rejected",
+            Self::Merge(code) => code.as_str(),
+            Self::Reject(code) => code.as_str(),
+        }
+    }
+}
+
+impl std::fmt::Display for VerdictCode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl Verdict {
+    /// The verdict without its code.
+    pub const fn kind(self) -> VerdictKind {
+        match self {
+            Self::Accepted => VerdictKind::Accepted,
+            Self::Merged(_) => VerdictKind::Merged,
+            Self::Rejected(_) => VerdictKind::Rejected,
         }
     }
 
     /// The code of a merge or a rejection.
-    pub const fn code(self) -> Option<&'static str> {
+    pub const fn code(self) -> Option<VerdictCode> {
         match self {
             Self::Accepted => None,
-            Self::Merged(code) => Some(code.as_str()),
-            Self::Rejected(code) => Some(code.as_str()),
+            Self::Merged(code) => Some(VerdictCode::Merge(code)),
+            Self::Rejected(code) => Some(VerdictCode::Reject(code)),
         }
     }
 

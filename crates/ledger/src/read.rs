@@ -4,10 +4,42 @@
 
 use crate::candidate::{Change, Content, Delta, MAX_SOURCES, Proposal, Source, is_blank};
 use crate::words::{Confidence, DeltaKind, Mode};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// The name of the field that is wrong.
 type Fault = &'static str;
+
+/// A candidate delta as its author sent it: any JSON. The reconciler refuses what is no delta, by its position and with
+/// a code, so that one bad delta does not stop the others.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct CandidateDelta(Value);
+
+impl CandidateDelta {
+    /// The kind that it names, known or not.
+    pub fn kind(&self) -> Option<&str> {
+        self.0.get("kind").and_then(Value::as_str)
+    }
+
+    /// Reads the delta. One without the member `sources` comes from the turn `said`, if there is one.
+    pub fn read<'a>(&'a self, said: Option<&'a str>) -> Proposal<'a> {
+        let mut proposal = Proposal::read(&self.0);
+        if let Some(turn) = said
+            && self.0.as_object().is_some_and(|members| !members.contains_key("sources"))
+        {
+            proposal.sources = Some(vec![Source::turn(turn)]);
+        }
+        proposal
+    }
+}
+
+impl From<Value> for CandidateDelta {
+    fn from(delta: Value) -> Self {
+        Self(delta)
+    }
+}
 
 impl<'a> Proposal<'a> {
     /// Reads a proposal from any JSON value.

@@ -7,23 +7,19 @@
 use crate::identity::Meaning;
 use crate::outcome::Verdict;
 use crate::words::{Confidence, DeltaKind, ItemKind, Mode, Status};
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::num::NonZeroU32;
 
 /// A position in the ledger: the number of an input, from 1. Zero is before all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, JsonSchema)]
+#[serde(transparent)]
 pub struct Seq(pub(crate) u32);
 
 impl Seq {
     /// The number.
     pub const fn get(self) -> u64 {
         self.0 as u64
-    }
-}
-
-impl Serialize for Seq {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u32(self.0)
     }
 }
 

@@ -26,7 +26,7 @@ impl Tally {
 }
 
 /// One line of the scoreboard.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Score {
     /// Who proposed; empty for the nameless.
     pub author: String,

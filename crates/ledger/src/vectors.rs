@@ -1,7 +1,7 @@
 //! The JSON form of this crate's functions: kinds `ledger` and `ledger_identity`.
 
 use crate::identity::normal_form;
-use crate::{BatchMode, Ledger, Outcome, Proposal};
+use crate::{BatchMode, Item, Ledger, Outcome, Proposal, SourceView, VersionView};
 use serde_json::{Value, json};
 
 /// Answers a vector of kind `ledger`.
@@ -22,7 +22,7 @@ pub fn ledger(given: &Value) -> Result<Value, String> {
     let mut answer = json!({
         "outcomes": outcomes.iter().map(|outcome| outcome_json(&ledger, outcome)).collect::<Vec<_>>(),
         "head": ledger.head(),
-        "items": ledger.items().map(|item| item.to_json()).collect::<Vec<_>>(),
+        "items": ledger.items().map(|item| item_json(&item)).collect::<Vec<_>>(),
     });
     if let Some(since) = given.get("changed_since").filter(|since| !since.is_null()) {
         answer["changed"] = changed(&ledger, since.as_i64().ok_or("`changed_since` must be an integer")?);
@@ -38,9 +38,30 @@ fn propose(ledger: &mut Ledger, mode: BatchMode, deltas: &[Value]) -> Result<Vec
 fn outcome_json(ledger: &Ledger, outcome: &Outcome) -> Value {
     json!({
         "seq": outcome.seq,
-        "outcome": outcome.verdict.word(),
+        "outcome": outcome.verdict.kind(),
         "code": outcome.verdict.code(),
         "item": outcome.item.map(|item| ledger.handle(item)),
+    })
+}
+
+/// The fields of an item that the vectors name.
+fn item_json(item: &Item<'_>) -> Value {
+    let source = |source: &SourceView<'_>| match source.range {
+        None => json!({ "turn": source.turn }),
+        Some((start, end)) => json!({ "turn": source.turn, "range": [start, end] }),
+    };
+    let version = |version: &VersionView<'_>| json!({ "seq": version.seq, "summary": version.summary, "confidence": version.confidence });
+    json!({
+        "handle": item.handle,
+        "kind": item.kind,
+        "status": item.status,
+        "summary": item.summary,
+        "confidence": item.confidence,
+        "sources": item.sources.iter().map(source).collect::<Vec<_>>(),
+        "supersedes": item.supersedes,
+        "superseded_by": item.superseded_by,
+        "last_seq": item.last_seq,
+        "versions": item.versions.iter().map(version).collect::<Vec<_>>(),
     })
 }
 

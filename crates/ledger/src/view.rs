@@ -7,7 +7,6 @@ use crate::record::{ItemId, Record, Seq, Version};
 use crate::sources::SourceRecord;
 use crate::words::{Confidence, ItemKind, Mode, Status};
 use serde::Serialize;
-use serde_json::{Value, json};
 use std::num::NonZeroU32;
 
 /// An item at some position.
@@ -71,29 +70,6 @@ pub struct VersionView<'a> {
     pub mode: Option<Mode>,
     /// Who made that input.
     pub author: &'a str,
-}
-
-impl Item<'_> {
-    /// The fields that the conformance vectors name.
-    pub fn to_json(&self) -> Value {
-        let source = |source: &SourceView<'_>| match source.range {
-            None => json!({ "turn": source.turn }),
-            Some((start, end)) => json!({ "turn": source.turn, "range": [start, end] }),
-        };
-        let version = |version: &VersionView<'_>| json!({ "seq": version.seq, "summary": version.summary, "confidence": version.confidence });
-        json!({
-            "handle": self.handle,
-            "kind": self.kind,
-            "status": self.status,
-            "summary": self.summary,
-            "confidence": self.confidence,
-            "sources": self.sources.iter().map(source).collect::<Vec<_>>(),
-            "supersedes": self.supersedes,
-            "superseded_by": self.superseded_by,
-            "last_seq": self.last_seq,
-            "versions": self.versions.iter().map(version).collect::<Vec<_>>(),
-        })
-    }
 }
 
 impl Ledger {

@@ -1,6 +1,6 @@
 //! Questions that a ledger answers, the policy, contradictions and the scoreboard.
 
-use probity_ledger::{BatchMode, Ledger, Outcome, Policy, Proposal, RejectCode, Seq, Verdict};
+use probity_ledger::{BatchMode, Ledger, Outcome, Policy, Proposal, RejectCode, Seq, Verdict, VerdictCode};
 use serde_json::{Value, json};
 
 fn propose(ledger: &mut Ledger, author: &str, mut delta: Value, turn: &str) -> Outcome {
@@ -151,7 +151,10 @@ fn every_input_can_be_looked_up() {
     let entry = ledger.entry(accepted.seq).unwrap();
     assert_eq!((entry.author, entry.verdict, entry.item), ("ann", Verdict::Accepted, ledger.find("a")));
     let entry = ledger.entry(rejected.seq).unwrap();
-    assert_eq!((entry.author, entry.verdict.code()), ("bob", Some("target_not_found")));
+    assert_eq!(
+        (entry.author, entry.verdict.code().map(VerdictCode::as_str)),
+        ("bob", Some("target_not_found"))
+    );
     assert!(ledger.entry(ledger.position(0).unwrap()).is_none());
     assert_eq!(ledger.position(-1).unwrap_err().code().as_str(), "invalid_position");
     assert_eq!(ledger.position(3).unwrap_err().code().as_str(), "position_ahead");

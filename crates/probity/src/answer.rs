@@ -14,12 +14,6 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// An answer whose document is `probity/<name>/v1`.
-    pub(crate) fn new(name: &str, exit_code: ExitCode, mut document: Value) -> Self {
-        document["schema"] = format!("probity/{name}/v1").into();
-        Self { exit_code, document }
-    }
-
     /// An answer that is a type.
     pub(crate) fn of<A: probity_api::Answer>(exit_code: ExitCode, answer: &A) -> Self {
         Self { exit_code, document: answer.to_document() }

@@ -48,12 +48,32 @@ pub enum Head {
 /// Everything that goes into a bundle.
 #[derive(Debug)]
 pub struct Record<'a> {
+    /// What was sealed, and by which key.
+    pub sealed: SealedRun<'a>,
+    /// What became of the tree.
+    pub tree: TreeRecord<'a>,
+    /// What was run.
+    pub execution: ExecutionRecord<'a>,
+    /// Where the head of the chain is.
+    pub head: Head,
+}
+
+/// A run as it was sealed.
+#[derive(Debug)]
+pub struct SealedRun<'a> {
     /// What was sealed.
     pub seal: &'a Seal,
-    /// The key that signs it, as it was before the command ran.
+    /// The key that signs the bundle, as it was before the command ran.
     pub key: Option<&'a SecretKey>,
     /// What was added to the scope.
     pub amendments: &'a [Amendment],
+    /// The run's folder.
+    pub folder: &'a Path,
+}
+
+/// What became of the tree.
+#[derive(Debug)]
+pub struct TreeRecord<'a> {
     /// The verdict.
     pub verdict: &'a Verdict,
     /// The root hash at the start, if everything could be seen.
@@ -62,20 +82,21 @@ pub struct Record<'a> {
     pub after_root: Option<Digest>,
     /// The start snapshot, which knows the git ids of what was there; `None` if the delta is not known.
     pub start: Option<&'a Snapshot>,
-    /// What the gates answered.
-    pub gate_results: &'a [GateResult],
     /// Git references that moved.
     pub ref_movements: &'a [RefMovement],
+}
+
+/// What was run.
+#[derive(Debug)]
+pub struct ExecutionRecord<'a> {
     /// The command and its exit code, if it is known.
     pub command: Option<(&'a [OsString], Option<i32>)>,
     /// What Probity itself did, if this is no run of somebody else.
     pub did: Option<Did<'a>>,
+    /// What the gates answered.
+    pub gate_results: &'a [GateResult],
     /// What is weaker about the supervision here than it could be.
     pub containment: &'a [String],
-    /// The run's folder.
-    pub folder: &'a Path,
-    /// Where the head of the chain is.
-    pub head: Head,
 }
 
 /// A bundle that was written.
@@ -92,19 +113,19 @@ pub struct WrittenBundle {
 /// Writes the bundle of a run.
 pub fn attest(workspace: &Workspace, record: &Record<'_>) -> Result<WrittenBundle, Fault> {
     let manifest = manifest(workspace, record);
-    let logs = record.gate_results.iter().flat_map(|result| &result.logs);
+    let logs = record.execution.gate_results.iter().flat_map(|result| &result.logs);
     let mut artifacts: BTreeMap<_, _> = logs.map(|log| (log.path.clone(), log.bytes.clone())).collect();
-    artifacts.insert(SEAL_FILE.into(), record.seal.to_bytes());
-    if let Some(start) = record.start {
-        artifacts.insert(DELTA_FILE.into(), delta_file(&record.verdict.delta, start));
+    artifacts.insert(SEAL_FILE.into(), record.sealed.seal.to_bytes());
+    if let Some(start) = record.tree.start {
+        artifacts.insert(DELTA_FILE.into(), delta_file(&record.tree.verdict.delta, start));
     }
-    if let Some(Did::Prune(runs)) = record.did {
+    if let Some(Did::Prune(runs)) = record.execution.did {
         artifacts
             .insert(PRUNED_FILE.into(), json::canonical(&PrunedFile { runs: runs.to_vec() }.to_document()));
     }
-    let attested = publish(workspace, &manifest, artifacts, record.key, record.head.clone())?;
+    let attested = publish(workspace, &manifest, artifacts, record.sealed.key, record.head.clone())?;
     // The evidence is safe; a folder that stays is found at the next start.
-    let _ = remove_folder(record.folder);
+    let _ = remove_folder(record.sealed.folder);
     Ok(attested)
 }
 
@@ -206,18 +227,18 @@ fn is_gone(error: &std::io::Error) -> bool {
 }
 
 fn manifest(workspace: &Workspace, record: &Record<'_>) -> Manifest {
-    let contents = record.seal.contents();
-    let verdict = record.verdict;
+    let contents = record.sealed.seal.contents();
+    let verdict = record.tree.verdict;
     Manifest {
         run_id: contents.run_id.clone(),
         created_at: clock::now(),
         plan: contents.plan.clone(),
-        amendments: record.amendments.to_vec(),
-        before_root: record.before_root,
-        after_root: record.after_root,
-        delta: record.start.map(|_| verdict.delta.iter().map(change).collect()),
+        amendments: record.sealed.amendments.to_vec(),
+        before_root: record.tree.before_root,
+        after_root: record.tree.after_root,
+        delta: record.tree.start.map(|_| verdict.delta.iter().map(change).collect()),
         exempt_delta_paths: verdict.exempt.clone(),
-        gate_results: record.gate_results.iter().map(gate_result).collect(),
+        gate_results: record.execution.gate_results.iter().map(gate_result).collect(),
         other_reasons: verdict.reasons.clone(),
         details: details(workspace, record),
     }
@@ -243,7 +264,7 @@ pub(crate) fn gate_result(result: &GateResult) -> probity_evidence::GateResult {
 }
 
 fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
-    let contents = record.seal.contents();
+    let contents = record.sealed.seal.contents();
     let finding = |finding: &RunFinding| probity_evidence::Finding {
         code: finding.reason.as_str().into(),
         path: finding.path.clone(),
@@ -253,21 +274,22 @@ fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
         },
     };
     let family = |name: &'static str| {
-        record.verdict.findings.iter().filter(move |found| found.reason.as_str().starts_with(name))
+        record.tree.verdict.findings.iter().filter(move |found| found.reason.as_str().starts_with(name))
     };
-    let others = record.verdict.findings.iter().filter(|found| {
+    let others = record.tree.verdict.findings.iter().filter(|found| {
         !["UNSAFE.", "PROTECTED."].iter().any(|family| found.reason.as_str().starts_with(family))
     });
     Details {
         tool: Some(Tool { name: "probity".into(), version: env!("CARGO_PKG_VERSION").into() }),
         started_at: Some(contents.sealed_at.clone()),
         enforcement: contents.enforcement,
-        enforcement_detail: (!record.containment.is_empty()).then(|| record.containment.join("; ")),
-        seal_hash: Some(record.seal.hash()),
+        enforcement_detail: (!record.execution.containment.is_empty())
+            .then(|| record.execution.containment.join("; ")),
+        seal_hash: Some(record.sealed.seal.hash()),
         policy_digest: Some(contents.policy_digest),
         build_outputs: contents.build_outputs.clone(),
-        recognized_outputs: record.verdict.recognized.clone(),
-        command: record.command.map(|(argv, exit_code)| Command {
+        recognized_outputs: record.tree.verdict.recognized.clone(),
+        command: record.execution.command.map(|(argv, exit_code)| Command {
             argv: argv.iter().map(|word| word.as_bytes().into()).collect(),
             exit_code: exit_code.map(Into::into),
             log_paths: Vec::new(),
@@ -275,14 +297,14 @@ fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
         unsafe_entries: family("UNSAFE.").map(finding).collect(),
         protected: family("PROTECTED.").map(finding).collect(),
         findings: others.map(finding).collect(),
-        refs: record.ref_movements.iter().map(ref_change).collect(),
-        gate_delta_paths: record.verdict.by_gates.clone(),
+        refs: record.tree.ref_movements.iter().map(ref_change).collect(),
+        gate_delta_paths: record.tree.verdict.by_gates.clone(),
         tree: Some(probity_workspace::tree_key(&workspace.root)),
-        reverts: match record.did {
+        reverts: match record.execution.did {
             Some(Did::Revert(of)) => Some(of),
             _ => None,
         },
-        pruned: match record.did {
+        pruned: match record.execution.did {
             Some(Did::Prune(runs)) => Some(runs.len() as u64),
             _ => None,
         },

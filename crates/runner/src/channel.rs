@@ -13,7 +13,6 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -106,7 +105,7 @@ pub(crate) fn ask(dir: &Path, add: &[Vec<u8>], by: &str, why: &str) -> Result<Am
     stream.set_read_timeout(Some(ANSWER_TIMEOUT)).map_err(unreachable)?;
     let request =
         AmendmentRequest { add: Globs::new(add.iter().cloned()), by: by.to_owned(), why: why.to_owned() };
-    let mut line = json::canonical(&json!(request));
+    let mut line = json::canonical_of(&request);
     line.push(b'\n');
     stream.write_all(&line).map_err(unreachable)?;
     let mut answer = Vec::new();
@@ -149,7 +148,7 @@ impl Service {
                 AmendmentReply::Refused { refused: reason, detail }
             }
         };
-        stream.write_all(&json::canonical(&json!(answer)))
+        stream.write_all(&json::canonical_of(&answer))
     }
 
     fn decide(&self, stream: &UnixStream, line: &[u8]) -> Result<Amendment, (Reason, String)> {
@@ -188,7 +187,7 @@ impl Service {
     }
 
     fn write_down(&self, asked: &AmendmentJournal) -> Result<(), probity_storage::StoreError> {
-        probity_storage::durable::write(&self.journal, &json::canonical(&json!(asked)))
+        probity_storage::durable::write(&self.journal, &json::canonical_of(&asked))
     }
 }
 

@@ -2,7 +2,7 @@
 //! begins, observed, and chained like every run, so that nothing happens from one bundle to the next without a word
 //! (law 3). One that is killed is closed at the next start (law 10).
 
-use crate::attest::{self, Did, Head, Record, WrittenBundle};
+use crate::attest::{self, Did, ExecutionRecord, Head, Record, SealedRun, TreeRecord, WrittenBundle};
 use crate::judge::Verdict;
 use probity_evidence::{Globs, PackCap, Plan, Seal, SealContents, SecretKey};
 use probity_snapshot::Snapshot;
@@ -49,19 +49,25 @@ impl Deed {
         attest::attest(
             workspace,
             &Record {
-                seal: &self.seal,
-                key: self.key.as_ref(),
-                amendments: &[],
-                verdict,
-                before_root: Some(before.root()),
-                after_root: Some(after.root()),
-                start: Some(before),
-                gate_results: &[],
-                ref_movements: &[],
-                command: Some((&self.command, Some(exit_code))),
-                did: Some(did),
-                containment: &[],
-                folder: &self.folder,
+                sealed: SealedRun {
+                    seal: &self.seal,
+                    key: self.key.as_ref(),
+                    amendments: &[],
+                    folder: &self.folder,
+                },
+                tree: TreeRecord {
+                    verdict,
+                    before_root: Some(before.root()),
+                    after_root: Some(after.root()),
+                    start: Some(before),
+                    ref_movements: &[],
+                },
+                execution: ExecutionRecord {
+                    command: Some((&self.command, Some(exit_code))),
+                    did: Some(did),
+                    gate_results: &[],
+                    containment: &[],
+                },
                 head: Head::OnDisk,
             },
         )

@@ -19,6 +19,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Everything that a verdict is made from.
 #[derive(Debug)]
 pub struct Case<'a> {
+    /// What the run was allowed.
+    pub rules: RunRules<'a>,
+    /// What happened to the tree.
+    pub tree: ObservedTree<'a>,
+    /// What the command and the gates did.
+    pub execution: ObservedExecution<'a>,
+}
+
+/// What a run was allowed, as it was sealed and amended.
+#[derive(Debug)]
+pub struct RunRules<'a> {
     /// R, with its amendments.
     pub scope: &'a Scope,
     /// What is no part of D.
@@ -31,16 +42,17 @@ pub struct Case<'a> {
     pub refs: RefsRule,
     /// The gates of the seal.
     pub gates: &'a [PlannedGate],
+}
+
+/// What differs between the tree at the start and at the end.
+#[derive(Debug)]
+pub struct ObservedTree<'a> {
     /// All changes of content from the start to the end.
     pub changes: &'a [Change],
     /// The entries that are the same, and were touched.
     pub touched: &'a [Touched],
     /// The paths that had changed when the command ended, before any gate ran.
     pub changed_by_command: &'a BTreeSet<RepoPath>,
-    /// What the gates wrote, gate by gate.
-    pub gate_writes: &'a [GateWrites],
-    /// Amendments that were refused while the command ran.
-    pub refused_amendments: &'a [(Reason, String)],
     /// What could not be judged safely at the start.
     pub found_at_start: &'a [TreeFinding],
     /// What cannot be judged safely at the end.
@@ -49,12 +61,21 @@ pub struct Case<'a> {
     pub zone_changes: &'a [ZoneChange],
     /// Git references that moved.
     pub ref_movements: &'a [RefMovement],
-    /// How the command ended; `None` if it was withheld because the tree could not be seen.
-    pub command: Option<&'a Ended>,
-    /// What the gates answered.
-    pub gate_results: &'a [GateResult],
     /// Paths whose content of before nobody keeps.
     pub not_kept: &'a BTreeSet<RepoPath>,
+}
+
+/// What the command and the gates did.
+#[derive(Debug)]
+pub struct ObservedExecution<'a> {
+    /// How the command ended; `None` if it was withheld because the tree could not be seen.
+    pub command: Option<&'a Ended>,
+    /// Amendments that were refused while the command ran.
+    pub refused_amendments: &'a [(Reason, String)],
+    /// What the gates answered.
+    pub gate_results: &'a [GateResult],
+    /// What the gates wrote, gate by gate.
+    pub gate_writes: &'a [GateWrites],
 }
 
 /// What one gate wrote, and may write.
@@ -94,8 +115,8 @@ impl Verdict {
 
 /// Judges a run.
 pub fn judge(case: &Case<'_>) -> Verdict {
-    let mut verdict = Verdict { recognized: case.exemptions.recognized.clone(), ..Verdict::default() };
-    for change in case.changes {
+    let mut verdict = Verdict { recognized: case.rules.exemptions.recognized.clone(), ..Verdict::default() };
+    for change in case.tree.changes {
         if is_exempt(case, change) {
             verdict.exempt.push(change.path.clone());
         } else {
@@ -103,8 +124,9 @@ pub fn judge(case: &Case<'_>) -> Verdict {
         }
     }
     let delta: Vec<RepoPath> = verdict.delta.iter().map(|change| change.path.clone()).collect();
-    verdict.untracked = probity_paths::reconcile(case.scope, &delta).untracked;
-    verdict.by_gates = delta.into_iter().filter(|path| !case.changed_by_command.contains(path)).collect();
+    verdict.untracked = probity_paths::reconcile(case.rules.scope, &delta).untracked;
+    verdict.by_gates =
+        delta.into_iter().filter(|path| !case.tree.changed_by_command.contains(path)).collect();
 
     let mut say = Sayings::default();
     untracked(case, &verdict, &mut say);
@@ -112,7 +134,7 @@ pub fn judge(case: &Case<'_>) -> Verdict {
     unsafe_entries(case, &verdict, &mut say);
     gates(case, &verdict, &mut say);
     command(case, &mut say);
-    for (reason, detail) in case.refused_amendments {
+    for (reason, detail) in case.execution.refused_amendments {
         say.note(*reason, None, detail);
     }
     touched(case, &mut say);
@@ -159,14 +181,14 @@ pub fn renames(delta: &[Change]) -> Vec<FileRename> {
 
 /// Whether a changed path is no part of D.
 fn is_exempt(case: &Case<'_>, change: &Change) -> bool {
-    let by_command = case.changed_by_command.contains(&change.path);
-    case.exemptions.exempts(change, by_command) || is_gate_output(case, &change.path)
+    let by_command = case.tree.changed_by_command.contains(&change.path);
+    case.rules.exemptions.exempts(change, by_command) || is_gate_output(case, &change.path)
 }
 
 /// Whether only gates wrote a path, and each that did had declared it.
 fn is_gate_output(case: &Case<'_>, path: &RepoPath) -> bool {
-    let mut writers = case.gate_writes.iter().filter(|gate| gate.changed.contains(path)).peekable();
-    !case.changed_by_command.contains(path)
+    let mut writers = case.execution.gate_writes.iter().filter(|gate| gate.changed.contains(path)).peekable();
+    !case.tree.changed_by_command.contains(path)
         && writers.peek().is_some()
         && writers.all(|gate| gate.outputs.lets_in(path))
 }
@@ -197,20 +219,20 @@ fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
     for path in &verdict.untracked {
         let change = changes.get(path);
         let what = change.map_or("changed", |change| change.change.as_str());
-        let who = if case.changed_by_command.contains(path) { "" } else { " by a gate" };
-        let why = match case.scope.decision(path) {
+        let who = if case.tree.changed_by_command.contains(path) { "" } else { " by a gate" };
+        let why = match case.rules.scope.decision(path) {
             Some(decision) => {
                 format!("excluded by `{}`", probity_core::bytes::escape(decision.pattern.as_bytes()))
             }
             None => "no pattern of the scope lets it in".into(),
         };
-        let by_command = case.changed_by_command.contains(path);
-        let output = change.and_then(|change| case.exemptions.why_judged(change, by_command));
+        let by_command = case.tree.changed_by_command.contains(path);
+        let output = change.and_then(|change| case.rules.exemptions.why_judged(change, by_command));
         let output = output.map_or_else(String::new, |output| format!("; {output}"));
         say.error(Reason::ReconUntrackedDelta, Some(path), format!("{what}{who}; {why}{output}"));
-        if case.not_kept.contains(path) {
+        if case.tree.not_kept.contains(path) {
             say.note(Reason::RevertNoBeforeImage, Some(path), "it was too large to keep, or did not rest");
-        } else if change.is_some_and(|change| change.before.is_some()) && case.exemptions.spares(path) {
+        } else if change.is_some_and(|change| change.before.is_some()) && case.rules.exemptions.spares(path) {
             *packages
                 .entry(probity_policy::output_root(path).unwrap_or_else(|| path.clone()))
                 .or_default() += 1;
@@ -225,17 +247,18 @@ fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
 }
 
 fn protected(case: &Case<'_>, say: &mut Sayings) {
-    for change in case.changes {
-        if case.protected.lets_in(&change.path) {
+    for change in case.tree.changes {
+        if case.rules.protected.lets_in(&change.path) {
             protected_change(case, say, &change.path, change.change.as_str());
         }
     }
-    for change in case.zone_changes {
+    for change in case.tree.zone_changes {
         protected_change(case, say, &change.path, &change.detail);
     }
-    if case.refs == RefsRule::Protect {
-        let is_output = |path: &RepoPath| case.exemptions.covers(path);
-        for movement in case.ref_movements.iter().filter(|it| !it.repository.as_ref().is_some_and(is_output))
+    if case.rules.refs == RefsRule::Protect {
+        let is_output = |path: &RepoPath| case.rules.exemptions.covers(path);
+        for movement in
+            case.tree.ref_movements.iter().filter(|it| !it.repository.as_ref().is_some_and(is_output))
         {
             let detail = format!("a git reference changed: {}", describe_movement(movement));
             say.error(Reason::ProtectedChanged, movement.repository.as_ref(), detail);
@@ -245,7 +268,7 @@ fn protected(case: &Case<'_>, say: &mut Sayings) {
 
 /// What was granted is not hidden: it is told, and fails nothing.
 fn protected_change(case: &Case<'_>, say: &mut Sayings, path: &RepoPath, detail: &str) {
-    if case.grants.lets_in(path) {
+    if case.rules.grants.lets_in(path) {
         say.note(Reason::ProtectedChanged, Some(path), format!("{detail}, as granted"));
     } else {
         say.error(Reason::ProtectedChanged, Some(path), detail);
@@ -254,15 +277,16 @@ fn protected_change(case: &Case<'_>, say: &mut Sayings, path: &RepoPath, detail:
 
 /// What is new or changed since the start fails the run; what was there before and stayed is reported.
 fn unsafe_entries(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
-    let known: BTreeSet<_> = case.found_at_start.iter().map(|found| (&found.path, found.reason)).collect();
+    let known: BTreeSet<_> =
+        case.tree.found_at_start.iter().map(|found| (&found.path, found.reason)).collect();
     let changed: BTreeSet<&RepoPath> = verdict.delta.iter().map(|change| &change.path).collect();
     let mut exempt: BTreeMap<Reason, Vec<&RepoPath>> = BTreeMap::new();
-    for found in case.found_at_end {
+    for found in case.tree.found_at_end {
         let is_old = known.contains(&(&found.path, found.reason)) && !changed.contains(&found.path);
         let is_spared = if is_blind(found.reason) {
-            case.exemptions.spares(&found.path)
+            case.rules.exemptions.spares(&found.path)
         } else {
-            case.exemptions.covers(&found.path)
+            case.rules.exemptions.covers(&found.path)
         };
         if is_spared && !changed.contains(&found.path) {
             exempt.entry(found.reason).or_default().push(&found.path);
@@ -290,18 +314,19 @@ pub fn is_blind(reason: Reason) -> bool {
 }
 
 fn gates(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
-    for result in case.gate_results {
-        let is_required = case.gates.iter().any(|gate| gate.id == result.gate_id && gate.required);
+    for result in case.execution.gate_results {
+        let is_required = case.rules.gates.iter().any(|gate| gate.id == result.gate_id && gate.required);
         let severity = if is_required { FindingSeverity::Error } else { FindingSeverity::Note };
         for (reason, detail) in &result.troubles {
             say.say(severity, *reason, None, format!("gate `{}`: {detail}", result.gate_id));
         }
     }
-    let answered: BTreeSet<&str> = case.gate_results.iter().map(|result| result.gate_id.as_str()).collect();
-    for gate in case.gates.iter().filter(|gate| gate.required && !answered.contains(gate.id.as_str())) {
+    let answered: BTreeSet<&str> =
+        case.execution.gate_results.iter().map(|result| result.gate_id.as_str()).collect();
+    for gate in case.rules.gates.iter().filter(|gate| gate.required && !answered.contains(gate.id.as_str())) {
         say.error(Reason::GateMissing, None, format!("gate `{}` has no result", gate.id));
     }
-    for gate in case.gates {
+    for gate in case.rules.gates {
         gate_inputs(case, verdict, gate, say);
         gate_imports(case, verdict, gate, say);
     }
@@ -309,7 +334,7 @@ fn gates(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
 
 /// What a gate executes or is given by name may change within the scope: it is told.
 fn gate_inputs(case: &Case<'_>, verdict: &Verdict, gate: &PlannedGate, say: &mut Sayings) {
-    let inputs = case.exemptions.gate_inputs.get(&gate.id);
+    let inputs = case.rules.exemptions.gate_inputs.get(&gate.id);
     for change in &verdict.delta {
         let is_input = inputs.is_some_and(|inputs| inputs.contains(&change.path));
         // What the command added was not there when the inputs were looked up.
@@ -328,9 +353,9 @@ fn names(word: &str, path: &RepoPath) -> bool {
 /// New packages are exempt, but a gate may import them: told once for each directory.
 fn gate_imports(case: &Case<'_>, verdict: &Verdict, gate: &PlannedGate, say: &mut Sayings) {
     let mut counts: BTreeMap<RepoPath, usize> = BTreeMap::new();
-    let by_command = verdict.exempt.iter().filter(|path| case.changed_by_command.contains(path));
+    let by_command = verdict.exempt.iter().filter(|path| case.tree.changed_by_command.contains(path));
     for path in by_command {
-        let root = case.exemptions.import_root(&gate.id, path);
+        let root = case.rules.exemptions.import_root(&gate.id, path);
         if let Some(root) = root.filter(|root| !probity_policy::is_never_imported(root, path)) {
             *counts.entry(root).or_default() += 1;
         }
@@ -349,7 +374,7 @@ const MAX_TOUCHED: usize = 100;
 /// What was touched fails nothing: the tree is what it was, as far as D goes. But it is told (law 3).
 fn touched(case: &Case<'_>, say: &mut Sayings) {
     let seen: Vec<&Touched> =
-        case.touched.iter().filter(|touched| !case.exemptions.covers(&touched.path)).collect();
+        case.tree.touched.iter().filter(|touched| !case.rules.exemptions.covers(&touched.path)).collect();
     for Touched { path, touch } in seen.iter().take(MAX_TOUCHED) {
         let detail = match touch {
             Touch::Attributes => "its owner, attributes or names changed, or it was moved away and back",
@@ -368,7 +393,7 @@ const SIGINT: i32 = 2;
 const EXIT_AFTER_CTRL_C: i32 = 130;
 
 fn command(case: &Case<'_>, say: &mut Sayings) {
-    let Some(command) = case.command else {
+    let Some(command) = case.execution.command else {
         // Law 6: what did not run did not pass, even if the tree can be seen again by now.
         return say.error(Reason::RunCommandNotStarted, None, "withheld: the tree could not be seen before");
     };

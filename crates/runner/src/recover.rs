@@ -6,7 +6,7 @@
 //! start can tell a closer, which it waits for, from a run, which it does not. Closers exclude each other by a lock of
 //! their own, so that each run is closed once.
 
-use crate::attest::{self, Head, Record, WrittenBundle};
+use crate::attest::{self, ExecutionRecord, Head, Record, SealedRun, TreeRecord, WrittenBundle};
 use crate::judge::Verdict;
 use probity_api::govern::run::{FindingSeverity, RunFinding};
 use probity_core::Reason;
@@ -117,19 +117,20 @@ pub(crate) fn unjudged(
     attest::attest(
         workspace,
         &Record {
-            seal,
-            key,
-            amendments: &asked.granted,
-            verdict: &verdict,
-            before_root: Some(seal.contents().root),
-            after_root: None,
-            start: None,
-            gate_results: &gates::skip_all(seal, "the run was interrupted"),
-            ref_movements: &[],
-            command: None,
-            did: None,
-            containment: &[],
-            folder,
+            sealed: SealedRun { seal, key, amendments: &asked.granted, folder },
+            tree: TreeRecord {
+                verdict: &verdict,
+                before_root: Some(seal.contents().root),
+                after_root: None,
+                start: None,
+                ref_movements: &[],
+            },
+            execution: ExecutionRecord {
+                command: None,
+                did: None,
+                gate_results: &gates::skip_all(seal, "the run was interrupted"),
+                containment: &[],
+            },
             head,
         },
     )

@@ -4,9 +4,11 @@
 //! the signing key and the head of the chain stay in this process's memory while the command runs; what lies on disk
 //! meanwhile is never read back as truth. From the seal on every end leaves evidence, a fault of ours too (law 11).
 
-use crate::attest::{self, Record, WrittenBundle};
+use crate::attest::{self, ExecutionRecord, Record, SealedRun, TreeRecord, WrittenBundle};
 use crate::channel::Channel;
-use crate::judge::{Case, GateWrites, Verdict, is_blind, judge, renames};
+use crate::judge::{
+    Case, GateWrites, ObservedExecution, ObservedTree, RunRules, Verdict, is_blind, judge, renames,
+};
 use crate::planning;
 use crate::recover::{self, ClosedRun};
 use crate::state_guard::Guard;
@@ -369,43 +371,50 @@ fn conclude(
     zone_changes.extend(observer.state_changes(&touched));
     let ref_movements = start.ref_movements(&acted.end);
     let verdict = judge(&Case {
-        scope: &scope,
-        exemptions: &exemptions,
-        protected: &scopes.protected,
-        grants: &scopes.grants,
-        refs: seal.contents().refs,
-        gates: &seal.contents().plan.gates,
-        changes: &start.delta(&acted.end),
-        touched: &probity_snapshot::touched(&start.content, &acted.end.content),
-        changed_by_command: &acted.changed_by_command,
-        gate_writes: &acted.gate_writes,
-        refused_amendments: &acted.asked.refusals(),
-        found_at_start: start.content.findings(),
-        found_at_end: acted.end.content.findings(),
-        zone_changes: &zone_changes,
-        ref_movements: &ref_movements,
-        command: acted.command.as_ref(),
-        gate_results: &acted.gate_results,
-        not_kept,
+        rules: RunRules {
+            scope: &scope,
+            exemptions: &exemptions,
+            protected: &scopes.protected,
+            grants: &scopes.grants,
+            refs: seal.contents().refs,
+            gates: &seal.contents().plan.gates,
+        },
+        tree: ObservedTree {
+            changes: &start.delta(&acted.end),
+            touched: &probity_snapshot::touched(&start.content, &acted.end.content),
+            changed_by_command: &acted.changed_by_command,
+            found_at_start: start.content.findings(),
+            found_at_end: acted.end.content.findings(),
+            zone_changes: &zone_changes,
+            ref_movements: &ref_movements,
+            not_kept,
+        },
+        execution: ObservedExecution {
+            command: acted.command.as_ref(),
+            refused_amendments: &acted.asked.refusals(),
+            gate_results: &acted.gate_results,
+            gate_writes: &acted.gate_writes,
+        },
     });
     let root_of = |seen: &Observation| is_seen(seen, &exemptions).then(|| seen.content.root());
     let command_exit_code = acted.command.as_ref().and_then(Ended::exit_code);
     let attested = attest::attest(
         workspace,
         &Record {
-            seal,
-            key: key.as_ref(),
-            amendments: &acted.asked.granted,
-            verdict: &verdict,
-            before_root: root_of(start),
-            after_root: root_of(&acted.end),
-            start: Some(&start.content),
-            gate_results: &acted.gate_results,
-            ref_movements: &ref_movements,
-            command: Some((&request.command, command_exit_code)),
-            did: None,
-            containment: &acted.containment,
-            folder,
+            sealed: SealedRun { seal, key: key.as_ref(), amendments: &acted.asked.granted, folder },
+            tree: TreeRecord {
+                verdict: &verdict,
+                before_root: root_of(start),
+                after_root: root_of(&acted.end),
+                start: Some(&start.content),
+                ref_movements: &ref_movements,
+            },
+            execution: ExecutionRecord {
+                command: Some((&request.command, command_exit_code)),
+                did: None,
+                gate_results: &acted.gate_results,
+                containment: &acted.containment,
+            },
             head: guard.head_to_trust(),
         },
     )?;

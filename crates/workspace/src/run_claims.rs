@@ -15,7 +15,6 @@ use probity_storage::{Lock, LockError, StoreError, durable};
 use rustix::io::Errno;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -67,7 +66,7 @@ pub fn publish(workspace: &Workspace, run: &OpenRun, scope: &Globs) -> Result<()
         since: clock::now(),
         pid: std::process::id(),
     };
-    Ok(durable::write(&run.folder.join(CLAIM_FILE), &json::canonical(&json!(file)))?)
+    Ok(durable::write(&run.folder.join(CLAIM_FILE), &json::canonical_of(&file))?)
 }
 
 /// Holds off every other claim until the lock is dropped: for a run that looks at claims and writes its own.

@@ -4,6 +4,8 @@ use super::hygiene::FinishHygieneAnswer;
 use super::trail::PatchTrail;
 use crate::document::Answer;
 use crate::exit::ExitCode;
+use crate::kept_part::KeptPart;
+use crate::quality::{CheckedClaims, FinishVerification};
 use probity_contract::claims::ClaimVerdict;
 use probity_contract::finish::{FinishNextStep, FinishStep, ReceiptOutcome};
 use probity_contract::{ContractReason, ContractStatus, DeltaVerdict, Profile};
@@ -14,7 +16,6 @@ use probity_intents::{IntentId, ScopeCheck, ScopeCheckStatus};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Whether a change is accepted, and if not, why: the answer of `probity finish`.
@@ -47,14 +48,14 @@ pub struct FinishAnswer {
     /// Whether only declared paths were changed.
     pub scope_check: Option<ScopeCheck>,
     /// The patch contract: members of `probity/contract-verify/v1`, without what stands elsewhere in this answer.
-    pub verification: Option<Value>,
+    pub verification: Option<KeptPart<FinishVerification>>,
     /// The gates of the policy that failed, with the end of what they wrote.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_gates: Vec<FailedGate>,
     /// What really changed, and what the evidence said.
     pub patch_trail: Option<PatchTrail>,
     /// What the author claims, against the facts: the `claims` of `probity/contract-verify/v1`.
-    pub claims: Option<Value>,
+    pub claims: Option<KeptPart<CheckedClaims>>,
     /// The receipt.
     pub receipt: Option<FinishReceipt>,
     /// Why there is no receipt although one was asked for.

@@ -53,6 +53,50 @@ impl Answer for ContractVerifyAnswer {
 pub struct PatchVerdict {
     /// What was asked.
     pub mode: ContractMode,
+    /// The intent that the change belongs to.
+    pub intent_id: Option<String>,
+    /// The paths that changed.
+    pub changed_files: BTreeSet<RepoPath>,
+    /// Whether only declared paths changed; null where nothing was declared.
+    pub scope_check: Option<ScopeCheck>,
+    /// What was claimed, and what is true of it.
+    pub claims: CheckedClaims,
+    /// The verdict itself.
+    #[serde(flatten)]
+    pub facts: PatchFacts,
+    /// What a summary leaves out.
+    #[serde(flatten)]
+    pub details: PatchDetails,
+}
+
+/// A verdict as a finish embeds it: without what stands elsewhere in its answer.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct FinishVerification {
+    /// The verdict itself.
+    #[serde(flatten)]
+    pub facts: PatchFacts,
+    /// What a summary leaves out.
+    #[serde(flatten)]
+    pub details: Option<PatchDetails>,
+}
+
+impl PatchVerdict {
+    /// The verdict as a finish embeds it: in a summary, with at most so many findings and without details.
+    pub fn embedded(self, summary_findings: Option<usize>) -> FinishVerification {
+        let Self { mut facts, details, .. } = self;
+        match summary_findings {
+            None => FinishVerification { facts, details: Some(details) },
+            Some(n_findings) => {
+                facts.new_findings.truncate(n_findings);
+                FinishVerification { facts, details: None }
+            }
+        }
+    }
+}
+
+/// What a verdict says. What was not evaluated is null.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PatchFacts {
     /// What the caller acts on.
     pub status: ContractStatus,
     /// Why, unless it is accepted.
@@ -65,20 +109,12 @@ pub struct PatchVerdict {
     pub before: Option<ContractRun>,
     /// The run after it.
     pub after: Option<ContractRun>,
-    /// The intent that the change belongs to.
-    pub intent_id: Option<String>,
-    /// The paths that changed.
-    pub changed_files: BTreeSet<RepoPath>,
     /// How strictly the verdict was taken.
     pub strictness: Strictness,
-    /// Whether only declared paths changed; null where nothing was declared.
-    pub scope_check: Option<ScopeCheck>,
     /// What the structural gates say before the change; null if the policy has none.
     pub before_gate: Option<GateReport>,
     /// What they say after it.
     pub gate_preview: Option<GateReport>,
-    /// The gates of the policy that were run, or left out.
-    pub gate_results: Vec<GateFact>,
     /// What the two runs say.
     pub structural_delta: Option<DeltaSummary>,
     /// New findings in scope, or without a path.
@@ -101,32 +137,37 @@ pub struct PatchVerdict {
     pub health_regression_advisory: Option<HealthLoss>,
     /// What blocks.
     pub blocking_violations: Vec<ContractReason>,
-    /// What would block under another strictness or policy, and is let through.
-    pub let_through: Vec<ContractReason>,
-    /// The new findings that are let through, with their severity.
-    pub findings_let_through: BTreeMap<String, Severity>,
     /// How the change is verified: what its files are.
     pub verification_profile: Profile,
     /// The languages of the changed source files.
     pub languages: BTreeSet<Language>,
     /// Whether a verdict needs a run of the tree after the change.
     pub after_run_required: bool,
-    /// The checks that were made, as `checks` tells.
-    pub checks_performed: Vec<Check>,
     /// The checks that do not apply, as `checks` tells.
     pub checks_not_applicable: Vec<Check>,
-    /// Every check with what became of it.
-    pub checks: Vec<CheckResult>,
     /// The new findings: what counts against the change first, then the most severe.
     pub new_findings: Vec<NewFinding>,
     /// How many more there are.
     pub new_findings_left_out: usize,
-    /// What became of the public interface; null if the runs were not compared.
-    pub api: Option<ApiDelta>,
-    /// What was claimed, and what is true of it.
-    pub claims: ClaimsSummary,
     /// Whether what an author writes about this change is worth checking.
     pub claim_validation_recommended: bool,
+}
+
+/// The long lists of a verdict.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PatchDetails {
+    /// The gates of the policy that were run, or left out.
+    pub gate_results: Vec<GateFact>,
+    /// What would block under another strictness or policy, and is let through.
+    pub let_through: Vec<ContractReason>,
+    /// The new findings that are let through, with their severity.
+    pub findings_let_through: BTreeMap<String, Severity>,
+    /// The checks that were made, as `checks` tells.
+    pub checks_performed: Vec<Check>,
+    /// Every check with what became of it.
+    pub checks: Vec<CheckResult>,
+    /// What became of the public interface; null if the runs were not compared.
+    pub api: Option<ApiDelta>,
 }
 
 /// A verdict in one word, and why.
@@ -164,7 +205,7 @@ pub struct ReceiptReference {
 
 /// What was claimed, and what is true of it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ClaimsSummary {
+pub struct CheckedClaims {
     /// Whether every claim is proven.
     pub valid: bool,
     /// What the facts say to all claims together.
@@ -191,7 +232,7 @@ pub struct ClaimsCheckAnswer {
     pub status: ContractStatus,
     /// The claims.
     #[serde(flatten)]
-    pub claims: ClaimsSummary,
+    pub claims: CheckedClaims,
     /// What the reader should know besides.
     pub notes: Vec<String>,
 }

@@ -17,8 +17,8 @@ pub use baseline::{BaselineAnswer, BaselineStatus, BaselineSummary};
 pub use blast::BlastRadiusAnswer;
 pub use comparison::{ComparedRun, RunComparison};
 pub use contract::{
-    ClaimsCheckAnswer, ClaimsSummary, ContractBudgetAnswer, ContractMode, ContractRun, ContractVerifyAnswer,
-    PatchVerdict, ReceiptReference, VerdictWord,
+    CheckedClaims, ClaimsCheckAnswer, ContractBudgetAnswer, ContractMode, ContractRun, ContractVerifyAnswer,
+    FinishVerification, PatchDetails, PatchFacts, PatchVerdict, ReceiptReference, VerdictWord,
 };
 pub use receipt::{
     ReceiptCheckReport, ReceiptCheckStatus, ReceiptListAnswer, ReceiptOutcome, ReceiptShowAnswer,

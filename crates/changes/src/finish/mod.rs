@@ -151,10 +151,10 @@ impl Finisher<'_> {
         parts.failed_gates.extend(verify::failed_structural_gates(&verified));
         let advisory = verified.verdict.health_regression_advisory();
         parts.advisory = advisory.map(|health_delta| HealthAdvisory { health_delta });
-        parts.claims = Some(verified.claims_json());
+        parts.claims = Some(verified.claims_summary().into());
         parts.summary = Some(verify::summary(&verified, &check, self.request));
         let review = verified.review();
-        parts.verification = Some(self.short(verified.to_json()));
+        parts.verification = Some(self.verification(&verified, &review).into());
         parts.review = self.review(&review);
         let status = verified.outcome.status;
         if !status.is_accepted() {

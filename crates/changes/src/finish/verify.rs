@@ -6,6 +6,7 @@ use probity_api::change::{
     ClaimsSummary, DetailLevel, FailedGate, FinishRequest, FinishReview, FinishSummary, PatchTrail,
     RefutedClaim, WorseFinding,
 };
+use probity_api::quality::FinishVerification;
 use probity_contract::claims::{ClaimVerdict, GateFact, GateOutcome};
 use probity_contract::outputs::{NewFinding, Review};
 use probity_contract::receipt::MAX_SHOWN_FINDINGS;
@@ -20,7 +21,6 @@ use probity_workspace::progress::Progress;
 use probity_workspace::worktree::StartRecord;
 use probity_workspace::worktree::{Look, Since};
 use probity_workspace::{Fault, git};
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -118,22 +118,9 @@ impl Finisher<'_> {
     }
 
     /// The verdict without what stands elsewhere in the answer, and in `summary` without long lists.
-    pub(super) fn short(&self, mut verification: Value) -> Value {
-        let Some(fields) = verification.as_object_mut() else { return verification };
-        for elsewhere in ["scope_check", "claims", "intent_id", "changed_files", "mode"] {
-            fields.remove(elsewhere);
-        }
-        if self.request.detail_level == DetailLevel::Summary {
-            if let Some(findings) = fields.get_mut("new_findings").and_then(Value::as_array_mut) {
-                findings.truncate(MAX_SUMMARY_FINDINGS);
-            }
-            for long in
-                ["checks", "api", "checks_performed", "gate_results", "let_through", "findings_let_through"]
-            {
-                fields.remove(long);
-            }
-        }
-        verification
+    pub(super) fn verification(&self, verified: &judge::Answer, review: &Review) -> FinishVerification {
+        let is_summary = self.request.detail_level == DetailLevel::Summary;
+        verified.patch_verdict(review).embedded(is_summary.then_some(MAX_SUMMARY_FINDINGS))
     }
 
     /// What people are told of the verdict: as many findings as the document shows.

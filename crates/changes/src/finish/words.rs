@@ -1,26 +1,27 @@
 //! A finish as an answer says it.
 
 use crate::request::Evidence;
+use probity_api::KeptPart;
 use probity_api::change::{
     ChangedPath, ExternalChanges, FailedGate, FinishAnswer, FinishHygieneAnswer, FinishReceipt, FinishReview,
     FinishSummary, HealthAdvisory, PatchTrail,
 };
+use probity_api::quality::{CheckedClaims, FinishVerification};
 use probity_contract::finish::FinishNextStep;
 use probity_contract::{ContractReason, FinishStatus};
 use probity_core::bytes::shell_word;
 use probity_intents::registry::{Intent, Notice};
 use probity_intents::{Entry, ScopeCheck};
 use probity_paths::RepoPath;
-use serde_json::Value;
 
 /// What the steps have made so far.
 #[derive(Default)]
 pub(super) struct Parts {
     pub(super) hygiene: Option<FinishHygieneAnswer>,
     pub(super) scope_check: Option<ScopeCheck>,
-    pub(super) verification: Option<Value>,
+    pub(super) verification: Option<KeptPart<FinishVerification>>,
     pub(super) trail: Option<PatchTrail>,
-    pub(super) claims: Option<Value>,
+    pub(super) claims: Option<KeptPart<CheckedClaims>>,
     pub(super) receipt: Option<FinishReceipt>,
     pub(super) receipt_error: Option<String>,
     pub(super) advisory: Option<HealthAdvisory>,

@@ -12,7 +12,7 @@ use probity_intents::registry::{Change, Event, Registry};
 use probity_intents::{IntentId, Status, Timestamp};
 use probity_storage::{StoreError, durable};
 use probity_workspace::{Fault, Workspace};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -32,27 +32,29 @@ pub struct KeptHandle {
     pub label: String,
 }
 
+/// A handle as its file has it.
+#[derive(Serialize, Deserialize)]
+struct HandleFile {
+    schema: String,
+    intent_id: IntentId,
+    owner: String,
+    agent: String,
+}
+
 impl KeptHandle {
     fn to_bytes(&self) -> Vec<u8> {
-        json::canonical(&json!({
-            "schema": SCHEMA,
-            "intent_id": self.intent_id,
-            "owner": self.handle.secret(),
-            "agent": self.label,
-        }))
+        json::canonical_of(&HandleFile {
+            schema: SCHEMA.into(),
+            intent_id: self.intent_id.clone(),
+            owner: self.handle.secret().into(),
+            agent: self.label.clone(),
+        })
     }
 
     fn parse(bytes: &[u8]) -> Option<Self> {
-        let value = json::parse(bytes).ok()?;
-        let text = |name: &str| value.get(name).and_then(Value::as_str);
-        if text("schema") != Some(SCHEMA) {
-            return None;
-        }
-        Some(Self {
-            intent_id: IntentId::parse(text("intent_id")?).ok()?,
-            handle: Handle::parse(text("owner")?).ok()?,
-            label: text("agent")?.to_owned(),
-        })
+        let file: HandleFile = serde_json::from_value(json::parse(bytes).ok()?).ok()?;
+        let handle = Handle::parse(&file.owner).ok().filter(|_| file.schema == SCHEMA)?;
+        Some(Self { intent_id: file.intent_id, handle, label: file.agent })
     }
 
     /// Whether this is the handle of the intent's present owner.

@@ -86,7 +86,7 @@ pub fn start(
     }
     if answer.claim != ClaimState::None && !request.implements.is_empty() {
         let cited = ledger::cite(workspace, intent_id.as_str(), &request.implements, &desk.owner.label)?;
-        answer.implements = cited.into_iter().map(|citation| citation.item).collect();
+        answer.implements = cited.citations.into_iter().map(|citation| citation.item).collect();
     }
     Ok(answer)
 }

@@ -106,18 +106,18 @@ impl Claim {
     }
 }
 
-/// The outcome of a gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GateOutcome {
-    /// It ran and passed.
-    Passed,
-    /// It ran and failed.
-    Failed,
-    /// It was skipped.
-    Skipped,
-    /// It was never run.
-    NotRun,
+probity_core::word_enum! {
+    /// What became of a gate.
+    pub enum GateOutcome {
+        /// It ran and passed.
+        Passed = "passed",
+        /// It ran and failed.
+        Failed = "failed",
+        /// It was left out.
+        Skipped = "skipped",
+        /// Nobody ran it.
+        NotRun = "not_run",
+    }
 }
 
 /// A gate and its outcome.
@@ -152,16 +152,7 @@ impl GateOutcome {
     pub const fn words(self) -> &'static str {
         match self {
             Self::NotRun => "not run",
-            Self::Passed | Self::Failed | Self::Skipped => self.word(),
-        }
-    }
-
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-            Self::NotRun => "not_run",
+            Self::Passed | Self::Failed | Self::Skipped => self.as_str(),
         }
     }
 }

@@ -3,36 +3,54 @@
 use super::{NewFinding, Review};
 use probity_core::Digest;
 use probity_policy::Severity;
-use serde_json::{Value, json};
+use serde::Serialize;
+
+/// One entry of the report.
+#[derive(Serialize)]
+struct Issue<'a> {
+    check_name: &'a str,
+    description: &'a str,
+    fingerprint: String,
+    location: Location,
+    severity: &'static str,
+}
+
+#[derive(Serialize)]
+struct Location {
+    lines: Lines,
+    path: String,
+}
+
+#[derive(Serialize)]
+struct Lines {
+    begin: u32,
+}
 
 /// Renders the report, a JSON list. Findings without a file are omitted because GitLab rejects them; the
 /// other formats include them.
 pub fn gitlab(review: &Review) -> String {
     let findings = review.findings.iter().filter(|finding| finding.path.is_some()).map(issue);
-    let scope = review.out_of_scope.iter().map(|path| {
-        let fingerprint = Digest::of(format!("scope_violation {path}").as_bytes()).to_hex();
-        entry("this path was not declared", "scope_violation", &fingerprint, "blocker", &path.to_string(), 1)
+    let scope = review.out_of_scope.iter().map(|path| Issue {
+        check_name: "scope_violation",
+        description: "this path was not declared",
+        fingerprint: Digest::of(format!("scope_violation {path}").as_bytes()).to_hex(),
+        location: Location { lines: Lines { begin: 1 }, path: path.to_string() },
+        severity: "blocker",
     });
-    let all: Vec<Value> = scope.chain(findings).collect();
-    serde_json::to_string_pretty(&all).expect("text and numbers always serialise") + "\n"
+    let all: Vec<Issue<'_>> = scope.chain(findings).collect();
+    serde_json::to_string_pretty(&all).expect("text and numbers always serialize") + "\n"
 }
 
-fn issue(finding: &NewFinding) -> Value {
-    let severity = match finding.severity {
-        Severity::Info => "info",
-        Severity::Warning => "minor",
-        Severity::Critical => "critical",
-    };
-    let fingerprint = Digest::of(finding.id.as_bytes()).to_hex();
-    entry(&finding.message, &finding.rule, &fingerprint, severity, &finding.shown_path(), finding.lines.0)
-}
-
-fn entry(words: &str, rule: &str, fingerprint: &str, severity: &str, path: &str, line: u32) -> Value {
-    json!({
-        "description": words,
-        "check_name": rule,
-        "fingerprint": fingerprint,
-        "severity": severity,
-        "location": { "path": path, "lines": { "begin": line } },
-    })
+fn issue(finding: &NewFinding) -> Issue<'_> {
+    Issue {
+        check_name: &finding.rule,
+        description: &finding.message,
+        fingerprint: Digest::of(finding.id.as_bytes()).to_hex(),
+        location: Location { lines: Lines { begin: finding.lines.0 }, path: finding.shown_path() },
+        severity: match finding.severity {
+            Severity::Info => "info",
+            Severity::Warning => "minor",
+            Severity::Critical => "critical",
+        },
+    }
 }

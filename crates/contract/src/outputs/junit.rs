@@ -60,7 +60,7 @@ fn of_gate(gate: &GateFact) -> Case {
     let end = match gate.result {
         GateOutcome::Passed => End::Passed,
         GateOutcome::Failed if gate.required => End::Failed(gate.detail.clone()),
-        _ => End::Skipped(format!("{}: {}", gate.result.word(), gate.detail)),
+        _ => End::Skipped(format!("{}: {}", gate.result, gate.detail)),
     };
     Case { name: gate.id.clone(), end }
 }

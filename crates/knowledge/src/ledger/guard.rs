@@ -2,21 +2,18 @@
 
 use super::fault::OrFault as _;
 use super::shell::Shell;
+use probity_api::ledger::GuardAnswer;
 use probity_core::Reason;
 use probity_ledger::wire::{Event, encode};
 use probity_workspace::{Fault, Workspace};
-use serde::Serialize;
-
-/// Who may change hard constraints now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Guarded {
-    /// The authors who may; `None`: everyone.
-    pub guardians: Option<Vec<String>>,
-}
 
 /// Says who may change hard constraints, or asks when `change` is `None`. Once there are guardians, only one of them may
 /// change that.
-pub fn guard(workspace: &Workspace, change: Option<Option<Vec<String>>>, by: &str) -> Result<Guarded, Fault> {
+pub fn guard(
+    workspace: &Workspace,
+    change: Option<Option<Vec<String>>>,
+    by: &str,
+) -> Result<GuardAnswer, Fault> {
     let mut shell = Shell::open(workspace, None)?;
     if let Some(guardians) = change {
         shell.transact(|book| {
@@ -36,5 +33,5 @@ pub fn guard(workspace: &Workspace, change: Option<Option<Vec<String>>>, by: &st
         })?;
     }
     let guardians = shell.book().main().policy().guardians();
-    Ok(Guarded { guardians: guardians.map(|names| names.map(str::to_owned).collect()) })
+    Ok(GuardAnswer { guardians: guardians.map(|names| names.map(str::to_owned).collect()) })
 }

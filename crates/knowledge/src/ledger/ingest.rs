@@ -4,19 +4,18 @@
 //! said. Taking in the same transcript twice, or a longer version of it, changes nothing about what is known: turns are
 //! known by their ids, and candidates by their keys.
 
-use super::answers::OutcomeView;
+use super::answers::outcome_of;
 use super::fault::OrFault as _;
-use super::model::{ModelRequest, ModelUse};
-use super::propose::{TurnInput, add_turn, decide, ledger_of, start_stream};
+use super::model::ModelRequest;
+use super::propose::{add_turn, decide, ledger_of, start_stream};
 use super::shell::Shell;
+use probity_api::ledger::{IngestAnswer, TurnInput};
 use probity_ledger::extract::{Role, Turn, extract};
-use probity_ledger::transcript::{self, Odd, Part, Said, Transcript};
+use probity_ledger::transcript::{self, Part, Said, Transcript};
 use probity_ledger::wire::{Event, encode};
 use probity_ledger::{BatchMode, Book, Proposal};
 use probity_workspace::{Fault, Workspace};
-use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 /// How many turns are written to the log together.
@@ -39,41 +38,16 @@ pub struct IngestRequest {
     pub model: Option<ModelRequest>,
 }
 
-/// What came of it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Ingested {
-    /// The position of the last input.
-    pub seq: u64,
-    /// How many turns were new.
-    pub turns_new: usize,
-    /// How many were known, and not read again.
-    pub turns_known: usize,
-    /// How many wait to be read.
-    pub turns_pending: usize,
-    /// What became of the candidates, in order.
-    pub outcomes: Vec<OutcomeView>,
-    /// Lines that were not understood, by transcript.
-    pub not_understood: Vec<(String, Odd)>,
-    /// How many lines were not understood in all.
-    pub n_not_understood: usize,
-    /// How many lines were left out because nobody said them, by what they are.
-    pub left_out: BTreeMap<String, usize>,
-    /// What asking a model came to, if one was asked.
-    pub model: Option<ModelUse>,
-    /// What happened besides.
-    pub notices: Vec<String>,
-}
-
 /// Takes in transcripts.
-pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<Ingested, Fault> {
+pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<IngestAnswer, Fault> {
     let mut shell = Shell::open(workspace, request.stream.as_deref())?;
-    let mut answer = Ingested::default();
+    let mut answer = IngestAnswer::default();
     for (name, bytes) in &request.transcripts {
         let reading = workspace.progress.begin("reading transcripts");
         let transcript = transcript::read(bytes);
         drop(reading);
         let phase = workspace.progress.begin_counted("taking in turns", transcript.parts.len());
-        answer.report(name, &transcript);
+        report(&mut answer, name, &transcript);
         let author = request.author.as_deref().or(transcript.agent).unwrap_or("agent");
         let reader = Reader { request, author };
         for parts in transcript.parts.chunks(TURNS_TOGETHER) {
@@ -93,18 +67,11 @@ pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<Ingested
     Ok(answer)
 }
 
-impl Ingested {
-    /// How many candidates were rejected.
-    pub fn n_rejected(&self) -> usize {
-        self.outcomes.iter().filter(|outcome| outcome.outcome == "rejected").count()
-    }
-
-    fn report(&mut self, name: &str, transcript: &Transcript) {
-        self.not_understood.extend(transcript.odd.iter().map(|odd| (name.to_owned(), odd.clone())));
-        self.n_not_understood += transcript.n_odd;
-        for (what, n) in &transcript.left_out {
-            *self.left_out.entry(what.clone()).or_default() += n;
-        }
+fn report(answer: &mut IngestAnswer, name: &str, transcript: &Transcript) {
+    answer.not_understood.extend(transcript.odd.iter().map(|odd| (name.to_owned(), odd.clone())));
+    answer.n_not_understood += transcript.n_odd;
+    for (what, n) in &transcript.left_out {
+        *answer.left_out.entry(what.clone()).or_default() += n;
     }
 }
 
@@ -117,7 +84,7 @@ pub(super) struct Reader<'a> {
 type Payloads = (Vec<Vec<u8>>, ());
 
 impl Reader<'_> {
-    fn take_in(&self, book: &mut Book, parts: &[Part], answer: &mut Ingested) -> Result<Payloads, Fault> {
+    fn take_in(&self, book: &mut Book, parts: &[Part], answer: &mut IngestAnswer) -> Result<Payloads, Fault> {
         let mut payloads = self.begin(book);
         for part in parts {
             match part {
@@ -142,7 +109,12 @@ impl Reader<'_> {
     }
 
     /// Makes a turn known and reads it; nothing if it was known.
-    fn hear(&self, book: &mut Book, said: &Said, answer: &mut Ingested) -> Result<Option<Vec<u8>>, Fault> {
+    fn hear(
+        &self,
+        book: &mut Book,
+        said: &Said,
+        answer: &mut IngestAnswer,
+    ) -> Result<Option<Vec<u8>>, Fault> {
         let turn = TurnInput { id: said.id.clone(), role: said.role, text: said.text.clone() };
         let Some(event) = add_turn(book, &turn, self.request.model.is_some()) else {
             answer.turns_known += 1;
@@ -163,7 +135,7 @@ impl Reader<'_> {
         role: Role,
         text: &str,
         event: Event<'_>,
-        answer: &mut Ingested,
+        answer: &mut IngestAnswer,
     ) -> Result<Vec<u8>, Fault> {
         let ledger = ledger_of(book, self.request.stream.as_deref())?;
         let found = extract(ledger, &Turn { id, role, text });
@@ -182,7 +154,7 @@ impl Reader<'_> {
         author: &str,
         events: &[Event<'_>],
         deltas: &[Value],
-        answer: &mut Ingested,
+        answer: &mut IngestAnswer,
     ) -> Result<Vec<u8>, Fault> {
         let stream = self.request.stream.as_deref();
         let mut events = events.to_vec();
@@ -194,7 +166,7 @@ impl Reader<'_> {
                 let views = proposals.iter().zip(&outcomes);
                 answer
                     .outcomes
-                    .extend(views.map(|(proposal, outcome)| OutcomeView::new(ledger, proposal, outcome)));
+                    .extend(views.map(|(proposal, outcome)| outcome_of(ledger, proposal, outcome)));
             }
             events.push(batch);
         }
@@ -202,7 +174,7 @@ impl Reader<'_> {
     }
 
     /// Reads the turns that wait, by the rules.
-    fn take_pending(&self, book: &mut Book, answer: &mut Ingested) -> Result<Payloads, Fault> {
+    fn take_pending(&self, book: &mut Book, answer: &mut IngestAnswer) -> Result<Payloads, Fault> {
         let mut payloads = self.begin(book);
         let mut pending: Vec<_> = book.pending().clone().into_iter().collect();
         pending.sort_by_key(|(_, turn)| turn.order);

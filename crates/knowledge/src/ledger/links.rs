@@ -4,6 +4,7 @@
 use super::fault::OrFault as _;
 use super::questions::find;
 use super::shell::Shell;
+use probity_api::ledger::CitationAnswer;
 use probity_core::Reason;
 use probity_ledger::wire::{Event, encode};
 use probity_ledger::{Book, Citation, ItemId, Ledger};
@@ -54,7 +55,7 @@ pub fn cite<N: AsRef<str>>(
     change: &str,
     items: &[N],
     author: &str,
-) -> Result<Vec<Citation>, Fault> {
+) -> Result<CitationAnswer, Fault> {
     if change.trim().is_empty() {
         return Err(Fault::refused(Reason::LedgerInputInvalid, "a change needs an id"));
     }
@@ -76,7 +77,8 @@ pub fn cite<N: AsRef<str>>(
         }
         let payload = if events.is_empty() { Vec::new() } else { vec![encode(&events)] };
         let of_change = |citation: &&Citation| citation.change == change;
-        Ok((payload, book.citations().iter().filter(of_change).cloned().collect()))
+        let citations = book.citations().iter().filter(of_change).cloned().collect();
+        Ok((payload, CitationAnswer { change: change.to_owned(), citations }))
     })
 }
 

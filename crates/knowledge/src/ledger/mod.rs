@@ -25,18 +25,15 @@ mod shell;
 mod state_files;
 mod suggest;
 
-pub use answers::{ItemList, Notices, OutcomeView};
-pub use guard::{Guarded, guard};
-pub use ingest::{IngestRequest, Ingested, ingest};
+pub use answers::Notices;
+pub use guard::guard;
+pub use ingest::{IngestRequest, ingest};
 pub use links::{Touching, check_items, cite, cited_by, constraints_touching};
-pub use merge::{MergeRequest, Merged, StreamView, merge, streams};
-pub use model::{ModelAt, ModelRequest, ModelUse};
-pub use propose::{ProposeRequest, Proposed, TurnInput, add_said, propose};
-pub use questions::{
-    Changed, ExportRequest, Exported, Filter, History, Scores, Why, as_of, changed, explain, export, history,
-    scores, show,
-};
-pub use replay::{Replayed, replay};
+pub use merge::{MergeRequest, merge, streams};
+pub use model::{ModelAt, ModelRequest};
+pub use propose::propose;
+pub use questions::{ExportRequest, Filter, as_of, changed, explain, export, history, scores, show};
+pub use replay::replay;
 pub use shell::Shell;
 pub use state_files::LedgerFiles;
-pub use suggest::{Suggested, Suggestions, suggest};
+pub use suggest::suggest;

@@ -5,15 +5,15 @@
 //! all after it stay pending, and the answer says so: nothing is lost, and nothing is guessed in its place.
 
 use super::fault::OrFault as _;
-use super::ingest::{IngestRequest, Ingested, Reader};
+use super::ingest::{IngestRequest, Reader};
 use super::propose::ledger_of;
 use super::shell::Shell;
-use crate::model::{Api, Budget, Client, Command, Http, Patience, Provider, Question, Trouble, Usage};
-use probity_ledger::model::{Dropped, Read, TurnText, prompt, read, windows};
+use crate::model::{Api, Budget, Client, Command, Http, Patience, Provider, Question, Trouble};
+use probity_api::ledger::{IngestAnswer, ModelUsage, ModelUse};
+use probity_ledger::model::{Read, TurnText, prompt, read, windows};
 use probity_ledger::wire::{Event, encode};
 use probity_process::Environment;
 use probity_workspace::{Fault, Workspace};
-use serde::Serialize;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -58,30 +58,13 @@ pub enum ModelAt {
     },
 }
 
-/// What asking the model came to.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct ModelUse {
-    /// What was spent.
-    pub usage: Usage,
-    /// The size of all questions.
-    pub prompt_bytes: usize,
-    /// The size of the turns in them.
-    pub turn_bytes: usize,
-    /// What the model proposed and was not passed on, and why.
-    pub dropped: Vec<Dropped>,
-    /// How many of its claims were taken for hypotheses.
-    pub weakened: usize,
-    /// Why it stopped before all turns were read.
-    pub failed: Option<String>,
-}
-
 /// Reads all pending turns, oldest first.
 pub(super) fn read_pending(
     workspace: &Workspace,
     shell: &mut Shell,
     request: &IngestRequest,
     model: &ModelRequest,
-    answer: &mut Ingested,
+    answer: &mut IngestAnswer,
 ) -> Result<ModelUse, Fault> {
     let mut used = ModelUse::default();
     let turns = pending_turns(shell);
@@ -105,7 +88,12 @@ pub(super) fn read_pending(
             }
         }
     }
-    used.usage = client.spent();
+    let spent = client.spent();
+    used.usage = ModelUsage {
+        calls: spent.calls,
+        prompt_tokens: spent.prompt_tokens,
+        completion_tokens: spent.completion_tokens,
+    };
     Ok(used)
 }
 
@@ -141,7 +129,7 @@ fn propose(
     request: &IngestRequest,
     window: &[TurnText],
     found: Read,
-    answer: &mut Ingested,
+    answer: &mut IngestAnswer,
     used: &mut ModelUse,
 ) -> Result<(), Fault> {
     let reader = Reader { request, author: request.author.as_deref().unwrap_or("model") };

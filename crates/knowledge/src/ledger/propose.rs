@@ -1,15 +1,15 @@
 //! Proposing candidate deltas.
 
-use super::answers::{OutcomeView, item_json};
+use super::answers::{outcome_of, outcome_of_verdict};
 use super::fault::OrFault as _;
 use super::shell::Shell;
+use probity_api::LeftOutOfLists;
+use probity_api::ledger::{LedgerItem, ProposeAnswer, ProposeRequest, TurnInput};
 use probity_core::Reason;
 use probity_ledger::extract::Role;
 use probity_ledger::wire::{Event, encode};
 use probity_ledger::{BatchMode, Book, Ledger, Outcome, Proposal};
 use probity_workspace::{Fault, Workspace};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// The longest text of a turn that is kept; ranges may lead beyond it.
@@ -18,105 +18,36 @@ const MAX_TURN_BYTES: usize = 64 << 10;
 /// The most deltas of one request.
 const MAX_DELTAS: usize = 100_000;
 
-/// Something that was said, so that deltas can name it as their source.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TurnInput {
-    /// Its id, unique in the ledger.
-    pub id: String,
-    /// Who said it.
-    #[serde(default = "user", deserialize_with = "role")]
-    pub role: Role,
-    /// What was said.
-    #[serde(default)]
-    pub text: String,
-}
-
-fn user() -> Role {
-    Role::User
-}
-
-fn role<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
-    let word = String::deserialize(deserializer)?;
-    probity_ledger::transcript::role_of(&word)
-        .ok_or_else(|| serde::de::Error::custom(format!("`{word}` is no role")))
-}
-
-/// What is proposed.
-#[derive(Debug, Clone, Default)]
-pub struct ProposeRequest {
-    /// Who proposes.
-    pub author: String,
-    /// The stream; `None` for the ledger itself.
-    pub stream: Option<String>,
-    /// All or nothing.
-    pub atomic: bool,
-    /// Say what would become of it, and do nothing.
-    pub dry_run: bool,
-    /// What was said.
-    pub turns: Vec<TurnInput>,
-    /// The candidates, as JSON.
-    pub deltas: Vec<Value>,
-}
-
-/// What became of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Proposed {
-    /// One for each delta, in order.
-    pub outcomes: Vec<OutcomeView>,
-    /// The items that were touched, as they are now.
-    pub items: Vec<Value>,
-    /// The position of the last input.
-    pub seq: u64,
-    /// Whether nothing was done.
-    pub dry_run: bool,
-    /// What happened besides.
-    pub notices: Vec<String>,
-}
-
-impl Proposed {
-    /// How many were rejected.
-    pub fn n_rejected(&self) -> usize {
-        self.outcomes.iter().filter(|outcome| outcome.outcome == "rejected").count()
-    }
-}
-
-/// Makes `said` a turn of its own, and the source of every delta of the request that names none.
-pub fn add_said(request: &mut ProposeRequest, said: &str) {
-    let id = probity_workspace::clock::run_id();
-    for delta in request.deltas.iter_mut().filter(|delta| delta.is_object() && delta.get("sources").is_none())
-    {
-        delta["sources"] = serde_json::json!([{ "turn": id }]);
-    }
-    request.turns.push(TurnInput { id, role: Role::User, text: said.to_owned() });
+/// A request with the turn that its `said` becomes.
+struct Proposing<'a> {
+    request: &'a ProposeRequest,
+    said: Option<TurnInput>,
 }
 
 /// Proposes deltas; the reconciler decides.
-pub fn propose(workspace: &Workspace, request: &ProposeRequest) -> Result<Proposed, Fault> {
+pub fn propose(workspace: &Workspace, request: &ProposeRequest) -> Result<ProposeAnswer, Fault> {
     check(request)?;
     let mut shell = Shell::open(workspace, request.stream.as_deref())?;
-    let stream = request.stream.as_deref();
+    let said = request.said.clone().map(|text| TurnInput {
+        id: probity_workspace::clock::run_id(),
+        role: Role::User,
+        text,
+    });
+    let proposing = Proposing { request, said };
     let mut proposed = if request.dry_run {
         let mut book = shell.book().clone();
-        rehearse(&mut book, request)?
+        proposing.rehearse(&mut book)?
     } else {
-        shell.transact(|book| {
-            let mut events = begin(book, request);
-            let proposals: Vec<_> = request.deltas.iter().map(Proposal::read).collect();
-            let (batch, outcomes) = decide(book, stream, &request.author, mode(request), proposals)?;
-            let ledger = ledger_of(book, stream)?;
-            let answer = answer(ledger, &batch, &outcomes);
-            events.push(batch);
-            Ok((vec![encode(&events)], answer))
-        })?
+        shell.transact(|book| proposing.propose(book))?
     };
     proposed.notices = shell.notices().words();
     Ok(proposed)
 }
 
 fn check(request: &ProposeRequest) -> Result<(), Fault> {
-    if request.deltas.len() > MAX_DELTAS {
-        let detail = format!("{} deltas at once, and {MAX_DELTAS} are the most", request.deltas.len());
+    if request.proposal.deltas.len() > MAX_DELTAS {
+        let detail =
+            format!("{} deltas at once, and {MAX_DELTAS} are the most", request.proposal.deltas.len());
         return Err(Fault::refused(Reason::LedgerInputInvalid, detail));
     }
     if request.stream.as_deref().is_some_and(|stream| stream.trim().is_empty()) {
@@ -126,19 +57,6 @@ fn check(request: &ProposeRequest) -> Result<(), Fault> {
         return Err(Fault::refused(Reason::LedgerInputInvalid, "an author needs a name"));
     }
     Ok(())
-}
-
-fn mode(request: &ProposeRequest) -> BatchMode {
-    if request.atomic { BatchMode::Atomic } else { BatchMode::BestEffort }
-}
-
-/// Makes the turns known and begins the stream if it is new; the events for it.
-fn begin<'a>(book: &mut Book, request: &'a ProposeRequest) -> Vec<Event<'a>> {
-    let mut events = start_stream(book, request.stream.as_deref());
-    for turn in &request.turns {
-        events.extend(add_turn(book, turn, false));
-    }
-    events
 }
 
 /// The event that begins a stream which is not there yet.
@@ -192,44 +110,72 @@ pub(super) fn ledger_of<'b>(book: &'b Book, stream: Option<&str>) -> Result<&'b 
     })
 }
 
-fn answer(ledger: &Ledger, batch: &Event<'_>, outcomes: &[Outcome]) -> Proposed {
-    let Event::Batch { proposals, .. } = batch else { unreachable!("only batches are answered") };
+impl Proposing<'_> {
+    fn propose(&self, book: &mut Book) -> Result<(Vec<Vec<u8>>, ProposeAnswer), Fault> {
+        let stream = self.request.stream.as_deref();
+        let mut events = self.begin(book);
+        let (batch, outcomes) = decide(book, stream, &self.request.author, self.mode(), self.proposals())?;
+        let answer = answer(ledger_of(book, stream)?, &self.proposals(), &outcomes);
+        events.push(batch);
+        Ok((vec![encode(&events)], answer))
+    }
+
+    fn rehearse(&self, book: &mut Book) -> Result<ProposeAnswer, Fault> {
+        self.begin(book);
+        let stream = self.request.stream.as_deref();
+        let batch = Event::Batch {
+            stream,
+            author: &self.request.author,
+            mode: self.mode(),
+            proposals: self.proposals(),
+            verdicts: Vec::new(),
+        };
+        let verdicts = book.rehearse(&batch).or_fault()?;
+        let proposals = self.proposals();
+        let outcomes = proposals.iter().zip(verdicts);
+        Ok(ProposeAnswer {
+            outcomes: outcomes.map(|(proposal, verdict)| outcome_of_verdict(proposal, verdict)).collect(),
+            items: Vec::new(),
+            seq: ledger_of(book, stream)?.head().get(),
+            dry_run: true,
+            notices: Vec::new(),
+            left_out_of_lists: LeftOutOfLists::default(),
+        })
+    }
+
+    fn proposals(&self) -> Vec<Proposal<'_>> {
+        let said = self.said.as_ref().map(|turn| turn.id.as_str());
+        self.request.proposal.deltas.iter().map(|delta| delta.read(said)).collect()
+    }
+
+    const fn mode(&self) -> BatchMode {
+        if self.request.proposal.atomic { BatchMode::Atomic } else { BatchMode::BestEffort }
+    }
+
+    /// Makes the turns known and begins the stream if it is new; the events for it.
+    fn begin(&self, book: &mut Book) -> Vec<Event<'_>> {
+        let mut events = start_stream(book, self.request.stream.as_deref());
+        for turn in self.request.proposal.turns.iter().chain(&self.said) {
+            events.extend(add_turn(book, turn, false));
+        }
+        events
+    }
+}
+
+fn answer(ledger: &Ledger, proposals: &[Proposal<'_>], outcomes: &[Outcome]) -> ProposeAnswer {
     let views =
-        proposals.iter().zip(outcomes).map(|(proposal, outcome)| OutcomeView::new(ledger, proposal, outcome));
+        proposals.iter().zip(outcomes).map(|(proposal, outcome)| outcome_of(ledger, proposal, outcome));
     let touched: BTreeSet<_> = outcomes.iter().filter_map(|outcome| outcome.item).collect();
-    Proposed {
+    ProposeAnswer {
         outcomes: views.collect(),
         items: touched
             .into_iter()
             .filter_map(|item| ledger.item(item))
-            .map(|item| item_json(&item))
+            .map(|item| LedgerItem::from(&item))
             .collect(),
         seq: ledger.head().get(),
         dry_run: false,
         notices: Vec::new(),
+        left_out_of_lists: LeftOutOfLists::default(),
     }
-}
-
-fn rehearse(book: &mut Book, request: &ProposeRequest) -> Result<Proposed, Fault> {
-    begin(book, request);
-    let proposals: Vec<_> = request.deltas.iter().map(Proposal::read).collect();
-    let stream = request.stream.as_deref();
-    let batch = Event::Batch {
-        stream,
-        author: &request.author,
-        mode: mode(request),
-        proposals,
-        verdicts: Vec::new(),
-    };
-    let verdicts = book.rehearse(&batch).or_fault()?;
-    let Event::Batch { proposals, .. } = &batch else { unreachable!("it was just made") };
-    let views =
-        proposals.iter().zip(verdicts).map(|(proposal, verdict)| OutcomeView::of_verdict(proposal, verdict));
-    Ok(Proposed {
-        outcomes: views.collect(),
-        items: Vec::new(),
-        seq: ledger_of(book, stream)?.head().get(),
-        dry_run: true,
-        notices: Vec::new(),
-    })
 }

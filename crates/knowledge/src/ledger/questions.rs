@@ -1,18 +1,20 @@
 //! Questions to the ledger. Nothing here writes.
 
-use super::answers::{ItemList, item_json};
 use super::fault::OrFault as _;
 use super::propose::ledger_of;
 use super::shell::Shell;
+use probity_api::LeftOutOfLists;
+use probity_api::ledger::{
+    ChangedItemsAnswer, ContextAnswer, ItemExplanation, ItemHistory, ItemListAnswer, LedgerInput, LedgerItem,
+    ScoresAnswer,
+};
 use probity_core::Reason;
 use probity_ledger::wire::{Event, decode};
 use probity_ledger::{
-    Citation, ExportOptions, Item, ItemId, ItemKind, Ledger, Projection, Score, Seq, Status, estimate_tokens,
+    ExportOptions, Item, ItemId, ItemKind, Ledger, Projection, Seq, Status, estimate_tokens,
 };
 use probity_storage::Position;
 use probity_workspace::{Fault, Workspace};
-use serde::Serialize;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// How much of a turn is quoted where no range says which part.
@@ -40,30 +42,36 @@ impl Filter {
     }
 }
 
-fn list<'l>(shell: &Shell, ledger: &'l Ledger, at: Seq, items: impl Iterator<Item = Item<'l>>) -> ItemList {
+fn list<'l>(
+    shell: &Shell,
+    ledger: &'l Ledger,
+    at: Seq,
+    items: impl Iterator<Item = Item<'l>>,
+) -> ItemListAnswer {
     let pair = |older, newer| [ledger.handle(older).to_owned(), ledger.handle(newer).to_owned()];
     let streams = shell.book().streams().iter().filter(|(_, stream)| stream.n_batches() > 0);
-    ItemList {
+    ItemListAnswer {
         seq: at.get(),
-        items: items.map(|item| item_json(&item)).collect(),
+        items: items.map(|item| LedgerItem::from(&item)).collect(),
         contradictions: ledger
             .open_conflicts()
             .map(|conflict| pair(conflict.older, conflict.newer))
             .collect(),
         pending_turns: shell.book().pending().keys().cloned().collect(),
         streams: streams.map(|(name, stream)| (name.clone(), stream.n_batches())).collect(),
+        left_out_of_lists: LeftOutOfLists::default(),
     }
 }
 
 /// The items as they are now.
-pub fn show(workspace: &Workspace, filter: &Filter) -> Result<ItemList, Fault> {
+pub fn show(workspace: &Workspace, filter: &Filter) -> Result<ItemListAnswer, Fault> {
     let shell = Shell::open(workspace, filter.stream.as_deref())?;
     let ledger = ledger_of(shell.book(), filter.stream.as_deref())?;
     Ok(list(&shell, ledger, ledger.head(), ledger.items().filter(|item| filter.lets_in(item))))
 }
 
 /// The items as they were when `position` was the last input.
-pub fn as_of(workspace: &Workspace, position: i64, filter: &Filter) -> Result<ItemList, Fault> {
+pub fn as_of(workspace: &Workspace, position: i64, filter: &Filter) -> Result<ItemListAnswer, Fault> {
     let shell = Shell::open(workspace, filter.stream.as_deref())?;
     let ledger = ledger_of(shell.book(), filter.stream.as_deref())?;
     let at = ledger.position(position).or_fault()?;
@@ -78,55 +86,30 @@ pub fn as_of(workspace: &Workspace, position: i64, filter: &Filter) -> Result<It
     Ok(answer)
 }
 
-/// What changed after a position.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Changed {
-    /// The position that was asked for.
-    pub since: u64,
-    /// The position of the last input: ask for what changed since then next time.
-    pub seq: u64,
-    /// The items, by the input that changed them last.
-    pub items: Vec<Value>,
-}
-
 /// How far back [`changed`] looks if nobody says since when.
 const RECENT_POSITIONS: u64 = 20;
 
 /// The items that changed after `since`; lately, if that is not given.
-pub fn changed(workspace: &Workspace, since: Option<i64>, stream: Option<&str>) -> Result<Changed, Fault> {
+pub fn changed(
+    workspace: &Workspace,
+    since: Option<i64>,
+    stream: Option<&str>,
+) -> Result<ChangedItemsAnswer, Fault> {
     let shell = Shell::open(workspace, stream)?;
     let ledger = ledger_of(shell.book(), stream)?;
     let lately = || i64::try_from(ledger.head().get().saturating_sub(RECENT_POSITIONS)).unwrap_or(i64::MAX);
     let since = ledger.position(since.unwrap_or_else(lately)).or_fault()?;
     let items = ledger.changed_since(since).into_iter().filter_map(|item| ledger.item(item));
-    Ok(Changed {
+    Ok(ChangedItemsAnswer {
         since: since.get(),
         seq: ledger.head().get(),
-        items: items.map(|item| item_json(&item)).collect(),
+        items: items.map(|item| LedgerItem::from(&item)).collect(),
+        left_out_of_lists: LeftOutOfLists::default(),
     })
 }
 
-/// Why an item is here, and what became of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Why {
-    /// The position of the last input.
-    pub seq: u64,
-    /// The item.
-    pub item: Value,
-    /// All its handles.
-    pub handles: Vec<String>,
-    /// What replaced it, one after the other.
-    pub replaced_by: Vec<String>,
-    /// What it is in open conflict with.
-    pub contradicts: Vec<String>,
-    /// What was said: one for each source, in order. `None` where the words were not kept.
-    pub quotes: Vec<Option<String>>,
-    /// The changes that were made under it.
-    pub changes: Vec<Citation>,
-}
-
 /// Says why an item is here.
-pub fn explain(workspace: &Workspace, name: &str, stream: Option<&str>) -> Result<Why, Fault> {
+pub fn explain(workspace: &Workspace, name: &str, stream: Option<&str>) -> Result<ItemExplanation, Fault> {
     let shell = Shell::open(workspace, stream)?;
     let ledger = ledger_of(shell.book(), stream)?;
     let item = find(ledger, name)?;
@@ -136,14 +119,14 @@ pub fn explain(workspace: &Workspace, name: &str, stream: Option<&str>) -> Resul
         texts.get(source.turn).and_then(|text| quote_of(text, source.range))
     };
     let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
-    Ok(Why {
+    Ok(ItemExplanation {
         seq: ledger.head().get(),
         quotes: explanation.item.sources.iter().map(quote).collect(),
         handles: owned(&explanation.handles),
         replaced_by: owned(&explanation.replaced_by),
         contradicts: owned(&explanation.contradicts),
         changes: super::links::under(shell.book(), ledger, item),
-        item: item_json(&explanation.item),
+        item: LedgerItem::from(&explanation.item),
     })
 }
 
@@ -189,49 +172,25 @@ fn quote_of(text: &str, range: Option<(u64, u64)>) -> Option<String> {
     text.get(start..end.min(text.len())).map(str::to_owned)
 }
 
-/// What an item said, and every input that touched it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct History {
-    /// The position of the last input.
-    pub seq: u64,
-    /// The item.
-    pub item: Value,
-    /// Every input that touched it.
-    pub inputs: Vec<Value>,
-}
-
 /// Tells the history of an item.
-pub fn history(workspace: &Workspace, name: &str, stream: Option<&str>) -> Result<History, Fault> {
+pub fn history(workspace: &Workspace, name: &str, stream: Option<&str>) -> Result<ItemHistory, Fault> {
     let shell = Shell::open(workspace, stream)?;
     let ledger = ledger_of(shell.book(), stream)?;
     let item = find(ledger, name)?;
     let view = ledger.item(item).ok_or_else(|| no_such_item(name))?;
-    let inputs = ledger.inputs_of(item).map(|entry| {
-        json!({
-            "seq": entry.seq,
-            "author": entry.author,
-            "kind": entry.kind,
-            "outcome": entry.verdict.word(),
-            "code": entry.verdict.code(),
-        })
-    });
-    Ok(History { seq: ledger.head().get(), item: item_json(&view), inputs: inputs.collect() })
-}
-
-/// How good every author's proposals are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Scores {
-    /// The position of the last input.
-    pub seq: u64,
-    /// One line for each author.
-    pub authors: Vec<Score>,
+    Ok(ItemHistory {
+        seq: ledger.head().get(),
+        item: LedgerItem::from(&view),
+        inputs: ledger.inputs_of(item).map(LedgerInput::from).collect(),
+        left_out_of_lists: LeftOutOfLists::default(),
+    })
 }
 
 /// Counts what became of every author's proposals.
-pub fn scores(workspace: &Workspace, stream: Option<&str>) -> Result<Scores, Fault> {
+pub fn scores(workspace: &Workspace, stream: Option<&str>) -> Result<ScoresAnswer, Fault> {
     let shell = Shell::open(workspace, stream)?;
     let ledger = ledger_of(shell.book(), stream)?;
-    Ok(Scores { seq: ledger.head().get(), authors: ledger.scoreboard() })
+    Ok(ScoresAnswer { seq: ledger.head().get(), authors: ledger.scoreboard() })
 }
 
 /// What is to be exported.
@@ -249,50 +208,35 @@ pub struct ExportRequest {
     pub page: Option<Projection>,
 }
 
-/// A text for the next prompt, or for people.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Exported {
-    /// The position of the last input: ask for what changed since then next time.
-    pub seq: u64,
-    /// The text, in Markdown.
-    pub text: String,
-    /// Its tokens, by a bound that holds for today's tokenisers.
-    pub tokens: usize,
-    /// Handles of the items in it.
-    pub items: Vec<String>,
-    /// Handles of the items that did not fit.
-    pub left_out: Vec<String>,
-    /// How many of those are hard constraints.
-    pub hard_left_out: usize,
-}
-
 /// Writes a context for the next prompt, or a page.
-pub fn export(workspace: &Workspace, request: &ExportRequest) -> Result<Exported, Fault> {
+pub fn export(workspace: &Workspace, request: &ExportRequest) -> Result<ContextAnswer, Fault> {
     let shell = Shell::open(workspace, request.stream.as_deref())?;
     let ledger = ledger_of(shell.book(), request.stream.as_deref())?;
     let names =
         |items: &[ItemId]| items.iter().map(|&item| ledger.handle(item).to_owned()).collect::<Vec<_>>();
     if let Some(page) = request.page {
         let text = ledger.markdown(page);
-        return Ok(Exported {
+        return Ok(ContextAnswer {
             seq: ledger.head().get(),
             tokens: estimate_tokens(&text),
             text,
             items: Vec::new(),
             left_out: Vec::new(),
             hard_left_out: 0,
+            left_out_of_lists: LeftOutOfLists::default(),
         });
     }
     let since = request.since.map(|since| ledger.position(since)).transpose().or_fault()?;
     let options =
         ExportOptions { query: request.query.as_deref(), since, ..ExportOptions::within(request.budget) };
     let context = ledger.export(&options);
-    Ok(Exported {
+    Ok(ContextAnswer {
         seq: context.position.get(),
         items: names(&context.shown),
         left_out: names(&context.left_out),
         text: context.text,
         tokens: context.tokens,
         hard_left_out: context.hard_left_out,
+        left_out_of_lists: LeftOutOfLists::default(),
     })
 }

@@ -65,7 +65,7 @@ impl Stream {
 }
 
 /// A change that was made under an item.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Citation {
     /// The id of an intent or a run.
     pub change: String,

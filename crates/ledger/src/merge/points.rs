@@ -1,8 +1,9 @@
 //! What needs a choice before a merge is served.
 
-use probity_core::Digest;
+use crate::outcome::VerdictCode;
+use probity_core::{Digest, json};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 
 probity_core::word_enum! {
     /// What kind of point it is.
@@ -17,7 +18,7 @@ probity_core::word_enum! {
 }
 
 /// A point to decide.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Point {
     /// Names the point: eight hex digits made of all that it says.
     pub id: String,
@@ -32,7 +33,7 @@ pub struct Point {
     /// What the stream says.
     pub theirs: Option<String>,
     /// The code of a refusal.
-    pub code: Option<&'static str>,
+    pub code: Option<VerdictCode>,
     /// What may be chosen.
     pub choices: Vec<String>,
     /// What was chosen.
@@ -48,9 +49,9 @@ impl Point {
         [ours, theirs]: [Option<String>; 2],
         choices: &[&str],
     ) -> Self {
-        let named = json!([stream, kind, item, about, ours, theirs]);
+        let named = (stream, kind, item, about, &ours, &theirs);
         Self {
-            id: Digest::of_json(&named).to_hex()[..8].to_owned(),
+            id: Digest::of(&json::canonical_of(&named)).to_hex()[..8].to_owned(),
             kind,
             item: item.to_owned(),
             about: about.to_owned(),

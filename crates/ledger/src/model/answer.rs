@@ -6,6 +6,7 @@ use crate::identity::count_negations;
 use crate::ledger::Ledger;
 use crate::words::DeltaKind;
 use probity_core::Digest;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -24,13 +25,29 @@ pub struct Read {
     pub n_weakened: usize,
 }
 
+probity_core::word_enum! {
+    /// Why a delta of an answer is not proposed.
+    pub enum DropReason {
+        /// It cannot be read.
+        Malformed = "malformed",
+        /// It names a turn that the model was not shown.
+        UnknownTurn = "unknown_turn",
+        /// Its quote is not in the turn.
+        QuoteNotFound = "quote_not_found",
+        /// The turn does not say it, or only asks or supposes it.
+        NotSaid = "not_said",
+        /// It denies what its quote asserts, or asserts what it denies.
+        Polarity = "polarity",
+    }
+}
+
 /// A delta of an answer that is not proposed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Dropped {
     /// What it was, as far as it could be read.
     pub kind: String,
-    /// `malformed`, `unknown_turn`, `quote_not_found`, `not_said` or `polarity`.
-    pub why: &'static str,
+    /// Why it is not proposed.
+    pub why: DropReason,
     /// What it said.
     pub words: String,
 }
@@ -67,14 +84,18 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn take(&mut self, delta: &Value) -> Result<(), &'static str> {
-        let fields = delta.as_object().ok_or("malformed")?;
+    fn take(&mut self, delta: &Value) -> Result<(), DropReason> {
+        let fields = delta.as_object().ok_or(DropReason::Malformed)?;
         let text = |name: &str| fields.get(name).and_then(Value::as_str);
-        let kind = text("kind").and_then(|kind| kind.parse().ok()).ok_or("malformed")?;
+        let kind = text("kind").and_then(|kind| kind.parse().ok()).ok_or(DropReason::Malformed)?;
         let turns = self.turns;
-        let turn = turns.iter().find(|turn| Some(turn.id.as_str()) == text("turn")).ok_or("unknown_turn")?;
-        let quote = text("quote").filter(|quote| !quote.trim().is_empty()).ok_or("quote_not_found")?;
-        let start = turn.text.find(quote).ok_or("quote_not_found")?;
+        let turn = turns
+            .iter()
+            .find(|turn| Some(turn.id.as_str()) == text("turn"))
+            .ok_or(DropReason::UnknownTurn)?;
+        let quote =
+            text("quote").filter(|quote| !quote.trim().is_empty()).ok_or(DropReason::QuoteNotFound)?;
+        let start = turn.text.find(quote).ok_or(DropReason::QuoteNotFound)?;
         let range = start..start + quote.len();
         let stance = if turn.role == Role::Tool { Stance::NotSaid } else { stance(&turn.text, &range) };
         let claimed = kind;
@@ -88,12 +109,12 @@ impl Reader<'_> {
             Stance::Guessed if is_claim(kind) => DeltaKind::HypothesisIntroduced,
             // An open choice is asked or undecided by its nature.
             Stance::NotSaid if kind == DeltaKind::BranchCreated && turn.role != Role::Tool => kind,
-            Stance::Guessed | Stance::NotSaid => return Err("not_said"),
+            Stance::Guessed | Stance::NotSaid => return Err(DropReason::NotSaid),
         };
         let is_same_polarity =
             |summary: &str| (count_negations(summary) == 0) == (count_negations(quote) == 0);
         if text("summary").is_some_and(|summary| !is_same_polarity(summary)) {
-            return Err("polarity");
+            return Err(DropReason::Polarity);
         }
         let mut candidate = self.candidate(kind, fields, turn, [range.start, range.end])?;
         if kind != claimed {
@@ -110,7 +131,7 @@ impl Reader<'_> {
         fields: &Map<String, Value>,
         turn: &TurnText,
         range: [usize; 2],
-    ) -> Result<Value, &'static str> {
+    ) -> Result<Value, DropReason> {
         let mut candidate = Map::new();
         candidate.insert("kind".into(), kind.as_str().into());
         for &name in fields_of(kind) {
@@ -140,12 +161,12 @@ impl Reader<'_> {
         kind: DeltaKind,
         name: &'static str,
         fields: &Map<String, Value>,
-    ) -> Result<Option<Value>, &'static str> {
+    ) -> Result<Option<Value>, DropReason> {
         let given = fields.get(name).filter(|value| !value.is_null());
         match (name, given) {
             ("handle", _) => Ok(Some(Value::Null)),
             ("target" | "by", Some(value)) => {
-                let handle = value.as_str().ok_or("malformed")?;
+                let handle = value.as_str().ok_or(DropReason::Malformed)?;
                 let named = self
                     .names
                     .get(handle)

@@ -8,7 +8,7 @@
 mod answer;
 mod question;
 
-pub use answer::{Dropped, Read, read};
+pub use answer::{DropReason, Dropped, Read, read};
 pub use question::{Prompt, TurnText, prompt, windows};
 
 #[cfg(test)]

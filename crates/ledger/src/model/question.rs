@@ -4,7 +4,8 @@ use crate::export::estimate_tokens;
 use crate::extract::Role;
 use crate::ledger::Ledger;
 use crate::transcript::word_of;
-use crate::words::{Confidence, DeltaKind, Mode};
+use crate::words::{Confidence, DeltaKind, ItemKind, Mode};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// How many tokens of turns one question may hold.
@@ -55,18 +56,38 @@ pub fn windows(turns: &[TurnText]) -> Vec<&[TurnText]> {
 
 /// The question about some turns, against the ledger as it is.
 pub fn prompt(ledger: &Ledger, turns: &[TurnText]) -> Prompt {
-    let turns: Vec<Value> = turns
-        .iter()
-        .map(|turn| json!({ "turn": turn.id, "role": word_of(turn.role), "text": turn.text }))
-        .collect();
-    let user = json!({ "known": known(ledger), "turns": turns });
-    Prompt { system: SYSTEM.to_owned(), user: user.to_string(), schema: schema() }
+    let turns =
+        turns.iter().map(|turn| QuotedTurn { role: word_of(turn.role), text: &turn.text, turn: &turn.id });
+    let user = UserPrompt { known: known(ledger), turns: turns.collect() };
+    let user = probity_core::json::to_value(&user).to_string();
+    Prompt { system: SYSTEM.to_owned(), user, schema: schema() }
+}
+
+/// What the model is shown.
+#[derive(Serialize)]
+struct UserPrompt<'a> {
+    known: Vec<KnownItem<'a>>,
+    turns: Vec<QuotedTurn<'a>>,
+}
+
+#[derive(Serialize)]
+struct QuotedTurn<'a> {
+    role: &'static str,
+    text: &'a str,
+    turn: &'a str,
+}
+
+#[derive(Serialize)]
+struct KnownItem<'a> {
+    handle: &'a str,
+    kind: ItemKind,
+    summary: &'a str,
 }
 
 /// The live items that were touched last, the newest first.
-fn known(ledger: &Ledger) -> Vec<Value> {
+fn known(ledger: &Ledger) -> Vec<KnownItem<'_>> {
     let recent = ledger.recent_items(MAX_KNOWN).into_iter().filter_map(|item| ledger.item(item));
-    recent.map(|item| json!({ "handle": item.handle, "kind": item.kind, "summary": item.summary })).collect()
+    recent.map(|item| KnownItem { handle: item.handle, kind: item.kind, summary: item.summary }).collect()
 }
 
 const SYSTEM: &str = "\

@@ -1,14 +1,14 @@
 use super::*;
 use crate::extract::Role;
 use crate::ledger::Ledger;
-use crate::{BatchMode, Proposal, Verdict};
+use crate::{BatchMode, Proposal, Verdict, VerdictCode};
 use serde_json::{Value, json};
 
 fn turn(id: &str, role: Role, text: &str) -> TurnText {
     TurnText { id: id.into(), role, text: text.into() }
 }
 
-fn read_one(text: &str, delta: &Value) -> Result<Value, &'static str> {
+fn read_one(text: &str, delta: &Value) -> Result<Value, DropReason> {
     let turns = [turn("t1", Role::User, text)];
     let answer = json!({ "deltas": [delta] }).to_string();
     let read = read(&Ledger::new(), &turns, &answer).expect("is an answer");
@@ -52,7 +52,7 @@ fn what_was_hedged_asked_or_supposed_never_becomes_a_decision() {
         let kind = delta.map(|delta| delta["kind"].as_str().unwrap_or_default().to_owned());
         let is_harmless = match &kind {
             Ok(kind) => kind == "hypothesis_introduced",
-            Err(why) => *why == "not_said",
+            Err(why) => *why == DropReason::NotSaid,
         };
         assert!(is_harmless, "{text}: {kind:?}");
     }
@@ -71,11 +71,11 @@ fn a_summary_must_not_turn_the_words_around() {
     let text = "We will not use Redis for caching.";
     assert_eq!(
         read_one(text, &decision("not use Redis for caching", "Use Redis for caching")),
-        Err("polarity")
+        Err(DropReason::Polarity)
     );
     assert_eq!(
         read_one(text, &decision("use Redis for caching", "Do not use Redis for caching")),
-        Err("polarity")
+        Err(DropReason::Polarity)
     );
     assert!(
         read_one(text, &decision("will not use Redis for caching", "Do not use Redis for caching")).is_ok()
@@ -84,16 +84,19 @@ fn a_summary_must_not_turn_the_words_around() {
 
 #[test]
 fn what_cannot_be_traced_is_dropped() {
-    assert_eq!(read_one("Use A.", &decision("Use B", "Use B")), Err("quote_not_found"));
-    assert_eq!(read_one("Use A.", &decision("", "Use A")), Err("quote_not_found"));
+    assert_eq!(read_one("Use A.", &decision("Use B", "Use B")), Err(DropReason::QuoteNotFound));
+    assert_eq!(read_one("Use A.", &decision("", "Use A")), Err(DropReason::QuoteNotFound));
     let mut elsewhere = decision("Use A", "Use A");
     elsewhere["turn"] = json!("t9");
-    assert_eq!(read_one("Use A.", &elsewhere), Err("unknown_turn"));
-    assert_eq!(read_one("Use A.", &json!({ "kind": "guess" })), Err("malformed"));
-    assert_eq!(read_one("Use A.", &json!("x")), Err("malformed"));
+    assert_eq!(read_one("Use A.", &elsewhere), Err(DropReason::UnknownTurn));
+    assert_eq!(read_one("Use A.", &json!({ "kind": "guess" })), Err(DropReason::Malformed));
+    assert_eq!(read_one("Use A.", &json!("x")), Err(DropReason::Malformed));
     let tool = [turn("t1", Role::Tool, "Use A.")];
     let answer = json!({ "deltas": [decision("Use A", "Use A")] }).to_string();
-    assert_eq!(read(&Ledger::new(), &tool, &answer).expect("is an answer").dropped[0].why, "not_said");
+    assert_eq!(
+        read(&Ledger::new(), &tool, &answer).expect("is an answer").dropped[0].why,
+        DropReason::NotSaid
+    );
 }
 
 #[test]
@@ -108,7 +111,8 @@ fn later_deltas_may_name_earlier_ones_and_nothing_that_is_made_up() {
     let values: Vec<_> = read.candidates.iter().map(|(_, value)| value.clone()).collect();
     let proposals: Vec<_> = values.iter().map(Proposal::read).collect();
     let outcomes = ledger.reconcile("m", BatchMode::BestEffort, &proposals).expect("there is room");
-    let codes: Vec<_> = outcomes.iter().map(|outcome| outcome.verdict.code()).collect();
+    let codes: Vec<_> =
+        outcomes.iter().map(|outcome| outcome.verdict.code().map(VerdictCode::as_str)).collect();
     assert_eq!(codes, [None, None, Some("target_not_found")]);
 }
 

@@ -43,7 +43,7 @@ pub enum Part {
 }
 
 /// A line that was not understood.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Odd {
     /// Its number, from 1.
     pub line: usize,

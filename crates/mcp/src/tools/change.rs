@@ -8,7 +8,6 @@ use probity_api::change::{DetailLevel, FinishRequest, PromoteRequest, StartReque
 use probity_changes::registry::{
     Caller, Credentials, Handle, Handles, KeptHandle, Label, RETENTION_SECONDS, Shell, TreeFacts, admin,
 };
-use probity_contract::claims::Claim;
 use probity_core::Reason;
 use probity_intents::IntentId;
 use probity_intents::registry::{Action, Change};
@@ -190,10 +189,6 @@ fn promote(
     };
     answer.owner = Some(caller.handle.secret().to_owned());
     Ok(answer.to_document())
-}
-
-pub(super) fn claim(value: Value) -> Result<Claim, Fault> {
-    serde_json::from_value(value).map_err(|error| usage(format!("claims: {error}")))
 }
 
 /// Who calls: the owner of the handle, or a new one. Through pipes the server lives as long as its agent does.

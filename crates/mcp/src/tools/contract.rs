@@ -1,9 +1,10 @@
 //! The patch contract: what a change may cost, whether it kept its word, and a receipt for it.
 
-use super::change::{bytes, claim, usage};
+use super::change::{bytes, usage};
 use super::{Effect, Tool};
 use crate::call::Call;
 use probity_api::Answer;
+use probity_contract::claims::Claim;
 use probity_policy::StrictnessProfile;
 use probity_quality::contract as patch;
 use probity_quality::contract::present::{self, Against, Options};
@@ -94,7 +95,8 @@ struct Validate {
     text: Option<String>,
     /// Structured claims, for example `{"claim": "docs_only"}`
     #[serde(default)]
-    claims: Vec<Value>,
+    #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
+    claims: Vec<Claim>,
     before_run_id: Option<String>,
     base: Option<String>,
     after_run_id: Option<String>,
@@ -105,7 +107,7 @@ fn validate_review_claims(call: &Call, args: Validate) -> Result<Value, Fault> {
     let options = Options {
         against: against(args.base, args.before_run_id)?,
         after: args.after_run_id,
-        claims: args.claims.into_iter().map(claim).collect::<Result<_, _>>()?,
+        claims: args.claims,
         text: args.text,
         ..Options::default()
     };

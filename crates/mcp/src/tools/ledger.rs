@@ -1,13 +1,15 @@
 //! The ledger: what agents know and decided, proposed and asked for.
 
 use super::change::usage;
-use super::{Effect, Tool, shortened};
+use super::{Effect, Tool};
 use crate::call::Call;
-use probity_knowledge::ledger::{self, ExportRequest, Filter, ProposeRequest};
-use probity_ledger::{ItemKind, Status};
+use probity_api::Answer;
+use probity_api::ledger::{ProposalFile, ProposeRequest, TurnInput};
+use probity_knowledge::ledger::{self, ExportRequest, Filter};
+use probity_ledger::{CandidateDelta, ItemKind, Status};
 use probity_workspace::Fault;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// How many items an answer lists if nobody asks for more.
@@ -48,10 +50,10 @@ struct Propose {
     author: String,
     /// A stream of one's own [the ledger itself]
     stream: Option<String>,
-    deltas: Vec<Value>,
-    /// What was said, as {id, role, text}; deltas name it in sources
+    deltas: Vec<CandidateDelta>,
+    /// What was said; deltas name it in sources
     #[serde(default)]
-    turns: Vec<Value>,
+    turns: Vec<TurnInput>,
     /// What was said, as the source of all deltas without one
     said: Option<String>,
     /// All or nothing
@@ -63,20 +65,14 @@ struct Propose {
 
 fn propose(call: &Call, args: Propose) -> Result<Value, Fault> {
     let workspace = call.workspace(args.root.as_deref())?;
-    let turns = serde_json::from_value(Value::Array(args.turns));
-    let mut request = ProposeRequest {
+    let request = ProposeRequest {
         author: args.author,
         stream: args.stream,
-        atomic: args.atomic,
         dry_run: args.dry_run,
-        turns: turns.map_err(|error| usage(format!("turns: {error}")))?,
-        deltas: args.deltas,
+        said: args.said,
+        proposal: ProposalFile { deltas: args.deltas, turns: args.turns, atomic: args.atomic },
     };
-    if let Some(said) = args.said {
-        ledger::add_said(&mut request, &said);
-    }
-    let proposed = ledger::propose(&workspace, &request)?;
-    Ok(super::named("ledger-propose", shortened(to_json(&proposed), &["outcomes", "items"], LISTED)))
+    Ok(ledger::propose(&workspace, &request)?.shortened(LISTED).to_document())
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -93,8 +89,8 @@ struct Query {
     since: Option<i64>,
     /// The ledger as it was at this position
     as_of: Option<i64>,
-    kind: Option<String>,
-    status: Option<String>,
+    kind: Option<ItemKind>,
+    status: Option<Status>,
     /// Superseded and resolved ones too
     #[serde(default)]
     all: bool,
@@ -106,35 +102,24 @@ fn query(call: &Call, args: Query) -> Result<Value, Fault> {
     let workspace = call.workspace(args.root.as_deref())?;
     let stream = args.stream;
     let limit = args.limit.unwrap_or(LISTED);
-    let (name, document) = match (&args.item, args.since, args.as_of) {
+    Ok(match (&args.item, args.since, args.as_of) {
         (Some(item), None, None) if args.history => {
-            ("ledger-history", to_json(&ledger::history(&workspace, item, stream.as_deref())?))
+            ledger::history(&workspace, item, stream.as_deref())?.shortened(limit).to_document()
         }
-        (Some(item), None, None) => {
-            ("ledger-explain", to_json(&ledger::explain(&workspace, item, stream.as_deref())?))
-        }
+        (Some(item), None, None) => ledger::explain(&workspace, item, stream.as_deref())?.to_document(),
         (None, Some(since), None) => {
-            ("ledger-changed", to_json(&ledger::changed(&workspace, Some(since), stream.as_deref())?))
+            ledger::changed(&workspace, Some(since), stream.as_deref())?.shortened(limit).to_document()
         }
         (None, None, at) => {
-            let filter = Filter {
-                stream,
-                kind: args.kind.as_deref().map(kind).transpose()?,
-                status: args.status.as_deref().map(status).transpose()?,
-                all: args.all,
-            };
+            let filter = Filter { stream, kind: args.kind, status: args.status, all: args.all };
             let list = match at {
                 Some(position) => ledger::as_of(&workspace, position, &filter)?,
                 None => ledger::show(&workspace, &filter)?,
             };
-            ("ledger-items", to_json(&list))
+            list.shortened(limit).to_document()
         }
         _ => return Err(usage("give one of item, since and as_of")),
-    };
-    Ok(super::named(
-        name,
-        shortened(document, &["items", "contradictions", "pending_turns", "inputs"], limit),
-    ))
+    })
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -159,18 +144,5 @@ fn export(call: &Call, args: Export) -> Result<Value, Fault> {
         since: args.since,
         page: None,
     };
-    let exported = ledger::export(&workspace, &request)?;
-    Ok(super::named("ledger-export", shortened(to_json(&exported), &["items", "left_out"], LISTED)))
-}
-
-fn to_json(answer: &impl Serialize) -> Value {
-    serde_json::to_value(answer).expect("answers have text keys only")
-}
-
-fn kind(word: &str) -> Result<ItemKind, Fault> {
-    word.parse().map_err(|error| usage(format!("kind: {error}")))
-}
-
-fn status(word: &str) -> Result<Status, Fault> {
-    word.parse().map_err(|error| usage(format!("status: {error}")))
+    Ok(ledger::export(&workspace, &request)?.shortened(LISTED).to_document())
 }

@@ -1,13 +1,13 @@
 //! Merges of typed documents: whose intent was lost, and making it survive.
 
 use super::change::usage;
-use super::{Effect, Tool, shortened};
+use super::{Effect, Tool};
 use crate::call::Call;
 use probity_api::Answer;
 use probity_api::merges::MergeHeadsAnswer;
-use probity_document_store::merge::{self, Analyzed, ReconcileRequest, Which};
+use probity_document_store::merge::{self, ReconcileRequest, Which};
 use probity_document_store::{By, CommitStore, locate, open};
-use probity_documents::Chosen;
+use probity_documents::{Chosen, ChosenState, GivenResolution};
 use probity_workspace::Fault;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -55,22 +55,17 @@ struct Analyze {
 fn analyze_merge(call: &Call, args: Analyze) -> Result<Value, Fault> {
     let store = store(call, args.root.as_deref(), args.store.as_deref())?;
     let limit = args.limit.unwrap_or(LISTED);
-    let short = |document: Value| shortened(document, &["conflicts", "documents", "violations"], limit);
     let which = match (args.merge, args.ours, args.theirs) {
         (Some(merge), None, None) => Which::Written(merge),
         (None, Some(ours), Some(theirs)) => Which::Virtual { ours, theirs },
         (None, None, None) => {
             let found = merge::analyze_heads(&store)?;
-            let answer = MergeHeadsAnswer::new(false, found.iter().map(Analyzed::to_answer).collect());
-            let mut document = answer.to_document();
-            for merge in document["merges"].as_array_mut().into_iter().flatten() {
-                *merge = short(merge.take());
-            }
-            return Ok(document);
+            let merges = found.iter().map(|merge| merge.to_answer().shortened(limit)).collect();
+            return Ok(MergeHeadsAnswer::new(false, merges).to_document());
         }
         _ => return Err(usage("give merge, or ours and theirs, or neither")),
     };
-    Ok(short(merge::analyze(&store, &which)?.to_answer().to_document()))
+    Ok(merge::analyze(&store, &which)?.to_answer().shortened(limit).to_document())
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -81,9 +76,9 @@ struct Reconcile {
     merge: String,
     /// Decisions, for example {"conflict": "1f2e…", "choose": "ours"}
     #[serde(default)]
-    resolutions: Vec<Value>,
-    /// What decides the rest: ours, theirs, base or merged
-    rest: Option<String>,
+    resolutions: Vec<GivenResolution>,
+    /// What decides the rest
+    rest: Option<ChosenState>,
     /// Decide again as before about the same values
     #[serde(default)]
     repeat: bool,
@@ -101,15 +96,14 @@ fn reconcile_merge(call: &Call, args: Reconcile) -> Result<Value, Fault> {
     let request = ReconcileRequest {
         merge: args.merge,
         resolutions: args.resolutions,
-        rest: args.rest.map(|side| Chosen::from(Value::String(side))),
+        rest: args.rest.map(Chosen::from),
         repeat: args.repeat,
         override_policy: args.override_policy,
         dry_run: args.dry_run,
         by: By { author: args.author, label: None },
         why: args.why,
     };
-    let done = merge::reconcile(&store, &request)?.to_answer().to_document();
-    Ok(shortened(done, &["ops", "decided", "open", "violations"], LISTED))
+    Ok(merge::reconcile(&store, &request)?.to_answer().shortened(LISTED).to_document())
 }
 
 fn store(call: &Call, root: Option<&str>, given: Option<&str>) -> Result<CommitStore, Fault> {

@@ -121,29 +121,6 @@ fn shorten(schema: &mut Value) {
     }
 }
 
-/// A document under its schema, as the command line names it.
-pub(crate) fn named(name: &str, mut document: Value) -> Value {
-    document["schema"] = format!("probity/{name}/v1").into();
-    document
-}
-
-/// A document whose long lists are cut to `limit`; what was left out is counted beside them, never silently dropped.
-fn shortened(mut document: Value, lists: &[&str], limit: usize) -> Value {
-    let mut left_out = JsonObject::new();
-    for name in lists {
-        if let Some(list) = document.get_mut(*name).and_then(Value::as_array_mut)
-            && list.len() > limit
-        {
-            left_out.insert((*name).to_owned(), (list.len() - limit).into());
-            list.truncate(limit);
-        }
-    }
-    if !left_out.is_empty() {
-        document["left_out_of_lists"] = Value::Object(left_out);
-    }
-    document
-}
-
 /// The tool of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Tool> {
     TABLE.iter().find(|tool| tool.name == name)

@@ -248,7 +248,7 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<Answer, Fault>
     }
     // The program ends: giving back a million pieces one by one would only take time.
     std::mem::forget((verified, review));
-    Ok(Answer::of(answer.verdict.status.into(), &answer))
+    Ok(Answer::of(answer.verdict.facts.status.into(), &answer))
 }
 
 /// Answers `probity claims`.

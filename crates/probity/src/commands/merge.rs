@@ -1,15 +1,16 @@
 //! `probity merge`: what a merge lost, and deciding about it.
 
+use super::change::word_parser;
 use super::commits::{Place, Signed, input, json_of, list_of, losses, open_at, readings};
 use crate::answer::Answer;
 use crate::review::chosen_text;
 use crate::{review, ui};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use probity_api::ExitCode;
 use probity_api::merges::{DecisionEntry, MergeHeadsAnswer};
 use probity_document_store::merge::{self, Analyzed, ReconcileRequest, Reconciled, Which};
 use probity_document_store::{CommitStore, op_text, short};
-use probity_documents::{Chosen, Decision};
+use probity_documents::{Chosen, ChosenState, Decision, GivenResolution};
 use probity_workspace::{Fault, Workspace};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -78,26 +79,6 @@ enum MergeCommand {
     },
 }
 
-/// What is chosen for every conflict that nothing else decides.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Side {
-    Ours,
-    Theirs,
-    Base,
-    Merged,
-}
-
-impl Side {
-    const fn chosen(self) -> Chosen {
-        match self {
-            Self::Ours => Chosen::Ours,
-            Self::Theirs => Chosen::Theirs,
-            Self::Base => Chosen::Base,
-            Self::Merged => Chosen::Merged,
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 struct ReconcileArgs {
@@ -110,8 +91,8 @@ struct ReconcileArgs {
     resolutions: Option<PathBuf>,
 
     /// Decide whatever nothing else decides: ours, theirs, base or merged
-    #[arg(long, value_name = "SIDE")]
-    all: Option<Side>,
+    #[arg(long, value_name = "SIDE", value_parser = word_parser::<ChosenState>(ChosenState::WORDS))]
+    all: Option<ChosenState>,
 
     /// Decide again what was decided before about the same values
     #[arg(long)]
@@ -149,7 +130,8 @@ pub(crate) fn merge(
         MergeCommand::Analyze { merge, ours, theirs, .. } => {
             let which = match (ours, theirs) {
                 (Some(ours), Some(theirs)) => Which::Virtual { ours, theirs },
-                _ => Which::Written(merge.unwrap_or_default()),
+                // The command line asks for one of them.
+                _ => Which::Written(merge.unwrap_or_else(|| "@".to_owned())),
             };
             let found = merge::analyze(&store, &which)?;
             losses(&found);
@@ -176,13 +158,13 @@ fn reconcile(store: &CommitStore, args: ReconcileArgs, json: bool) -> Result<Ans
     let is_told =
         args.resolutions.is_some() || args.all.is_some() || args.repeat || args.policy_only || args.dry_run;
     let resolutions = match &args.resolutions {
-        Some(file) => list_of(&input(file)?)?,
+        Some(file) => list_of(&input(file)?)?.into_iter().map(GivenResolution::from).collect(),
         None => Vec::new(),
     };
     let request = ReconcileRequest {
         merge: args.merge,
         resolutions,
-        rest: args.all.map(Side::chosen),
+        rest: args.all.map(Chosen::from),
         repeat: args.repeat,
         override_policy: args.override_policy,
         dry_run: args.dry_run,
@@ -250,9 +232,7 @@ fn policy(store: &CommitStore, set: Option<PathBuf>) -> Result<Answer, Fault> {
         None => merge::policy(store)?,
     };
     let policy = &answer.policy;
-    if let Ok(text) = serde_json::to_string_pretty(policy) {
-        ui::print(text);
-    }
+    ui::print(serde_json::to_string_pretty(policy).expect("a policy has text keys only"));
     if policy.rules.is_empty() && policy.groups.is_empty() && policy.invariants.is_empty() {
         ui::say("the policy is empty: every conflict is for a person to decide");
     }

@@ -137,7 +137,8 @@ fn value_text(reading: &Reading, style: Style, paint: Paint) -> Text<'static> {
     let Some(value) = &reading.0 else {
         return Text::styled("absent", paint.dim());
     };
-    let pretty = serde_json::to_string_pretty(value).unwrap_or_default();
+    // The alternate form of a JSON value is indented.
+    let pretty = format!("{value:#}");
     let lines: Vec<Line<'static>> =
         pretty.lines().take(MAX_VALUE_LINES).map(|line| Line::styled(line.to_owned(), style)).collect();
     Text::from(lines)

@@ -8,11 +8,10 @@ mod screen;
 
 use probity_document_store::merge::{Analyzed, ReconcileRequest, Reconciled, reconcile};
 use probity_document_store::{CommitStore, op_text};
-use probity_documents::{Chosen, Side, Verdict, path_text};
+use probity_documents::{Chosen, GivenResolution, Side, Verdict, path_text};
 use probity_workspace::Fault;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use screen::{Effect, Item, Key, Screen};
-use serde_json::json;
 
 /// Lets a person decide; none when they left without writing.
 pub(crate) fn review(
@@ -88,9 +87,10 @@ fn item(found: &Analyzed, index: usize) -> Item {
 }
 
 fn requested(screen: &Screen, request: &ReconcileRequest) -> ReconcileRequest {
-    let resolutions =
-        screen.choices().map(|(id, chosen)| json!({ "conflict": id, "choose": chosen })).collect();
-    ReconcileRequest { resolutions, ..request.clone() }
+    let resolutions = screen
+        .choices()
+        .map(|(id, chosen)| GivenResolution::Named { conflict: id.to_owned(), choose: chosen.clone() });
+    ReconcileRequest { resolutions: resolutions.collect(), ..request.clone() }
 }
 
 fn preview(store: &CommitStore, screen: &Screen, request: &ReconcileRequest) -> Result<Vec<String>, String> {

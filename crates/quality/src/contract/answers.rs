@@ -5,15 +5,14 @@ use super::receipts::Kept;
 use super::{Answer, keep};
 use probity_api::SystemPath;
 use probity_api::quality::{
-    ClaimsCheckAnswer, ClaimsSummary, ContractBudgetAnswer, ContractMode, ContractRun, ContractVerifyAnswer,
-    PatchVerdict, VerdictWord,
+    CheckedClaims, ClaimsCheckAnswer, ContractBudgetAnswer, ContractMode, ContractRun, ContractVerifyAnswer,
+    PatchDetails, PatchFacts, PatchVerdict, VerdictWord,
 };
 use probity_contract::claims::{CheckedClaim, Claim};
 use probity_contract::outputs::Review;
 use probity_contract::receipt::{MAX_SHOWN_FINDINGS, RunRef, check_results, shown_findings};
 use probity_workspace::progress::Progress;
 use probity_workspace::{Fault, Workspace};
-use serde_json::Value;
 
 /// The most unchecked sentences that a document lists; their number is always whole.
 const MAX_LISTED_SENTENCES: usize = 100;
@@ -87,60 +86,54 @@ impl Answer {
         let profile = self.verdict.profile.with_results(&checks);
         PatchVerdict {
             mode: ContractMode::Verify,
-            status: self.outcome.status,
-            reason: self.outcome.reason,
-            next_step: self.outcome.reason.map(probity_contract::ContractReason::next_step),
-            verdict: VerdictWord { status: self.verdict.status, reason: self.verdict.reason },
-            before: self.before.as_ref().map(contract_run),
-            after: self.after.as_ref().map(contract_run),
             intent_id: self.intent_id.clone(),
             changed_files: self.changed.clone(),
-            strictness: self.strictness,
             scope_check: self.scope_check.clone(),
-            before_gate: self.structural_gates.0.clone(),
-            gate_preview: self.structural_gates.1.clone(),
-            gate_results: self.gates.clone(),
-            structural_delta: facts.structural_delta,
-            intent_regressions: facts.intent_regressions,
-            external_regressions: facts.external_regressions,
-            intent_worsened: facts.intent_worsened,
-            external_worsened: facts.external_worsened,
-            gate_worsened: facts.gate_worsened,
-            intent_caused_gate_failure: facts.intent_caused_gate_failure,
-            baseline_abuse: facts.baseline_abuse,
-            contract_violations: facts.contract_violations,
-            health_regression_advisory: facts.health_regression_advisory,
-            blocking_violations: self.outcome.blocking_violations.clone(),
-            let_through: self.outcome.let_through.clone(),
-            findings_let_through: self.outcome.findings_let_through.clone(),
-            verification_profile: profile.profile,
-            languages: profile.languages,
-            after_run_required: profile.after_run_required,
-            checks_performed: profile.checks_performed,
-            checks_not_applicable: profile.checks_not_applicable,
-            checks,
-            new_findings: shown_findings(&review.findings).to_vec(),
-            new_findings_left_out: review.findings.len().saturating_sub(MAX_SHOWN_FINDINGS),
-            api: self.api.clone(),
             claims: self.claims_summary(),
-            claim_validation_recommended: self.claim_validation_recommended(),
+            facts: PatchFacts {
+                status: self.outcome.status,
+                reason: self.outcome.reason,
+                next_step: self.outcome.reason.map(probity_contract::ContractReason::next_step),
+                verdict: VerdictWord { status: self.verdict.status, reason: self.verdict.reason },
+                before: self.before.as_ref().map(contract_run),
+                after: self.after.as_ref().map(contract_run),
+                strictness: self.strictness,
+                before_gate: self.structural_gates.0.clone(),
+                gate_preview: self.structural_gates.1.clone(),
+                structural_delta: facts.structural_delta,
+                intent_regressions: facts.intent_regressions,
+                external_regressions: facts.external_regressions,
+                intent_worsened: facts.intent_worsened,
+                external_worsened: facts.external_worsened,
+                gate_worsened: facts.gate_worsened,
+                intent_caused_gate_failure: facts.intent_caused_gate_failure,
+                baseline_abuse: facts.baseline_abuse,
+                contract_violations: facts.contract_violations,
+                health_regression_advisory: facts.health_regression_advisory,
+                blocking_violations: self.outcome.blocking_violations.clone(),
+                verification_profile: profile.profile,
+                languages: profile.languages,
+                after_run_required: profile.after_run_required,
+                checks_not_applicable: profile.checks_not_applicable,
+                new_findings: shown_findings(&review.findings).to_vec(),
+                new_findings_left_out: review.findings.len().saturating_sub(MAX_SHOWN_FINDINGS),
+                claim_validation_recommended: self.claim_validation_recommended(),
+            },
+            details: PatchDetails {
+                gate_results: self.gates.clone(),
+                let_through: self.outcome.let_through.clone(),
+                findings_let_through: self.outcome.findings_let_through.clone(),
+                checks_performed: profile.checks_performed,
+                checks,
+                api: self.api.clone(),
+            },
         }
     }
 
-    /// The verdict as `finish` embeds it.
-    pub fn to_json(&self) -> Value {
-        serde_json::to_value(self.patch_verdict(&self.review())).expect("a verdict has text keys only")
-    }
-
-    /// The claims as `finish` embeds them.
-    pub fn claims_json(&self) -> Value {
-        serde_json::to_value(self.claims_summary()).expect("claims have text keys only")
-    }
-
     /// What was claimed, and what is true of it.
-    pub fn claims_summary(&self) -> ClaimsSummary {
+    pub fn claims_summary(&self) -> CheckedClaims {
         let is_made = |word: &str| self.claims.iter().any(|checked| checked.claim.word() == word);
-        ClaimsSummary {
+        CheckedClaims {
             valid: self.judgement.is_valid(),
             verdict: self.claims_verdict(),
             checked: self.claims.iter().map(CheckedClaim::report).collect(),

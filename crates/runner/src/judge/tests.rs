@@ -55,24 +55,30 @@ impl Default for World {
 impl World {
     fn judge(&self) -> Verdict {
         judge(&Case {
-            scope: &scope(&self.scope),
-            exemptions: &exemptions(&self.build_outputs),
-            protected: &scope(&self.protected),
-            grants: &scope(&self.grants),
-            refs: self.refs,
-            gates: &self.gates,
-            changes: &self.changes,
-            touched: &self.touched,
-            changed_by_command: &self.changed_by_command,
-            gate_writes: &self.gate_writes(),
-            refused_amendments: &[],
-            found_at_start: &self.found_at_start,
-            found_at_end: &self.found_at_end,
-            zone_changes: &[],
-            ref_movements: &self.ref_movements,
-            command: self.command.as_ref(),
-            gate_results: &self.gate_results,
-            not_kept: &self.not_kept,
+            rules: RunRules {
+                scope: &scope(&self.scope),
+                exemptions: &exemptions(&self.build_outputs),
+                protected: &scope(&self.protected),
+                grants: &scope(&self.grants),
+                refs: self.refs,
+                gates: &self.gates,
+            },
+            tree: ObservedTree {
+                changes: &self.changes,
+                touched: &self.touched,
+                changed_by_command: &self.changed_by_command,
+                found_at_start: &self.found_at_start,
+                found_at_end: &self.found_at_end,
+                zone_changes: &[],
+                ref_movements: &self.ref_movements,
+                not_kept: &self.not_kept,
+            },
+            execution: ObservedExecution {
+                command: self.command.as_ref(),
+                refused_amendments: &[],
+                gate_results: &self.gate_results,
+                gate_writes: &self.gate_writes(),
+            },
         })
     }
 
@@ -466,24 +472,30 @@ fn an_output_is_exempt_only_for_the_gate_that_declared_it() {
         let world = World::default();
         let (all, none) = (scope(&world.scope), scope(&[]));
         let case = Case {
-            scope: &all,
-            exemptions: &Exemptions::default(),
-            protected: &none,
-            grants: &none,
-            refs: RefsRule::Record,
-            gates: &[],
-            changes: &[change(path("report"))],
-            touched: &[],
-            changed_by_command: &BTreeSet::new(),
-            gate_writes,
-            refused_amendments: &[],
-            found_at_start: &[],
-            found_at_end: &[],
-            zone_changes: &[],
-            ref_movements: &[],
-            command: world.command.as_ref(),
-            gate_results: &[],
-            not_kept: &BTreeSet::new(),
+            rules: RunRules {
+                scope: &all,
+                exemptions: &Exemptions::default(),
+                protected: &none,
+                grants: &none,
+                refs: RefsRule::Record,
+                gates: &[],
+            },
+            tree: ObservedTree {
+                changes: &[change(path("report"))],
+                touched: &[],
+                changed_by_command: &BTreeSet::new(),
+                found_at_start: &[],
+                found_at_end: &[],
+                zone_changes: &[],
+                ref_movements: &[],
+                not_kept: &BTreeSet::new(),
+            },
+            execution: ObservedExecution {
+                command: world.command.as_ref(),
+                refused_amendments: &[],
+                gate_results: &[],
+                gate_writes,
+            },
         };
         judge(&case).exempt == [path("report")]
     };

@@ -18,7 +18,7 @@ use probity_api::ExitCode;
 use probity_workspace::{Fault, Workspace};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-pub(crate) use words::{ownership, seconds, show_notices};
+pub(crate) use words::{ownership, seconds, show_notices, word_parser};
 
 /// Widens the scope of an intent.
 pub(crate) fn amend(

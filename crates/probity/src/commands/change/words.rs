@@ -9,7 +9,7 @@ use probity_intents::registry::{Closing, Notice, NoticeKind};
 use std::str::FromStr;
 
 /// Reads an option that is one word of an enum; `words` are all of them.
-pub(super) fn word_parser<W>(words: &'static [&'static str]) -> impl TypedValueParser<Value = W>
+pub(crate) fn word_parser<W>(words: &'static [&'static str]) -> impl TypedValueParser<Value = W>
 where
     W: FromStr<Err = UnknownWord> + Clone + Send + Sync + 'static,
 {

@@ -1,23 +1,25 @@
 //! What is asked of the ledger.
 
 use super::args::ExportArgs;
-use super::give::{answer, show_list};
+use super::give::show_list;
 use super::table;
 use crate::answer::Answer;
 use crate::ui;
-use probity_knowledge::ledger::{self, ExportRequest, Filter, ItemList};
+use probity_api::ExitCode;
+use probity_api::ledger::{ItemListAnswer, LedgerInput, ReplayedInput};
+use probity_knowledge::ledger::{self, ExportRequest, Filter};
+use probity_ledger::DeltaKind;
 use probity_workspace::{Fault, Workspace};
-use serde_json::Value;
 
 pub(super) fn show(workspace: &Workspace, filter: &Filter) -> Result<Answer, Fault> {
     let list = ledger::show(workspace, filter)?;
     show_list(&list);
     say_if_empty(&list);
     ui::row("seq", list.seq);
-    Ok(answer("ledger-items", false, &list))
+    Ok(Answer::of(ExitCode::Ok, &list))
 }
 
-fn say_if_empty(list: &ItemList) {
+fn say_if_empty(list: &ItemListAnswer) {
     if list.items.is_empty() && list.seq == 0 {
         ui::say("the ledger is empty; begin with `probity ledger ingest FILE` or `probity ledger propose`");
     }
@@ -28,7 +30,7 @@ pub(super) fn as_of(workspace: &Workspace, position: i64, filter: &Filter) -> Re
     table::items(&list.items);
     table::contradictions(&list.contradictions);
     ui::row("seq", list.seq);
-    Ok(answer("ledger-items", false, &list))
+    Ok(Answer::of(ExitCode::Ok, &list))
 }
 
 pub(super) fn changed(
@@ -43,24 +45,15 @@ pub(super) fn changed(
     }
     ui::row("since", changed.since);
     ui::row("seq", changed.seq);
-    Ok(answer("ledger-changed", false, &changed))
+    Ok(Answer::of(ExitCode::Ok, &changed))
 }
 
 pub(super) fn explain(workspace: &Workspace, item: &str, stream: Option<&str>) -> Result<Answer, Fault> {
     let why = ledger::explain(workspace, item, stream)?;
     table::items(std::slice::from_ref(&why.item));
-    let sources = why.item["sources"].as_array().map(Vec::as_slice).unwrap_or_default();
-    for (source, quote) in sources.iter().zip(&why.quotes) {
+    for (source, quote) in why.item.sources.iter().zip(&why.quotes) {
         let quote = quote.as_deref().map(|quote| format!("  “{}”", one_line(quote))).unwrap_or_default();
-        ui::print_row(
-            "said",
-            format_args!(
-                "{} by {} at {}{quote}",
-                text(source, "turn"),
-                text(source, "author"),
-                source["seq"]
-            ),
-        );
+        ui::print_row("said", format_args!("{} by {} at {}{quote}", source.turn, source.author, source.seq));
     }
     row_of("also", &why.handles.iter().skip(1).cloned().collect::<Vec<_>>());
     row_of("replaced by", &why.replaced_by);
@@ -68,17 +61,13 @@ pub(super) fn explain(workspace: &Workspace, item: &str, stream: Option<&str>) -
     for change in &why.changes {
         ui::print_row("change", format_args!("{} by {}", change.change, change.author));
     }
-    Ok(answer("ledger-explain", false, &why))
+    Ok(Answer::of(ExitCode::Ok, &why))
 }
 
 fn row_of(label: &str, names: &[String]) {
     if !names.is_empty() {
         ui::print_row(label, names.join(", "));
     }
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value[name].as_str().unwrap_or_default()
 }
 
 fn one_line(text: &str) -> String {
@@ -88,32 +77,33 @@ fn one_line(text: &str) -> String {
 pub(super) fn history(workspace: &Workspace, item: &str, stream: Option<&str>) -> Result<Answer, Fault> {
     let history = ledger::history(workspace, item, stream)?;
     table::items(std::slice::from_ref(&history.item));
-    for version in history.item["versions"].as_array().into_iter().flatten() {
-        let mode = version["mode"].as_str().map(|mode| format!(", {mode}")).unwrap_or_default();
-        let (summary, confidence) = (one_line(text(version, "summary")), text(version, "confidence"));
+    for version in &history.item.versions {
+        let mode = version.mode.map(|mode| format!(", {mode}")).unwrap_or_default();
+        let (summary, confidence) = (one_line(&version.summary), version.confidence);
         ui::print_row(
             "said",
             format_args!(
                 "{:>5}  {summary}  {}",
-                version["seq"],
-                ui::dim(format_args!("({confidence}{mode}, {})", text(version, "author")))
+                version.seq,
+                ui::dim(format_args!("({confidence}{mode}, {})", version.author))
             ),
         );
     }
     for input in &history.inputs {
-        let code = input["code"].as_str().map(|code| format!(" ({code})")).unwrap_or_default();
-        ui::print_row(
-            "input",
-            format_args!(
-                "{:>5}  {} {}{code} by {}",
-                input["seq"],
-                text(input, "kind"),
-                text(input, "outcome"),
-                text(input, "author")
-            ),
-        );
+        let LedgerInput { seq, outcome, author, .. } = input;
+        let (kind, code) = (kind_of(input), code_of(input));
+        ui::print_row("input", format_args!("{seq:>5}  {kind} {outcome}{code} by {author}"));
     }
-    Ok(answer("ledger-history", false, &history))
+    Ok(Answer::of(ExitCode::Ok, &history))
+}
+
+/// What an input proposed; nothing if it named no known kind.
+fn kind_of(input: &LedgerInput) -> &'static str {
+    input.kind.map_or("", DeltaKind::as_str)
+}
+
+fn code_of(input: &LedgerInput) -> String {
+    input.code.map(|code| format!(" ({code})")).unwrap_or_default()
 }
 
 pub(super) fn scores(workspace: &Workspace, stream: Option<&str>) -> Result<Answer, Fault> {
@@ -134,20 +124,20 @@ pub(super) fn scores(workspace: &Workspace, stream: Option<&str>) -> Result<Answ
             ui::print(ui::dim(format_args!("    {n:>5} × {code}")));
         }
     }
-    Ok(answer("ledger-scores", false, &scores))
+    Ok(Answer::of(ExitCode::Ok, &scores))
 }
 
 pub(super) fn replay(workspace: &Workspace, since: Option<i64>) -> Result<Answer, Fault> {
     let replayed = ledger::replay(workspace, since)?;
-    for input in &replayed.inputs {
-        let code = input["code"].as_str().map(|code| format!(" ({code})")).unwrap_or_default();
+    for ReplayedInput { input, item } in &replayed.inputs {
         ui::print(format_args!(
-            "{:>6}  {:<9}{code}  {}  {}  {}",
-            input["seq"],
-            text(input, "outcome"),
-            text(input, "kind"),
-            ui::bold(text(input, "item")),
-            ui::dim(text(input, "author"))
+            "{:>6}  {:<9}{}  {}  {}  {}",
+            input.seq,
+            input.outcome,
+            code_of(input),
+            kind_of(input),
+            ui::bold(item.as_deref().unwrap_or_default()),
+            ui::dim(&input.author)
         ));
     }
     ui::print_row("inputs", replayed.seq);
@@ -177,7 +167,7 @@ pub(super) fn replay(workspace: &Workspace, since: Option<i64>) -> Result<Answer
             )),
         );
     }
-    Ok(answer("ledger-replay", failed, &replayed))
+    Ok(Answer::of(if failed { ExitCode::Failed } else { ExitCode::Ok }, &replayed))
 }
 
 pub(super) fn export(workspace: &Workspace, arguments: ExportArgs) -> Result<Answer, Fault> {
@@ -199,7 +189,7 @@ pub(super) fn export(workspace: &Workspace, arguments: ExportArgs) -> Result<Ans
             )),
         );
     }
-    Ok(answer("ledger-export", false, &exported))
+    Ok(Answer::of(ExitCode::Ok, &exported))
 }
 
 pub(super) fn suggest(workspace: &Workspace, stream: Option<&str>) -> Result<Answer, Fault> {
@@ -217,5 +207,5 @@ pub(super) fn suggest(workspace: &Workspace, stream: Option<&str>) -> Result<Ans
     if suggestions.suggestions.is_empty() {
         ui::say("nothing to suggest");
     }
-    Ok(answer("ledger-suggest", false, &suggestions))
+    Ok(Answer::of(ExitCode::Ok, &suggestions))
 }

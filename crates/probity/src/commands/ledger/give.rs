@@ -5,10 +5,12 @@ use super::table;
 use crate::answer::Answer;
 use crate::ui;
 use probity_api::ExitCode;
+use probity_api::ledger::{ItemListAnswer, ModelUse, ProposalFile, ProposalOutcome, ProposeRequest};
 use probity_core::Reason;
-use probity_knowledge::ledger::{self, IngestRequest, ModelUse, OutcomeView, ProposeRequest, TurnInput};
+use probity_knowledge::ledger::{self, IngestRequest};
+use probity_ledger::{CandidateDelta, VerdictKind};
 use probity_workspace::{Fault, Workspace};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
 
@@ -16,60 +18,54 @@ use std::path::Path;
 const MAX_INPUT_BYTES: u64 = 1 << 30;
 
 pub(super) fn propose(workspace: &Workspace, arguments: ProposeArgs) -> Result<Answer, Fault> {
-    let bytes = read(&arguments.file)?;
-    let mut request = request_of(&bytes)?;
-    request.author = arguments.author.unwrap_or_else(probity_workspace::user);
-    request.stream = arguments.stream;
-    request.atomic |= arguments.atomic;
-    request.dry_run = arguments.dry_run;
-    if let Some(said) = arguments.said {
-        ledger::add_said(&mut request, &said);
-    }
+    let mut proposal = proposal_in(&read(&arguments.file)?)?;
+    proposal.atomic |= arguments.atomic;
+    let request = ProposeRequest {
+        author: arguments.author.unwrap_or_else(probity_workspace::user),
+        stream: arguments.stream,
+        dry_run: arguments.dry_run,
+        said: arguments.said,
+        proposal,
+    };
     let proposed = ledger::propose(workspace, &request)?;
-    proposed.outcomes.iter().zip(&request.deltas).for_each(|(outcome, delta)| show_outcome(outcome, delta));
+    let outcomes = proposed.outcomes.iter().zip(&request.proposal.deltas);
+    outcomes.for_each(|(outcome, delta)| show_outcome(outcome, delta));
     show_notices(&proposed.notices);
     ui::row(
         "seq",
         format_args!("{}{}", proposed.seq, if proposed.dry_run { "  (nothing was done)" } else { "" }),
     );
-    let failed = proposed.n_rejected() > 0;
-    Ok(answer("ledger-propose", failed, &proposed))
+    let any_rejected = ProposalOutcome::count(&proposed.outcomes, VerdictKind::Rejected) > 0;
+    Ok(Answer::of(exit_code(any_rejected), &proposed))
 }
 
-/// One delta, a list of them, or `{"turns", "deltas", "atomic"}`.
-fn request_of(bytes: &[u8]) -> Result<ProposeRequest, Fault> {
+/// One delta, a list of them, or an object with `deltas`.
+fn proposal_in(bytes: &[u8]) -> Result<ProposalFile, Fault> {
     let invalid = |why: String| Fault::refused(Reason::LedgerInputInvalid, why);
     let value = probity_core::json::parse(bytes).map_err(|error| invalid(error.to_string()))?;
-    let mut request = ProposeRequest::default();
     match value {
-        Value::Array(deltas) => request.deltas = deltas,
-        Value::Object(mut members) if members.contains_key("deltas") => {
-            if let Some(name) =
-                members.keys().find(|name| !["deltas", "turns", "atomic"].contains(&name.as_str()))
-            {
-                return Err(invalid(format!("there is no member `{name}`: there are turns, deltas, atomic")));
-            }
-            let turns = members.remove("turns").unwrap_or_else(|| json!([]));
-            request.turns = serde_json::from_value::<Vec<TurnInput>>(turns)
-                .map_err(|error| invalid(format!("turns: {error}")))?;
-            request.atomic = members.get("atomic").and_then(Value::as_bool).unwrap_or(false);
-            match members.remove("deltas") {
-                Some(Value::Array(deltas)) => request.deltas = deltas,
-                _ => return Err(invalid("`deltas` must be a list".into())),
-            }
+        Value::Object(members) if members.contains_key("deltas") => {
+            serde_json::from_value(Value::Object(members)).map_err(|error| invalid(error.to_string()))
         }
-        delta => request.deltas = vec![delta],
+        Value::Array(deltas) => Ok(ProposalFile {
+            deltas: deltas.into_iter().map(CandidateDelta::from).collect(),
+            ..ProposalFile::default()
+        }),
+        delta => Ok(ProposalFile { deltas: vec![delta.into()], ..ProposalFile::default() }),
     }
-    Ok(request)
 }
 
-fn show_outcome(outcome: &OutcomeView, delta: &Value) {
+const fn exit_code(failed: bool) -> ExitCode {
+    if failed { ExitCode::Failed } else { ExitCode::Ok }
+}
+
+fn show_outcome(outcome: &ProposalOutcome, delta: &CandidateDelta) {
     let mark = match outcome.outcome {
-        "accepted" => ui::good("accepted"),
-        "merged" => ui::warn("merged  "),
-        _ => ui::bad("rejected"),
+        VerdictKind::Accepted => ui::good("accepted"),
+        VerdictKind::Merged => ui::warn("merged  "),
+        VerdictKind::Rejected => ui::bad("rejected"),
     };
-    let what = delta["kind"].as_str().unwrap_or("?");
+    let what = delta.kind().unwrap_or("?");
     let item = outcome.item.as_deref().map(|item| format!("  {}", ui::bold(item))).unwrap_or_default();
     let code = outcome.code.map(|code| format!("  {code}")).unwrap_or_default();
     let message = outcome.message.as_deref().map(|message| format!(": {message}")).unwrap_or_default();
@@ -94,16 +90,16 @@ pub(super) fn ingest(workspace: &Workspace, arguments: IngestArgs) -> Result<Ans
         request.transcripts.push((file.display().to_string(), read(&file)?));
     }
     let ingested = ledger::ingest(workspace, &request)?;
-    let count = |word: &str| ingested.outcomes.iter().filter(|outcome| outcome.outcome == word).count();
+    let count = |kind| ProposalOutcome::count(&ingested.outcomes, kind);
     ui::print(format_args!(
         "{} new, {} known; {} accepted, {} merged, {} rejected",
         ui::count(ingested.turns_new, "turn"),
         ingested.turns_known,
-        count("accepted"),
-        count("merged"),
-        count("rejected"),
+        count(VerdictKind::Accepted),
+        count(VerdictKind::Merged),
+        count(VerdictKind::Rejected),
     ));
-    for outcome in ingested.outcomes.iter().filter(|outcome| outcome.outcome == "rejected") {
+    for outcome in ingested.outcomes.iter().filter(|outcome| outcome.outcome == VerdictKind::Rejected) {
         ui::print_row(
             "rejected",
             format_args!("{} {}", outcome.seq.unwrap_or(0), outcome.message.as_deref().unwrap_or("")),
@@ -121,7 +117,7 @@ pub(super) fn ingest(workspace: &Workspace, arguments: IngestArgs) -> Result<Ans
     }
     let failed = show_model(ingested.model.as_ref());
     show_notices(&ingested.notices);
-    Ok(answer("ledger-ingest", failed, &ingested))
+    Ok(Answer::of(exit_code(failed), &ingested))
 }
 
 /// Shows what a model did, and says whether it failed.
@@ -163,7 +159,7 @@ pub(super) fn guard(
         None => ui::print("everyone may change hard constraints"),
         Some(names) => ui::print(format_args!("only {} may change hard constraints", names.join(", "))),
     }
-    Ok(answer("ledger-guard", false, &guarded))
+    Ok(Answer::of(ExitCode::Ok, &guarded))
 }
 
 pub(super) fn cite(
@@ -172,22 +168,17 @@ pub(super) fn cite(
     items: &[String],
     author: Option<String>,
 ) -> Result<Answer, Fault> {
-    let citations = ledger::cite(workspace, change, items, &author.unwrap_or_else(probity_workspace::user))?;
-    for citation in &citations {
+    let cited = ledger::cite(workspace, change, items, &author.unwrap_or_else(probity_workspace::user))?;
+    for citation in &cited.citations {
         ui::print(format_args!("{} implements {}", citation.change, ui::bold(&citation.item)));
     }
-    Ok(answer("ledger-cite", false, &json!({ "change": change, "citations": citations })))
+    Ok(Answer::of(ExitCode::Ok, &cited))
 }
 
 fn show_notices(notices: &[String]) {
     for notice in notices {
         ui::row("notice", ui::warn(notice));
     }
-}
-
-pub(super) fn answer(name: &str, failed: bool, document: &impl serde::Serialize) -> Answer {
-    let document = serde_json::to_value(document).expect("answers are texts, numbers and lists");
-    Answer::new(name, if failed { ExitCode::Failed } else { ExitCode::Ok }, document)
 }
 
 /// Reads a file, or stdin for `-`.
@@ -208,7 +199,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Fault> {
 }
 
 /// Shows the items of a list, and what is to know about the ledger besides.
-pub(super) fn show_list(list: &ledger::ItemList) {
+pub(super) fn show_list(list: &ItemListAnswer) {
     table::items(&list.items);
     table::contradictions(&list.contradictions);
     for (stream, n) in &list.streams {

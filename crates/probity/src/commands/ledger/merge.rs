@@ -3,13 +3,13 @@
 use crate::answer::Answer;
 use crate::ui;
 use probity_api::ExitCode;
+use probity_api::ledger::LedgerMergeStatus;
 use probity_knowledge::ledger::{self, MergeRequest};
 use probity_workspace::{Fault, Workspace};
-use serde_json::json;
 
 pub(super) fn list(workspace: &Workspace) -> Result<Answer, Fault> {
-    let streams = ledger::streams(workspace)?;
-    for stream in &streams {
+    let answer = ledger::streams(workspace)?;
+    for stream in &answer.streams {
         let open = match stream.batches {
             0 => ui::dim("merged"),
             1 => "1 batch".to_owned(),
@@ -17,18 +17,18 @@ pub(super) fn list(workspace: &Workspace) -> Result<Answer, Fault> {
         };
         ui::print(format_args!("  {}  from {}  {open}", ui::bold(&stream.name), stream.base));
     }
-    if streams.is_empty() {
+    if answer.streams.is_empty() {
         ui::say("no streams; `probity ledger propose --stream NAME` begins one");
     }
-    Ok(super::give::answer("ledger-streams", false, &json!({ "streams": streams })))
+    Ok(Answer::of(ExitCode::Ok, &answer))
 }
 
 pub(super) fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<Answer, Fault> {
     let merged = ledger::merge(workspace, request)?;
     let mark = match merged.status {
-        "merged" => ui::good("merged"),
-        "review" => ui::bad("review needed"),
-        other => ui::warn(other),
+        LedgerMergeStatus::Merged => ui::good("merged"),
+        LedgerMergeStatus::Review => ui::bad("review needed"),
+        LedgerMergeStatus::Planned => ui::warn("planned"),
     };
     ui::print(format_args!("{mark} {}: {}", merged.stream, ui::count(merged.proposals, "proposal")));
     for (from, to) in &merged.renamed {
@@ -57,6 +57,6 @@ pub(super) fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<Ans
     }
     merged.notices.iter().for_each(|notice| ui::row("notice", ui::warn(notice)));
     ui::row("seq", merged.seq);
-    let answer = super::give::answer("ledger-merge", false, &merged);
-    Ok(if merged.status == "review" { Answer { exit_code: ExitCode::Conflict, ..answer } } else { answer })
+    let needs_review = merged.status == LedgerMergeStatus::Review;
+    Ok(Answer::of(if needs_review { ExitCode::Conflict } else { ExitCode::Ok }, &merged))
 }

@@ -1,43 +1,38 @@
 //! Items as a table for people.
 
 use crate::ui;
-use serde_json::Value;
+use probity_api::ledger::LedgerItem;
+use probity_ledger::{Confidence, Status};
 
 /// The widest handle that keeps its column.
 const HANDLE_WIDTH: usize = 24;
 
 /// Prints items, one a line.
-pub(super) fn items(items: &[Value]) {
-    let text = |item: &Value, name: &str| item[name].as_str().unwrap_or_default().to_owned();
-    let width = items.iter().map(|item| text(item, "handle").chars().count()).max().unwrap_or(0);
+pub(super) fn items(items: &[LedgerItem]) {
+    let width = items.iter().map(|item| item.handle.chars().count()).max().unwrap_or(0);
     let width = width.min(HANDLE_WIDTH);
     for item in items {
-        let (kind, status) = (text(item, "kind"), text(item, "status"));
-        let mark = match (status.as_str(), item["hard"].as_bool()) {
-            ("active", Some(true)) => ui::bad("hard      "),
-            ("active", _) => ui::good("active    "),
-            ("tentative", _) => ui::warn("tentative "),
-            _ => ui::dim(format_args!("{status:<10}")),
+        let LedgerItem { kind, status, .. } = item;
+        let mark = match status {
+            Status::Active if item.hard => ui::bad("hard      "),
+            Status::Active => ui::good("active    "),
+            Status::Tentative => ui::warn("tentative "),
+            Status::Superseded | Status::Resolved => ui::dim(format_args!("{status:<10}")),
         };
-        let summary = text(item, "summary").split_whitespace().collect::<Vec<_>>().join(" ");
-        let handle = format!("{:<width$}", text(item, "handle"));
+        let summary = item.summary.split_whitespace().collect::<Vec<_>>().join(" ");
+        let handle = format!("{:<width$}", item.handle);
         ui::print(format_args!("  {}  {kind:<10}  {mark}  {summary}{}", ui::bold(handle), remark(item)));
     }
 }
 
 /// What one should know besides: how sure it is, how it ended, what replaced it.
-fn remark(item: &Value) -> String {
-    let text = |name: &str| item[name].as_str();
+fn remark(item: &LedgerItem) -> String {
     let mut parts = Vec::new();
-    if let Some(tier) = text("confidence").filter(|tier| matches!(*tier, "low" | "medium")) {
-        parts.push(tier.to_owned());
+    if item.confidence < Confidence::High {
+        parts.push(item.confidence.to_string());
     }
-    if let Some(note) = text("note") {
-        parts.push(note.to_owned());
-    }
-    if let Some(by) = text("superseded_by") {
-        parts.push(format!("see {by}"));
-    }
+    parts.extend(item.note.clone());
+    parts.extend(item.superseded_by.as_ref().map(|by| format!("see {by}")));
     if parts.is_empty() { String::new() } else { ui::dim(format_args!("  ({})", parts.join("; "))) }
 }
 

@@ -1,0 +1,134 @@
+//! Items and inputs of the ledger, as answers show them.
+
+use probity_ledger::{
+    Confidence, DeltaKind, Item, ItemKind, LogEntry, Mode, Seq, SourceView, Status, VerdictCode, VerdictKind,
+    VersionView,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// An item at some position of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LedgerItem {
+    /// The name that the engine minted: kind and the position of the creation.
+    pub id: String,
+    /// The first handle.
+    pub handle: String,
+    pub kind: ItemKind,
+    pub status: Status,
+    pub summary: String,
+    pub confidence: Confidence,
+    /// Whether it is a constraint that nothing may break.
+    pub hard: bool,
+    /// Where it comes from, in order of arrival.
+    pub sources: Vec<ItemSource>,
+    /// Handles of what it replaces, in order of linking.
+    pub supersedes: Vec<String>,
+    /// The handle of what replaced it.
+    pub superseded_by: Option<String>,
+    /// The last input that changed anything of it.
+    pub last_seq: Seq,
+    /// Every wording, oldest first.
+    pub versions: Vec<ItemVersion>,
+    /// The resolution or reason that ended it.
+    pub note: Option<String>,
+    /// The alternatives of a branch.
+    pub alternatives: Vec<String>,
+    /// Why it was reopened.
+    pub reopened_because: Option<String>,
+}
+
+/// Where something was said, and which input brought it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ItemSource {
+    pub turn: String,
+    /// The part of the turn, in bytes; null for all of it.
+    pub range: Option<(u64, u64)>,
+    /// The input that named it.
+    pub seq: Seq,
+    /// Who made that input.
+    pub author: String,
+}
+
+/// One wording of an item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ItemVersion {
+    /// The input that brought it.
+    pub seq: Seq,
+    pub summary: String,
+    pub confidence: Confidence,
+    /// How a constraint was revised.
+    pub mode: Option<Mode>,
+    /// Who made that input.
+    pub author: String,
+}
+
+impl From<&Item<'_>> for LedgerItem {
+    fn from(item: &Item<'_>) -> Self {
+        let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
+        Self {
+            id: item.id.clone(),
+            handle: item.handle.to_owned(),
+            kind: item.kind,
+            status: item.status,
+            summary: item.summary.to_owned(),
+            confidence: item.confidence,
+            hard: item.hard,
+            sources: item.sources.iter().map(ItemSource::from).collect(),
+            supersedes: owned(&item.supersedes),
+            superseded_by: item.superseded_by.map(str::to_owned),
+            last_seq: item.last_seq,
+            versions: item.versions.iter().map(ItemVersion::from).collect(),
+            note: item.note.map(str::to_owned),
+            alternatives: owned(&item.alternatives),
+            reopened_because: item.reopened_because.map(str::to_owned),
+        }
+    }
+}
+
+impl From<&SourceView<'_>> for ItemSource {
+    fn from(source: &SourceView<'_>) -> Self {
+        let SourceView { turn, range, seq, author } = *source;
+        Self { turn: turn.to_owned(), range, seq, author: author.to_owned() }
+    }
+}
+
+impl From<&VersionView<'_>> for ItemVersion {
+    fn from(version: &VersionView<'_>) -> Self {
+        let VersionView { seq, summary, confidence, mode, author } = *version;
+        Self { seq, summary: summary.to_owned(), confidence, mode, author: author.to_owned() }
+    }
+}
+
+/// One input of the ledger, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LedgerInput {
+    pub seq: Seq,
+    pub author: String,
+    /// What it proposed; null when it named no known kind.
+    pub kind: Option<DeltaKind>,
+    pub outcome: VerdictKind,
+    /// The code of a merge or rejection.
+    pub code: Option<VerdictCode>,
+}
+
+impl From<LogEntry<'_>> for LedgerInput {
+    fn from(entry: LogEntry<'_>) -> Self {
+        Self {
+            seq: entry.seq,
+            author: entry.author.to_owned(),
+            kind: entry.kind,
+            outcome: entry.verdict.kind(),
+            code: entry.verdict.code(),
+        }
+    }
+}
+
+/// One input of the log, and the item that it touched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ReplayedInput {
+    #[serde(flatten)]
+    pub input: LedgerInput,
+    /// The handle of the item.
+    pub item: Option<String>,
+}
