@@ -4,7 +4,6 @@
 
 use crate::candidate::{Change, Content, Delta, MAX_SOURCES, Proposal, Source, is_blank};
 use crate::words::{Confidence, DeltaKind, Mode};
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -13,9 +12,11 @@ type Fault = &'static str;
 
 /// A candidate delta as its author sent it: any JSON. The reconciler refuses what is no delta, by its position and with
 /// a code, so that one bad delta does not stop the others.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct CandidateDelta(Value);
+
+probity_core::json_schema_of!(CandidateDelta, schemars::json_schema!(true));
 
 impl CandidateDelta {
     /// The kind that it names, known or not.
