@@ -101,6 +101,7 @@ impl Verdict {
 }
 
 /// Judges a run.
+#[tracing::instrument(name = "judge", skip_all)]
 pub fn judge(case: &Case<'_>) -> Verdict {
     let mut verdict = Verdict { recognized: case.exemptions.recognized.clone(), ..Verdict::default() };
     for change in case.changes {

@@ -91,6 +91,7 @@ pub(crate) fn plan_of(policy: &Policy, selection: &Selection) -> Result<Plan, Fa
 }
 
 /// Computes what would be sealed for `selection` on the tree of `snapshot`.
+#[tracing::instrument(name = "plan", skip_all)]
 pub(crate) fn preview(
     policy: &Policy,
     selection: &Selection,

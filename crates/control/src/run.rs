@@ -134,6 +134,7 @@ impl RunReport {
 }
 
 /// Governs one command from declaration to evidence.
+#[tracing::instrument(name = "run", skip_all)]
 pub fn run(
     workspace: &Workspace,
     request: &RunRequest,
@@ -226,6 +227,7 @@ struct Acted {
 }
 
 /// Observes, plans, seals, and keeps what could be lost. The seal is on disk before anything runs.
+#[tracing::instrument(name = "begin", skip_all)]
 fn begin(
     workspace: &Workspace,
     observer: &Observer<'_>,
@@ -426,6 +428,7 @@ fn keep_memory_private() {
 
 /// Takes the tree for one process alone; `what` it is about to do is told to a process that finds the tree taken. Waits
 /// for a process that closes an interrupted run there, and for no other.
+#[tracing::instrument(name = "lock tree", skip_all)]
 pub(crate) fn take_tree(workspace: &Workspace, what: &str) -> Result<Lock, Fault> {
     let holder = format!("{what}, process {}", std::process::id());
     let lock = workspace.state.tree_lock(&workspace.root);
@@ -456,6 +459,7 @@ fn refuse_unsafe_scope(
     })
 }
 
+#[tracing::instrument(name = "seal", skip_all)]
 fn seal(
     workspace: &Workspace,
     policy: &Policy,
@@ -498,6 +502,7 @@ pub(crate) fn contents_of(
     contents
 }
 
+#[tracing::instrument(name = "command", skip_all)]
 fn run_command(
     supervisor: &mut Supervisor,
     workspace: &Workspace,

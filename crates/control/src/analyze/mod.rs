@@ -94,6 +94,7 @@ pub fn analyze(
 }
 
 /// The same under a policy that does not come from the tree: one that judges it.
+#[tracing::instrument(name = "analyze", skip_all)]
 pub fn analyze_with(
     workspace: &Workspace,
     policy: &Policy,
@@ -234,7 +235,8 @@ impl<'a> Work<'a> {
             what: "cannot start threads".into(),
             source: std::io::Error::other(error),
         })?;
-        pool.install(|| work(self))
+        let span = tracing::Span::current();
+        pool.install(|| span.in_scope(|| work(self)))
     }
 
     fn of_tree(&self) -> Result<Analyzed, Fault> {
@@ -285,6 +287,7 @@ impl<'a> Work<'a> {
     }
 
     /// Analyses files, or says which one is no longer what it was.
+    #[tracing::instrument(name = "analyze files", skip_all)]
     fn analysis(&self, files: &Files, cache: Facts, contents: &Contents<'_>) -> Result<(Run, usize), Failed> {
         let read = self.read(files, &cache, contents)?;
         let governance = governance(files, contents)?;

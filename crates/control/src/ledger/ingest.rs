@@ -64,6 +64,7 @@ pub struct Ingested {
 }
 
 /// Takes in transcripts.
+#[tracing::instrument(name = "ingest", skip_all)]
 pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<Ingested, Fault> {
     let mut shell = Shell::open(workspace, request.stream.as_deref())?;
     let mut answer = Ingested::default();

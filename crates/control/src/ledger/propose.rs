@@ -91,6 +91,7 @@ pub fn add_said(request: &mut ProposeRequest, said: &str) {
 }
 
 /// Proposes deltas; the reconciler decides.
+#[tracing::instrument(name = "propose", skip_all)]
 pub fn propose(workspace: &Workspace, request: &ProposeRequest) -> Result<Proposed, Fault> {
     check(request)?;
     let mut shell = Shell::open(workspace, request.stream.as_deref())?;

@@ -24,6 +24,7 @@ use probity_policy::StrictnessProfile;
 use std::collections::BTreeSet;
 
 /// Starts a change.
+#[tracing::instrument(name = "start", skip_all)]
 pub fn start(
     workspace: &Workspace,
     caller: &Caller,
