@@ -9,13 +9,13 @@
 //! larger copy is not told twice.
 
 mod align;
-mod forest;
 mod report;
 mod seeds;
 mod sequences;
+mod union_find;
 mod units;
 
-use self::forest::Forest;
+use self::union_find::UnionFind;
 use crate::corpus::File;
 use crate::facts::{Range, Span};
 use crate::finding::{CloneType, Draft, Location};
