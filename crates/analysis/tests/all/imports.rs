@@ -85,7 +85,7 @@ fn rust_modules_and_crates_of_a_workspace() {
         ("canon/src/lib.rs", "pub mod json;\n"),
         ("canon/src/json.rs", "pub fn parse() {}\n"),
         ("app/Cargo.toml", "[package]\nname = \"app\"\n"),
-        ("app/src/main.rs", "mod a;\nmod b;\nuse probity_core::json;\nuse std::fs;\nfn main() {}\n"),
+        ("app/src/main.rs", "mod a;\nmod b;\nuse canon::json;\nuse std::fs;\nfn main() {}\n"),
         ("app/src/a.rs", "mod inner;\nuse crate::b::{self, Thing};\n"),
         ("app/src/a/inner.rs", "use super::super::b::Thing;\n"),
         ("app/src/b/mod.rs", "pub struct Thing;\n"),
