@@ -3,6 +3,10 @@
 //! The rules belong to those who work in the tree, so they decide nothing about what changed. They only tell work that
 //! somebody will commit from what lies about for ever. Rules of the user's own configuration are not read: they differ
 //! from machine to machine.
+//!
+//! Each rule becomes a pattern of a [`Scope`], so that there is one matcher (law 12) and `init` can offer the same
+//! patterns for a policy. The crate `ignore` would be a second matcher, and takes rules as text only: a rule with bytes
+//! that are no UTF-8 would be lost.
 
 use super::{GitLayout, files};
 use crate::snapshot::Snapshot;
