@@ -8,7 +8,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 /// The report. What does not apply is skipped, never passed (law 6).
 pub fn junit(review: &Review) -> String {
     let suites = [
-        suite("checks", review.checks.iter().map(|result| of_check(result, review))),
+        suite("checks", review.checks.iter().map(|result| of_check(*result, review))),
         suite("gates", review.gates.iter().map(of_gate)),
         suite("new findings", review.findings.iter().map(of_finding)),
         suite("claims", review.refuted_claims.iter().map(of_claim)),
@@ -28,7 +28,7 @@ fn suite(name: &str, cases: impl Iterator<Item = TestCase>) -> TestSuite {
     suite
 }
 
-fn of_check(CheckResult { check, outcome }: &CheckResult, review: &Review) -> TestCase {
+fn of_check(CheckResult { check, outcome }: CheckResult, review: &Review) -> TestCase {
     let status = match outcome {
         CheckOutcome::Passed => TestCaseStatus::success(),
         CheckOutcome::Reported => skipped("reported, and not judged"),

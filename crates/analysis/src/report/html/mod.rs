@@ -177,9 +177,12 @@ fn table_of_class(class: &str, heads: &[&str], rows: impl Iterator<Item = Markup
 }
 
 fn head_cell(head: &str) -> Markup {
-    match head.strip_prefix('#') {
-        Some(number) => html! { th.n scope="col" { (number) } },
-        None => html! { th scope="col" { (head) } },
+    html! {
+        @if let Some(number) = head.strip_prefix('#') {
+            th.n scope="col" { (number) }
+        } @else {
+            th scope="col" { (head) }
+        }
     }
 }
 
