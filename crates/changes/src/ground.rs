@@ -29,6 +29,7 @@ pub(crate) struct Ground {
 
 impl Ground {
     /// Looks at the tree and finds its run; with `analyze` it is made if there is none.
+    #[tracing::instrument(name = "survey", skip_all)]
     pub(crate) fn survey(
         workspace: &Workspace,
         analyze: bool,

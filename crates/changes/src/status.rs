@@ -48,6 +48,7 @@ impl Watch {
 }
 
 /// Tells what goes on.
+#[tracing::instrument(name = "status", skip_all)]
 pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fault> {
     let shell = Shell::open(workspace)?;
     let owner = shell.owner_of(caller)?;

@@ -128,24 +128,32 @@ fn annotations_are_bounded_and_say_so() {
 #[test]
 fn a_skipped_check_is_no_passed_test() {
     let page = junit(&review());
+    for suite in [
+        "name=\"checks\" tests=\"3\" skipped=\"1\" errors=\"0\" failures=\"1\"",
+        "name=\"gates\" tests=\"1\" skipped=\"0\" errors=\"0\" failures=\"1\"",
+        "name=\"new findings\" tests=\"3\" skipped=\"2\" errors=\"0\" failures=\"1\"",
+        "name=\"claims\" tests=\"2\" skipped=\"1\" errors=\"0\" failures=\"1\"",
+    ] {
+        assert!(page.contains(&format!("<testsuite {suite}>")), "{suite}: {page}");
+    }
+    let case = |name: &str| page.split(&format!("<testcase name=\"{name}\" ")).nth(1).expect(name).to_owned();
+    assert!(case("scope_check").starts_with("classname=\"probity.checks\"/>"), "{page}");
     assert!(
-        page.contains("<testsuite name=\"checks\" tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\">"),
+        case("gate_comparison").contains("<skipped message=\"does not apply to this change\"/>"),
         "{page}"
     );
-    assert!(page.contains("<testsuite name=\"gates\" tests=\"1\" failures=\"1\""), "{page}");
-    assert!(page.contains("name=\"gate_comparison\"><skipped message=\"does not apply to this change\"/>"));
-    assert!(
-        page.contains(
-            "<testsuite name=\"new findings\" tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"2\">"
-        )
-    );
-    assert!(
-        page.contains("<testsuite name=\"claims\" tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\">")
-    );
-    assert!(page.contains(
-        "name=\"tests_pass\"><skipped message=\"unverified: tests_pass: gate unit did not run\"/>"
-    ));
+    let unverified = "<skipped message=\"unverified: tests_pass: gate unit did not run\"/>";
+    assert!(case("tests_pass").contains(unverified), "{page}");
     assert!(page.contains("&lt;script&gt;") && !page.contains("<script>"));
+}
+
+#[test]
+fn nothing_breaks_out_of_an_attribute_of_junit() {
+    let mut review = review();
+    review.gates[0].detail = "a\"><b>&'\n\u{1}\u{1b}[31mred".into();
+    let page = junit(&review);
+    assert!(!page.contains("<b>") && !page.contains(|c: char| c.is_control() && c != '\n'), "{page}");
+    assert!(page.contains("message=\"a&quot;&gt;&lt;b&gt;&amp;"), "{page}");
 }
 
 #[test]

@@ -138,6 +138,7 @@ fn decision_summary(record: &DecisionRecord) -> DecisionSummary {
 }
 
 /// Finds what a merge lost, or would lose.
+#[tracing::instrument(name = "analyze merge", skip_all)]
 pub fn analyze(store: &CommitStore, which: &Which) -> Result<Analyzed, Fault> {
     store.read(|view| match which {
         Which::Written(name) => {
@@ -317,6 +318,7 @@ impl Reconciled {
 }
 
 /// Decides conflicts of a merge: what is given first, then the policy, then earlier decisions, then the rest.
+#[tracing::instrument(name = "reconcile", skip_all)]
 pub fn reconcile(store: &CommitStore, request: &ReconcileRequest) -> Result<Reconciled, Fault> {
     let found = analyze(store, &Which::Written(request.merge.clone()))?;
     let plan = Plan::new(&found, request)?;

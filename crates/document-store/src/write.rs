@@ -116,6 +116,7 @@ fn append(store: &CommitStore, commit: Commit) -> Result<CommitWriteAnswer, Faul
 }
 
 /// Merges `theirs` into `ours`: only the commit, the state is its replay.
+#[tracing::instrument(name = "merge", skip_all)]
 pub fn merge(store: &CommitStore, ours: &str, theirs: &str, by: &By) -> Result<CommitId, Fault> {
     let (ours, theirs) =
         store.read(|view| Ok::<_, Fault>((resolve(view, ours)?, resolve(view, theirs)?)))??;

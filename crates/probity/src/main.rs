@@ -4,6 +4,7 @@ mod answer;
 mod cli;
 mod commands;
 mod help;
+mod logging;
 mod place;
 mod progress;
 mod review;
@@ -25,6 +26,7 @@ fn main() -> std::process::ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    logging::install(cli.verbose);
     let json = cli.json;
     if json {
         ui::keep_stdout_for_json();

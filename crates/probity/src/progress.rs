@@ -1,6 +1,9 @@
-//! Showing how far long work is: one line that is drawn again and again on a terminal; anywhere else a plain line for every
-//! gate that starts or ends, and one now and then. Nothing is shown in the first second, and nothing while no phase goes on: the governed command has the terminal to
-//! itself.
+//! Showing how far long work is: one line that is drawn again and again on a terminal; anywhere else a plain line for
+//! every gate that starts or ends, and one now and then. Nothing is shown in the first second, and nothing while no phase
+//! goes on: the governed command has the terminal to itself.
+//!
+//! `indicatif` draws bars of its own threads and hides itself where there is no terminal; the first quiet second, the
+//! lines of a log and the silence between phases would still be decided here, so it would not save a line.
 
 use probity_workspace::progress::PhaseProgress;
 use probity_workspace::progress::Progress;

@@ -63,7 +63,7 @@ pub enum CaptureError {
 
 /// Runs a helper and returns its complete output.
 pub fn capture(
-    argv: &[impl AsRef<OsStr>],
+    argv: &[impl AsRef<OsStr> + std::fmt::Debug],
     environment: &Environment,
     cwd: &Path,
     limits: Limits,
@@ -74,7 +74,7 @@ pub fn capture(
 /// Like [`capture`], for a helper that reads its standard input from a file. A pipe could deadlock when both sides are
 /// full; a file cannot.
 pub fn capture_from(
-    argv: &[impl AsRef<OsStr>],
+    argv: &[impl AsRef<OsStr> + std::fmt::Debug],
     environment: &Environment,
     cwd: &Path,
     limits: Limits,
@@ -85,8 +85,13 @@ pub fn capture_from(
     let mut command = Command::new(program);
     command.args(arguments).current_dir(cwd).env_clear().envs(environment.iter()).process_group(0);
     command.stdin(input.map_or_else(Stdio::null, Stdio::from)).stdout(Stdio::piped()).stderr(Stdio::piped());
+    tracing::debug!(?argv, "helper starts");
+    let began = Instant::now();
     let answer = Helper::start(&mut command).map_err(Stop::from).and_then(|helper| listen(helper, limits));
-    answer.map_err(|stop| stop.of(program, limits))
+    let answer = answer.map_err(|stop| stop.of(program, limits));
+    let outcome = answer.as_ref().map(|captured| &captured.outcome);
+    tracing::debug!(program = ?program, elapsed = ?began.elapsed(), ?outcome, "helper ended");
+    answer
 }
 
 /// The reason reading ended early.

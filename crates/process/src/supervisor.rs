@@ -58,6 +58,7 @@ impl Supervisor {
 
     /// Runs a job to its end and ends everything it leaves behind. Waits while another supervisor of this process runs
     /// one.
+    #[tracing::instrument(level = "debug", name = "process", skip_all, fields(program = ?job.argv.first()))]
     pub fn run(&mut self, job: &Job) -> Ended {
         let _turn = children::one_job_at_a_time();
         if let Some(signal) = self.signals.request() {

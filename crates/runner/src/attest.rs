@@ -111,6 +111,7 @@ pub struct WrittenBundle {
 }
 
 /// Writes the bundle of a run.
+#[tracing::instrument(name = "attest", skip_all)]
 pub fn attest(workspace: &Workspace, record: &Record<'_>) -> Result<WrittenBundle, Fault> {
     let manifest = manifest(workspace, record);
     let logs = record.execution.gate_results.iter().flat_map(|result| &result.logs);

@@ -19,6 +19,7 @@ pub(crate) const MAX_KEPT_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Keeps what git does not hold; returns the paths that are in no safe place now, because they are too large or changed
 /// while they were being copied. What is exempt is no part of D, so nothing there is ever undone.
+#[tracing::instrument(name = "keep before-images", skip_all)]
 pub(crate) fn keep(
     workspace: &Workspace,
     committed: HeadTree,

@@ -114,6 +114,7 @@ impl Verdict {
 }
 
 /// Judges a run.
+#[tracing::instrument(name = "judge", skip_all)]
 pub fn judge(case: &Case<'_>) -> Verdict {
     let mut verdict = Verdict { recognized: case.rules.exemptions.recognized.clone(), ..Verdict::default() };
     for change in case.tree.changes {

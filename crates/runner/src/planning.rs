@@ -47,6 +47,7 @@ impl ProposedPlan {
 }
 
 /// Computes what would be sealed for `selection` on the tree of `snapshot`.
+#[tracing::instrument(name = "plan", skip_all)]
 pub(crate) fn preview(
     policy: &Policy,
     selection: &Selection,

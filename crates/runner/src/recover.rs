@@ -36,6 +36,7 @@ pub struct ClosedRun {
 }
 
 /// Closes every run of this repository that was killed. The caller holds the lock of this workspace's tree.
+#[tracing::instrument(name = "close interrupted runs", skip_all)]
 pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>, Fault> {
     let mut closed = Vec::new();
     let own_lock = workspace.state.tree_lock(&workspace.root);

@@ -141,6 +141,7 @@ impl RunReport {
 
 /// Governs one command from declaration to evidence. `owners` vouch for what other services write to the state directory
 /// meanwhile.
+#[tracing::instrument(name = "run", skip_all)]
 pub fn run(
     workspace: &Workspace,
     request: &RunRequest,
@@ -234,6 +235,7 @@ struct Acted {
 }
 
 /// Observes, plans, seals, and keeps what could be lost. The seal is on disk before anything runs.
+#[tracing::instrument(name = "begin", skip_all)]
 fn begin(
     workspace: &Workspace,
     observer: &Observer<'_>,
@@ -442,6 +444,7 @@ fn keep_memory_private() {
 
 /// Takes the tree for one process alone; `what` it is about to do is told to a process that finds the tree taken. Waits
 /// for a process that closes an interrupted run there, and for no other.
+#[tracing::instrument(name = "lock tree", skip_all)]
 pub(crate) fn take_tree(workspace: &Workspace, what: &str) -> Result<Lock, Fault> {
     let holder = format!("{what}, process {}", std::process::id());
     let lock = workspace.state.tree_lock(&workspace.root);
@@ -472,6 +475,7 @@ fn refuse_unsafe_scope(
     })
 }
 
+#[tracing::instrument(name = "seal", skip_all)]
 fn seal(
     workspace: &Workspace,
     policy: &Policy,
@@ -514,6 +518,7 @@ pub(crate) fn contents_of(
     contents
 }
 
+#[tracing::instrument(name = "command", skip_all)]
 fn run_command(
     supervisor: &mut Supervisor,
     workspace: &Workspace,

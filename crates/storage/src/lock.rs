@@ -73,6 +73,7 @@ impl Lock {
         holder: &str,
         mut waits: impl FnMut() -> bool,
     ) -> Result<Self, LockError> {
+        let mut wait = None;
         loop {
             match Self::try_take(path, holder) {
                 // Sharing tells the two kinds of holders apart without trusting what is written in the file: that may
@@ -80,8 +81,12 @@ impl Lock {
                 Err(LockError::Held { holder }) if Self::try_share(path)?.is_none() => {
                     return Err(LockError::Held { holder });
                 }
-                Err(LockError::Held { .. }) if waits() => {}
-                Err(LockError::Held { .. }) => return Err(LockError::Held { holder: holder_process(path) }),
+                Err(LockError::Held { .. }) => {
+                    wait.get_or_insert_with(|| log_wait(path));
+                    if !waits() {
+                        return Err(LockError::Held { holder: holder_process(path) });
+                    }
+                }
                 taken => return taken,
             }
         }
@@ -100,18 +105,20 @@ impl Lock {
     /// Takes a part of the lock at `path`, which any number of processes may hold at once as long as nobody has all of it;
     /// waits for whoever has.
     pub fn share(path: &Path) -> Result<Self, StoreError> {
+        if let Some(lock) = Self::try_share(path)? {
+            return Ok(lock);
+        }
         let file = open(path)?;
+        let _wait = log_wait(path);
         file.lock_shared().map_err(StoreError::io(path))?;
         Ok(Self { _file: file })
     }
 
     /// Takes a part of the lock at `path` for a moment, waiting at most for `wait`.
     pub fn share_within(path: &Path, wait: Duration) -> Result<Self, LockError> {
-        let file = open(path)?;
-        match file.try_lock_shared() {
-            Ok(()) => Ok(Self { _file: file }),
-            Err(TryLockError::WouldBlock) => Self::wait_for(path, wait, Self::share),
-            Err(TryLockError::Error(source)) => Err(StoreError::Io { path: path.to_owned(), source }.into()),
+        match Self::try_share(path)? {
+            Some(lock) => Ok(lock),
+            None => Self::wait_for(path, wait, Self::share),
         }
     }
 
@@ -143,9 +150,10 @@ impl Lock {
     ) -> Result<Self, LockError> {
         let (served, turn) = mpsc::sync_channel(0);
         let waiting = path.to_owned();
+        let span = tracing::Span::current();
         std::thread::spawn(move || {
             // Nobody listens any more who has waited too long.
-            let _ = served.send(take(&waiting));
+            let _ = served.send(span.in_scope(|| take(&waiting)));
         });
         match turn.recv_timeout(wait) {
             Ok(taken) => Ok(taken?),
@@ -155,10 +163,19 @@ impl Lock {
 
     /// Takes the lock at `path`, waiting for whoever holds it.
     pub fn take(path: &Path) -> Result<Self, StoreError> {
+        if let Some(lock) = Self::poll(path)? {
+            return Ok(lock);
+        }
         let file = open(path)?;
+        let _wait = log_wait(path);
         file.lock().map_err(StoreError::io(path))?;
         Ok(Self { _file: file })
     }
+}
+
+/// A span for as long as the lock at `path` is waited for; the log then tells who is in the way.
+fn log_wait(path: &Path) -> tracing::span::EnteredSpan {
+    tracing::info_span!("wait for lock", path = ?path, holder = holder_process(path)).entered()
 }
 
 /// Who holds the lock at `path`, as far as the system tells.

@@ -103,6 +103,7 @@ pub fn announce_end(workspace: &Workspace, result: &GateResult) {
 
 /// Runs the sealed gates, stopping at the first required one that fails: the rest is skipped, and says so. `before` and
 /// `after` each gate that starts the caller may look at the tree.
+#[tracing::instrument(name = "gates", skip_all)]
 pub fn run(
     supervisor: &mut Supervisor,
     seal: &Seal,

@@ -141,6 +141,7 @@ impl<'a> Observer<'a> {
     }
 
     /// Looks at everything. What `earlier` knows is not read again where it still holds.
+    #[tracing::instrument(name = "observe", skip_all)]
     pub fn observe(&self, earlier: Option<&Observation>) -> Result<Observation, Fault> {
         let content = self.content(earlier.map(|earlier| &earlier.content))?;
         let git = self.workspace.git.as_ref().map(GitFacts::gather);
@@ -152,6 +153,7 @@ impl<'a> Observer<'a> {
     }
 
     /// Looks at the content alone, with the stat cache if nothing earlier is known.
+    #[tracing::instrument(name = "read tree", skip_all)]
     pub fn content(&self, earlier: Option<&Snapshot>) -> Result<Snapshot, Fault> {
         let cached = match earlier {
             Some(_) => None,

@@ -31,6 +31,7 @@ pub struct Workspace {
 impl Workspace {
     /// The tree at `root` if it is given, else at the nearest directory upwards from `from` that has `.git` or a policy,
     /// else at `from` itself. `/` and home directories are taken only if they are given.
+    #[tracing::instrument(name = "find root", skip_all)]
     pub fn find(root: Option<&Path>, from: &Path) -> Result<Self, Fault> {
         let FoundRoot { root, state_above } = match root {
             Some(root) => FoundRoot { root: real_path(root)?, state_above: None },

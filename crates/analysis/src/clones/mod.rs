@@ -9,13 +9,13 @@
 //! turns groups into findings: n copies are n − 1 findings, and a copy inside a larger copy is not reported again.
 
 mod align;
-mod forest;
 mod report;
 mod seeds;
 mod sequences;
+mod union_find;
 mod units;
 
-use self::forest::Forest;
+use self::union_find::UnionFind;
 use crate::corpus::File;
 use crate::facts::{Range, Span};
 use crate::finding::{CloneType, Draft, Location};

@@ -4,7 +4,7 @@
 //! Copies at the same place inside larger copies are covered by those. Near pairs are reported along a
 //! spanning forest: each finding connects two fragments that no earlier finding connects.
 
-use super::{Clones, Forest, Fragment, Group, Pair, clone_type};
+use super::{Clones, Fragment, Group, Pair, UnionFind, clone_type};
 use crate::corpus::File;
 use crate::facts::{Span, count};
 use crate::finding::{CloneType, Draft, Family, Severity};
@@ -40,8 +40,8 @@ struct Reporter<'a> {
     siblings: BTreeSet<(u32, u32)>,
     /// For each file, the reported fragments: their statements, group and node in the forest.
     told: Vec<Vec<Told>>,
-    forest: Forest,
-    /// Nodes of parts of copies, by group and offset within the copy.
+    forest: UnionFind,
+    /// The nodes of parts of copies: (group, where in the copy).
     nodes: BTreeMap<(u32, u32), u32>,
     n_groups: u32,
 }
@@ -62,7 +62,7 @@ impl<'a> Reporter<'a> {
             repeated: files.iter().map(|file| vec![false; file.facts.statements.len()]).collect(),
             siblings: BTreeSet::new(),
             told: vec![Vec::new(); files.len()],
-            forest: Forest::default(),
+            forest: UnionFind::default(),
             nodes: BTreeMap::new(),
             n_groups: 0,
         }
@@ -90,16 +90,16 @@ impl<'a> Reporter<'a> {
 
     /// Returns the members that no reported group connects: the first of each part.
     fn apart(&self, members: &[Fragment]) -> Vec<Fragment> {
-        let mut parts = Forest::default();
+        let mut parts = UnionFind::default();
         let mut seen: BTreeMap<(u32, u32), u32> = BTreeMap::new();
         for (index, member) in members.iter().enumerate() {
             parts.add();
             for part in self.parts(member) {
                 let first = *seen.entry(part).or_insert(count(index));
-                parts.join(first, count(index));
+                parts.union(first, count(index));
             }
         }
-        let roots = (0..members.len()).filter(|&index| parts.root(count(index)) == count(index));
+        let roots = (0..members.len()).filter(|&index| parts.find(count(index)) == count(index));
         roots.map(|index| members[index]).collect()
     }
 
@@ -108,7 +108,7 @@ impl<'a> Reporter<'a> {
         let mut first = None;
         for member in &group.members {
             let node = self.forest.add();
-            self.forest.join(*first.get_or_insert(node), node);
+            self.forest.union(*first.get_or_insert(node), node);
             let told = Told { statements: member.statements, group: Some(self.n_groups), node };
             self.told[member.file as usize].push(told);
         }
@@ -149,7 +149,7 @@ impl<'a> Reporter<'a> {
             return;
         }
         let nodes = [self.node(&pair.first), self.node(&pair.second)];
-        let is_new = self.forest.join(nodes[0], nodes[1]);
+        let is_new = self.forest.union(nodes[0], nodes[1]);
         self.repeat(pair.repeated_in, pair.repeated.iter().copied());
         self.relate(&pair.first, &pair.second);
         if is_new {

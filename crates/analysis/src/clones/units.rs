@@ -1,7 +1,7 @@
 //! Whole units that are equal up to a consistent renaming.
 
 use super::sequences::Contents;
-use super::{Forest, Fragment, Group};
+use super::{Fragment, Group, UnionFind};
 use crate::corpus::File;
 use crate::facts::{Unit, UnitKind, count};
 use crate::hash::{self, mix};
@@ -114,18 +114,18 @@ fn variants(files: &[File], equal: &[Candidate]) -> Vec<Variant> {
 
 /// Groups variants that are similar, directly or through others; in each group the first by location comes first.
 fn alike(variants: Vec<Variant>, least: usize) -> Vec<Vec<Variant>> {
-    let mut forest = Forest::default();
+    let mut forest = UnionFind::default();
     for (index, variant) in variants.iter().enumerate() {
         let node = forest.add();
         let before = (0..index).rev().take(MAX_VARIANTS);
         for other in before.filter(|&other| share_equal(&variants[other].members, &variant.members) >= least)
         {
-            forest.join(count(other), node);
+            forest.union(count(other), node);
         }
     }
     let mut groups: BTreeMap<u32, Vec<Variant>> = BTreeMap::new();
     for (index, variant) in variants.into_iter().enumerate() {
-        groups.entry(forest.root(count(index))).or_default().push(variant);
+        groups.entry(forest.find(count(index))).or_default().push(variant);
     }
     let mut groups: Vec<Vec<Variant>> = groups.into_values().collect();
     for group in &mut groups {

@@ -1,10 +1,15 @@
-//! Reads coverage: the lines that tests ran, from lcov tracefiles and Cobertura XML.
+//! Reading coverage: which lines tests ran, from lcov tracefiles and Cobertura's XML.
+//!
+//! XML is read as a stream of tags. Only the five entities of XML itself and character numbers are replaced, no document
+//! type is followed, nothing nests on the stack: a hostile document costs no more than its length.
 
-use super::xml::{Event, Tags};
 use super::{JoinError, Joined, LeftOut, Reader, ReportFormat, line};
 use crate::facts::count;
 use crate::run::Run;
 use probity_paths::RepoPath;
+use quick_xml::escape::resolve_xml_entity;
+use quick_xml::events::{BytesRef, BytesStart, Event};
+use quick_xml::{Reader as XmlReader, XmlVersion};
 use std::collections::{BTreeMap, BTreeSet};
 
 const MAX_BYTES: usize = 256 << 20;
@@ -114,29 +119,53 @@ impl Reader<'_> {
 
     fn cobertura(&self, text: &str) -> Result<Told, JoinError> {
         let mut told = Told::default();
-        let mut tags = Tags::new(text);
-        let mut file: Option<String> = None;
-        let mut is_source = false;
-        let mut is_cobertura = false;
+        let mut reader = XmlReader::from_str(text);
+        let (mut file, mut folder, mut is_cobertura) = (None, None, false);
+        let mut depth = 0_usize;
         loop {
-            let place = format!("byte {}", text.len() - tags.n_left());
-            let event = tags.next().map_err(|_| self.malformed(&place, "it is no well-formed XML"))?;
+            let at = reader.buffer_position();
+            let malformed = |why: &str| self.malformed(format!("byte {at}"), why);
+            let broken = |_| malformed("it is no well-formed XML");
+            let event = reader.read_event().map_err(broken)?;
+            match &event {
+                Event::Start(_) => depth += 1,
+                Event::End(_) => depth -= 1,
+                // A report that was cut off between two tags must not pass for a whole one.
+                Event::Eof if depth > 0 => return Err(malformed("it is no well-formed XML")),
+                _ => {}
+            }
             match event {
-                None => break,
-                Some(Event::Open("coverage", _)) => is_cobertura = true,
-                Some(Event::Open("source", _)) => is_source = true,
-                Some(Event::Close("source")) => is_source = false,
-                Some(Event::Text(folder)) if is_source => told.folders.push(folder),
-                Some(Event::Open("class", attributes)) => file = attribute(&attributes, "filename"),
-                Some(Event::Open("line", attributes)) => {
-                    let numbers = (number(&attributes, "number"), number(&attributes, "hits"));
-                    let (Some(file), (Some(at), Some(hits))) = (&file, numbers) else {
-                        let why = "a line needs `number` and `hits`, inside a class with `filename`";
-                        return Err(self.malformed(&place, why));
-                    };
-                    told.add(file, line(at), hits > 0);
+                Event::Eof => break,
+                Event::Start(tag) if tag.name().as_ref() == b"source" => folder = Some(String::new()),
+                Event::End(tag) if tag.name().as_ref() == b"source" => {
+                    told.folders.extend(folder.take().map(|folder: String| folder.trim().to_owned()));
                 }
-                Some(_) => {}
+                Event::Text(part) => {
+                    if let Some(folder) = &mut folder {
+                        folder.push_str(&part.decode().map_err(|error| broken(error.into()))?);
+                    }
+                }
+                Event::GeneralRef(entity) => {
+                    if let Some(folder) = &mut folder {
+                        folder.push_str(&resolved(&entity).map_err(broken)?);
+                    }
+                }
+                Event::Start(tag) | Event::Empty(tag) => match tag.name().as_ref() {
+                    b"coverage" => is_cobertura = true,
+                    b"class" => file = attribute(&tag, "filename").map_err(broken)?,
+                    b"line" => {
+                        let read = |name| attribute(&tag, name).map_err(broken);
+                        let number = |text: Option<String>| text?.parse().ok();
+                        let numbers = (number(read("number")?), number(read("hits")?));
+                        let (Some(file), (Some(at), Some(hits))) = (&file, numbers) else {
+                            let why = "a line needs `number` and `hits`, inside a class with `filename`";
+                            return Err(malformed(why));
+                        };
+                        told.add(file, line(at), hits > 0);
+                    }
+                    _ => {}
+                },
+                _ => {}
             }
             self.bound(&told)?;
         }
@@ -160,12 +189,18 @@ fn lcov_line(value: &str) -> Option<(u32, bool)> {
     is_number.then(|| (line(at), hits.bytes().any(|byte| byte != b'0')))
 }
 
-fn attribute(attributes: &[(&str, String)], name: &str) -> Option<String> {
-    attributes.iter().find(|(other, _)| *other == name).map(|(_, value)| value.clone())
+fn attribute(tag: &BytesStart<'_>, name: &str) -> Result<Option<String>, quick_xml::Error> {
+    let found = tag.try_get_attribute(name)?;
+    found.map(|found| Ok(found.normalized_value(XmlVersion::Implicit1_0)?.into_owned())).transpose()
 }
 
-fn number(attributes: &[(&str, String)], name: &str) -> Option<u64> {
-    attribute(attributes, name)?.parse().ok()
+/// The text that a reference stands for; one that a document type would have to explain stands for itself.
+fn resolved(entity: &BytesRef<'_>) -> Result<String, quick_xml::Error> {
+    if let Some(c) = entity.resolve_char_ref()? {
+        return Ok(c.to_string());
+    }
+    let name = entity.decode()?;
+    Ok(resolve_xml_entity(&name).map_or_else(|| format!("&{name};"), str::to_owned))
 }
 
 /// Returns how many lines from `first` to `last` are executable, and how many of them tests ran.

@@ -8,7 +8,6 @@ mod coverage;
 mod place;
 mod sarif;
 mod untested;
-mod xml;
 
 use crate::facts::count;
 use crate::finding;

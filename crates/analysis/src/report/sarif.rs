@@ -6,14 +6,16 @@
 use super::words;
 use crate::compare::Comparison;
 use crate::facts::{Note, count};
-use crate::finding::{Confidence, Family, Finding, FindingId, Location, Severity};
+use crate::finding::{CloneType, Confidence, Family, Finding, FindingId, Location, Severity};
 use crate::run::{Run, RunFile};
 use probity_paths::RepoPath;
-use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use serde::Serialize;
+use std::collections::BTreeMap;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+/// What every path is relative to.
+const SOURCE_ROOT: &str = "SRCROOT";
 const MAX_NOTIFICATIONS: usize = 1_000;
 const MAX_RELATED: usize = 20;
 
@@ -24,44 +26,47 @@ pub fn sarif(run: &Run, against: Option<&Comparison>) -> String {
     let gone: &[Finding] = against.map_or(&[], |comparison| &comparison.improvements);
     let rules = Rules::of(run.findings.iter().chain(gone));
     let new = super::new_ids(against);
-    let mut results: Vec<Value> = Vec::with_capacity(run.findings.len() + gone.len());
-    for finding in &run.findings {
-        results.push(rules.result(finding, against.map(|_| state(finding, &new))));
-    }
-    results.extend(gone.iter().map(|finding| rules.result(finding, Some("absent"))));
-    let log = json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "Probity",
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "informationUri": env!("CARGO_PKG_REPOSITORY"),
-                "rules": rules.descriptions(),
-            } },
-            "automationDetails": { "id": "probity/analyze/" },
-            "columnKind": "unicodeCodePoints",
-            "originalUriBaseIds": { "SRCROOT": { "description": { "text": "The root of the analysed tree." } } },
-            "invocations": [{
-                "executionSuccessful": true,
-                "toolExecutionNotifications": notifications(run),
+    let state = |finding: &Finding| if new.contains(&finding.id) { "new" } else { "unchanged" };
+    let kept = run.findings.iter().map(|finding| rules.result(finding, against.map(|_| state(finding))));
+    let absent = gone.iter().map(|finding| rules.result(finding, Some("absent")));
+    let log = SarifLog {
+        schema: SCHEMA,
+        runs: [SarifRun {
+            automation_details: AutomationDetails { id: "probity/analyze/" },
+            column_kind: "unicodeCodePoints",
+            invocations: [Invocation {
+                execution_successful: true,
+                tool_execution_notifications: notifications(run),
             }],
-            "results": results,
-            "properties": {
-                "runId": run.id.0.to_hex(),
-                "analyser": run.analyser,
-                "health": run.health.score(),
-                "grade": run.health.grade().map(String::from),
+            original_uri_base_ids: BTreeMap::from([(
+                SOURCE_ROOT,
+                UriBase { description: text("The root of the analysed tree.") },
+            )]),
+            properties: RunProperties {
+                analyser: &run.analyser,
+                grade: run.health.grade(),
+                health: run.health.score(),
+                run_id: run.id.0.to_hex(),
+            },
+            results: kept.chain(absent).collect(),
+            tool: Tool {
+                driver: Driver {
+                    information_uri: env!("CARGO_PKG_REPOSITORY"),
+                    name: "Probity",
+                    rules: rules.descriptions(),
+                    semantic_version: env!("CARGO_PKG_VERSION"),
+                },
             },
         }],
-    });
+        version: "2.1.0",
+    };
     let mut text = serde_json::to_string_pretty(&log).expect("strings and integers always serialise");
     text.push('\n');
     text
 }
 
-fn state(finding: &Finding, new: &BTreeSet<&FindingId>) -> &'static str {
-    if new.contains(&finding.id) { "new" } else { "unchanged" }
+fn text(text: impl Into<String>) -> Message {
+    Message { text: text.into() }
 }
 
 /// The rules of the findings, by name.
@@ -77,38 +82,39 @@ impl<'a> Rules<'a> {
         Self(rules)
     }
 
-    fn descriptions(&self) -> Vec<Value> {
-        let describe = |(name, (_, family)): (&&str, &(usize, Family))| {
-            json!({
-                "id": name,
-                "name": words::family(*family),
-                "shortDescription": { "text": words::family(*family) },
-                "fullDescription": { "text": words::family_meaning(*family) },
-                "defaultConfiguration": { "level": "warning" },
-            })
+    fn descriptions(&self) -> Vec<Rule<'a>> {
+        let describe = |(id, (_, family)): (&&'a str, &(usize, Family))| Rule {
+            default_configuration: Configuration { level: "warning" },
+            full_description: text(words::family_meaning(*family)),
+            id,
+            name: words::family(*family),
+            short_description: text(words::family(*family)),
         };
         self.0.iter().map(describe).collect()
     }
 
-    fn result(&self, finding: &Finding, state: Option<&str>) -> Value {
+    fn result<'f>(&self, finding: &'f Finding, state: Option<&'static str>) -> SarifResult<'f> {
         let name = name(finding);
-        let mut result = json!({
-            "ruleId": name,
-            "ruleIndex": self.0[name].0,
-            "level": level(finding.severity),
-            "message": { "text": message(finding) },
-            "locations": finding.locations.iter().take(1).map(location).collect::<Vec<_>>(),
-            "partialFingerprints": { "probity/v1": finding.id },
-            "properties": properties(finding),
-        });
-        let related: Vec<Value> = related(&finding.locations);
-        if !related.is_empty() {
-            result["relatedLocations"] = Value::Array(related);
+        SarifResult {
+            baseline_state: state,
+            level: level(finding.severity),
+            locations: finding.locations.first().map(SarifLocation::of).into_iter().collect(),
+            message: text(message(finding)),
+            partial_fingerprints: BTreeMap::from([("probity/v1", &finding.id)]),
+            properties: ResultProperties {
+                clone_type: finding.clone_type,
+                confidence: match finding.confidence {
+                    Confidence::High => "high",
+                    Confidence::Medium => "medium",
+                    Confidence::Low => "low",
+                },
+                family: finding.family.as_str(),
+                value: finding.value,
+            },
+            related_locations: related(&finding.locations),
+            rule_id: name,
+            rule_index: self.0[name].0,
         }
-        if let Some(state) = state {
-            result["baselineState"] = json!(state);
-        }
-        result
     }
 }
 
@@ -133,54 +139,41 @@ fn message(finding: &Finding) -> String {
     format!("{symbol}: {}", finding.message)
 }
 
-fn properties(finding: &Finding) -> Value {
-    let confidence = match finding.confidence {
-        Confidence::High => "high",
-        Confidence::Medium => "medium",
-        Confidence::Low => "low",
-    };
-    let mut properties = json!({ "confidence": confidence, "family": finding.family.as_str() });
-    if let Some(value) = finding.value {
-        properties["value"] = json!(value);
-    }
-    if let Some(clone_type) = finding.clone_type {
-        properties["cloneType"] = json!(clone_type);
-    }
-    properties
-}
-
-fn location(place: &Location) -> Value {
-    let (first, last) = words::lines(&place.range);
-    let mut location = json!({ "physicalLocation": {
-        "artifactLocation": artifact(&place.path),
-        "region": { "startLine": first.max(1), "endLine": last.max(1) },
-    } });
-    if !place.symbol.is_empty() {
-        location["logicalLocations"] = json!([{ "fullyQualifiedName": place.symbol }]);
-    }
-    location
-}
-
-fn related(places: &[Location]) -> Vec<Value> {
-    let others = places.iter().skip(1).take(MAX_RELATED).enumerate();
-    let mut related: Vec<Value> = others
-        .map(|(index, place)| {
-            let mut related = location(place);
-            related["id"] = json!(index + 1);
-            related["message"] = json!({ "text": words::place(place) });
-            related
-        })
-        .collect();
+fn related(places: &[Location]) -> Vec<SarifLocation<'_>> {
     let n_more = places.len().saturating_sub(1 + MAX_RELATED);
-    if let Some(last) = related.last_mut().filter(|_| n_more > 0) {
-        let text = format!("{}, and {n_more} more", last["message"]["text"].as_str().unwrap_or_default());
-        last["message"] = json!({ "text": text });
-    }
-    related
+    let others = places.iter().skip(1).take(MAX_RELATED).zip(1..);
+    let related = others.map(|(place, number)| {
+        let mut words = words::place(place);
+        if number == MAX_RELATED && n_more > 0 {
+            words = format!("{words}, and {n_more} more");
+        }
+        SarifLocation { id: Some(number), message: Some(text(words)), ..SarifLocation::of(place) }
+    });
+    related.collect()
 }
 
-fn artifact(path: &RepoPath) -> Value {
-    json!({ "uri": uri(path), "uriBaseId": "SRCROOT" })
+impl<'a> SarifLocation<'a> {
+    fn of(place: &'a Location) -> Self {
+        let (first, last) = words::lines(&place.range);
+        let logical = Some(place.symbol.as_str()).filter(|symbol| !symbol.is_empty());
+        Self {
+            logical_locations: logical.map(|name| [LogicalLocation { fully_qualified_name: name }]),
+            physical_location: PhysicalLocation {
+                region: Some(Region { end_line: last.max(1), start_line: first.max(1) }),
+                ..PhysicalLocation::of(&place.path)
+            },
+            ..Self::default()
+        }
+    }
+}
+
+impl PhysicalLocation {
+    fn of(path: &RepoPath) -> Self {
+        Self {
+            artifact_location: ArtifactLocation { uri: uri(path), uri_base_id: SOURCE_ROOT },
+            region: None,
+        }
+    }
 }
 
 /// Encodes a path as a relative URI: every byte outside the unreserved ones is escaped, so any file name works.
@@ -195,27 +188,192 @@ fn uri(path: &RepoPath) -> String {
     path.as_bytes().iter().map(encoded).collect()
 }
 
-/// Returns the files that were not analyzed, or only in part.
-fn notifications(run: &Run) -> Vec<Value> {
+/// The files that were not analysed, or only in part.
+fn notifications(run: &Run) -> Vec<Notification<'_>> {
     let noted = run.files.iter().flat_map(|file| file.notes.iter().map(move |note| (file, *note)));
     let mut all: Vec<(&RunFile, Note)> = noted.collect();
     // Failures come before intentional omissions.
     all.sort_by_key(|(_, note)| note.is_skip());
     let n_more = count(all.len().saturating_sub(MAX_NOTIFICATIONS));
-    let mut told: Vec<Value> =
+    let mut told: Vec<Notification<'_>> =
         all.into_iter().take(MAX_NOTIFICATIONS).map(|(file, note)| notification(file, note)).collect();
     if n_more > 0 {
-        told.push(json!({ "level": "note", "message": { "text": format!("and {n_more} more files") } }));
+        let message = text(format!("and {n_more} more files"));
+        told.push(Notification { descriptor: None, level: "note", locations: Vec::new(), message });
     }
     told
 }
 
-fn notification(file: &RunFile, note: Note) -> Value {
-    let level = if note.is_skip() { "note" } else { "warning" };
-    json!({
-        "level": level,
-        "descriptor": { "id": note.as_str() },
-        "message": { "text": format!("{}: {}", file.path, words::note(note)) },
-        "locations": [{ "physicalLocation": { "artifactLocation": artifact(&file.path) } }],
-    })
+fn notification(file: &RunFile, note: Note) -> Notification<'_> {
+    let place = PhysicalLocation::of(&file.path);
+    Notification {
+        descriptor: Some(Descriptor { id: note.as_str() }),
+        level: if note.is_skip() { "note" } else { "warning" },
+        locations: vec![SarifLocation { physical_location: place, ..SarifLocation::default() }],
+        message: text(format!("{}: {}", file.path, words::note(note))),
+    }
+}
+
+// The part of SARIF that is written; members in the order of their names.
+
+#[derive(Serialize)]
+struct SarifLog<'a> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    runs: [SarifRun<'a>; 1],
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifRun<'a> {
+    automation_details: AutomationDetails,
+    column_kind: &'static str,
+    invocations: [Invocation<'a>; 1],
+    original_uri_base_ids: BTreeMap<&'static str, UriBase>,
+    properties: RunProperties<'a>,
+    results: Vec<SarifResult<'a>>,
+    tool: Tool<'a>,
+}
+
+#[derive(Serialize)]
+struct AutomationDetails {
+    id: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Invocation<'a> {
+    execution_successful: bool,
+    tool_execution_notifications: Vec<Notification<'a>>,
+}
+
+#[derive(Serialize)]
+struct UriBase {
+    description: Message,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RunProperties<'a> {
+    analyser: &'a str,
+    grade: Option<char>,
+    health: Option<u32>,
+    run_id: String,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    driver: Driver<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Driver<'a> {
+    information_uri: &'static str,
+    name: &'static str,
+    rules: Vec<Rule<'a>>,
+    semantic_version: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Rule<'a> {
+    default_configuration: Configuration,
+    full_description: Message,
+    id: &'a str,
+    name: &'static str,
+    short_description: Message,
+}
+
+#[derive(Serialize)]
+struct Configuration {
+    level: &'static str,
+}
+
+#[derive(Serialize)]
+struct Message {
+    text: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifResult<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline_state: Option<&'static str>,
+    level: &'static str,
+    locations: Vec<SarifLocation<'a>>,
+    message: Message,
+    partial_fingerprints: BTreeMap<&'static str, &'a FindingId>,
+    properties: ResultProperties,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    related_locations: Vec<SarifLocation<'a>>,
+    rule_id: &'a str,
+    rule_index: usize,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResultProperties {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clone_type: Option<CloneType>,
+    confidence: &'static str,
+    family: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<u32>,
+}
+
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifLocation<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logical_locations: Option<[LogicalLocation<'a>; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<Message>,
+    physical_location: PhysicalLocation,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LogicalLocation<'a> {
+    fully_qualified_name: &'a str,
+}
+
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalLocation {
+    artifact_location: ArtifactLocation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<Region>,
+}
+
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ArtifactLocation {
+    uri: String,
+    uri_base_id: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    end_line: u32,
+    start_line: u32,
+}
+
+#[derive(Serialize)]
+struct Notification<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    descriptor: Option<Descriptor<'a>>,
+    level: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    locations: Vec<SarifLocation<'a>>,
+    message: Message,
+}
+
+#[derive(Serialize)]
+struct Descriptor<'a> {
+    id: &'a str,
 }

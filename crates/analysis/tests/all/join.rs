@@ -209,3 +209,30 @@ fn coverage_that_cannot_be_read_is_refused_with_its_place() {
     assert_eq!(refused(b"<coverage><class"), "report: byte 10: it is no well-formed XML");
     assert_eq!(refused(b"\xff"), "report: byte 0: it is no UTF-8");
 }
+
+#[test]
+fn xml_that_is_broken_off_is_refused() {
+    for inside in
+        ["<a", "<a b", "<class filename=c>", "<class filename='>", "<!-- ", "<>", "<a></b>", "<a>", ""]
+    {
+        let bytes = format!("<coverage>{inside}");
+        let error = joined(SOURCE, ReportKind::Coverage, bytes.as_bytes()).expect_err(inside).to_string();
+        assert!(
+            error.starts_with("report: byte ") && error.ends_with(": it is no well-formed XML"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn entities_of_a_document_type_are_not_expanded_and_depth_costs_no_stack() {
+    let laughs = "<!DOCTYPE coverage [<!ENTITY a \"lol\"><!ENTITY b \"&a;&a;&a;\">]>";
+    let source = "<source>/home/&b;/&lt;x&#62; &amp; y</source><source> /home/ann/tree </source>";
+    let class = "<class filename='a.py'><line number='1' hits='1'/></class>";
+    let text = format!("<?xml version='1.0'?>{laughs}<coverage>{source}<!-- <line/> -->{class}</coverage>");
+    let run = joined(&hot(), ReportKind::Coverage, text.as_bytes()).expect("good coverage");
+    assert_eq!(run.joined[0].n_taken, 1);
+    let deep = format!("<coverage>{}{class}{}</coverage>", "<a>".repeat(200_000), "</a>".repeat(200_000));
+    let run = joined(&hot(), ReportKind::Coverage, deep.as_bytes()).expect("deep, but coverage");
+    assert_eq!(run.joined[0].n_taken, 1);
+}

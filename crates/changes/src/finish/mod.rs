@@ -31,6 +31,7 @@ use probity_workspace::{Fault, Workspace};
 use words::Parts;
 
 /// Finishes a change.
+#[tracing::instrument(name = "finish", skip_all)]
 pub fn finish(
     workspace: &Workspace,
     caller: &Caller,

@@ -93,6 +93,7 @@ pub struct Shell {
 
 impl Shell {
     /// Opens the registry of a workspace and reads it.
+    #[tracing::instrument(name = "open registry", skip_all)]
     pub fn open(workspace: &Workspace) -> Result<Self, Fault> {
         let store = workspace.state.store()?;
         let mut shell = Self::over(&store, Arc::new(Machine));
@@ -202,6 +203,7 @@ impl Shell {
     }
 
     /// Carries out a command whose id the caller made: given twice, it is carried out once and answered alike.
+    #[tracing::instrument(name = "claim", skip_all)]
     pub fn execute_command(&mut self, command: &Command, tree: &TreeFacts) -> Result<Done, Fault> {
         let done = self.attempt(command, tree)?;
         if matches!(command.action, Action::Start { .. }) && !done.repeated {

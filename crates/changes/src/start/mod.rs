@@ -25,6 +25,7 @@ use probity_workspace::{Fault, Workspace, clock};
 use std::collections::BTreeSet;
 
 /// Starts a change.
+#[tracing::instrument(name = "start", skip_all)]
 pub fn start(
     workspace: &Workspace,
     caller: &Caller,

@@ -39,6 +39,7 @@ pub struct IngestRequest {
 }
 
 /// Takes in transcripts.
+#[tracing::instrument(name = "ingest", skip_all)]
 pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<IngestAnswer, Fault> {
     let mut shell = Shell::open(workspace, request.stream.as_deref())?;
     let mut answer = IngestAnswer::default();

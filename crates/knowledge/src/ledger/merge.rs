@@ -23,6 +23,7 @@ pub struct MergeRequest {
 }
 
 /// Merges a stream if every point is decided; says what is to be decided otherwise.
+#[tracing::instrument(name = "merge", skip_all)]
 pub fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<LedgerMergeAnswer, Fault> {
     let mut shell = Shell::open(workspace, Some(&request.stream))?;
     let mut answer = shell.transact(|book| {

@@ -25,6 +25,7 @@ struct Proposing<'a> {
 }
 
 /// Proposes deltas; the reconciler decides.
+#[tracing::instrument(name = "propose", skip_all)]
 pub fn propose(workspace: &Workspace, request: &ProposeRequest) -> Result<ProposeAnswer, Fault> {
     check(request)?;
     let mut shell = Shell::open(workspace, request.stream.as_deref())?;

@@ -38,6 +38,7 @@ impl Shell {
         Journal::at(folder.join(LOG))
     }
 
+    #[tracing::instrument(name = "open ledger", skip_all)]
     pub(crate) fn open_at(folder: &Path, stream: Option<&str>) -> Result<Self, Fault> {
         let mut shell = Self {
             journal: Self::journal_at(folder),

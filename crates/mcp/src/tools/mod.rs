@@ -57,6 +57,7 @@ impl Tool {
 
     /// Carries out a call. A wrong argument is refused by name, and nothing is done. A call that its caller gave up ends
     /// at its next step.
+    #[tracing::instrument(name = "tool", skip_all, fields(name = self.name))]
     pub(crate) fn call(&self, call: &Call, arguments: Value) -> Answered {
         match catch_unwind(AssertUnwindSafe(|| (self.run)(call, arguments))) {
             Ok(Ok(document)) => Answered::with(document),

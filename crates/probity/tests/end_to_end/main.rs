@@ -18,6 +18,7 @@ mod git_material;
 mod govern;
 mod kills;
 mod ledger;
+mod logging;
 mod mcp;
 mod outputs;
 #[path = "../shared/published_schemas.rs"]

@@ -85,6 +85,7 @@ pub struct Analyzed {
 }
 
 /// Analyses the tree of `workspace` under a policy and keeps the run.
+#[tracing::instrument(name = "analyze", skip_all)]
 pub fn analyze(
     workspace: &Workspace,
     policy: &Policy,
@@ -215,7 +216,8 @@ impl<'a> Work<'a> {
             what: "cannot start threads".into(),
             source: std::io::Error::other(error),
         })?;
-        pool.install(|| work(self))
+        let span = tracing::Span::current();
+        pool.install(|| span.in_scope(|| work(self)))
     }
 
     fn of_tree(&self) -> Result<Analyzed, Fault> {
@@ -266,6 +268,7 @@ impl<'a> Work<'a> {
     }
 
     /// Analyses files, or says which one is no longer what it was.
+    #[tracing::instrument(name = "analyze files", skip_all)]
     fn analysis(&self, files: &Files, cache: Facts, contents: &Contents<'_>) -> Result<(Run, usize), Failed> {
         let read = self.read(files, &cache, contents)?;
         let governance = governance(files, contents)?;

@@ -125,6 +125,7 @@ pub struct Answer {
 }
 
 /// Judges a change.
+#[tracing::instrument(name = "contract", skip_all)]
 pub fn verify(request: &Request<'_>) -> Answer {
     let (before, after) = (request.before, request.after);
     let comparison =

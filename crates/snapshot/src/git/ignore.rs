@@ -3,6 +3,10 @@
 //! The people and agents who work in the tree write these rules, so the rules have no influence on what counts as
 //! changed. They only separate work that will be committed from files that stay around. The user's own configuration is
 //! not read, because it differs between machines.
+//!
+//! Each rule becomes a pattern of a [`Scope`], so that there is one matcher (law 12) and `init` can offer the same
+//! patterns for a policy. The crate `ignore` would be a second matcher, and takes rules as text only: a rule with bytes
+//! that are no UTF-8 would be lost.
 
 use super::{GitLayout, files};
 use crate::snapshot::Snapshot;

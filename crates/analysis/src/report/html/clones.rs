@@ -1,10 +1,11 @@
 //! Copies side by side, with what differs marked.
 
 use super::diff::{self, Row};
-use super::{Section, esc, more, path_html, words};
+use super::{Section, more, path_html, words};
 use crate::finding::{CloneType, Family, Finding, Location};
 use crate::join::Sources;
 use crate::run::Run;
+use maud::{Markup, html};
 use std::collections::BTreeSet;
 
 const SHOWN: usize = 25;
@@ -26,14 +27,17 @@ pub(super) fn section(run: &Run, sources: &Sources<'_>) -> Option<Section> {
     // The copies of one piece are one entry here: it lists them all.
     let mut seen = BTreeSet::new();
     found.retain(|finding| seen.insert(subject(finding)));
-    let shown = found.iter().take(SHOWN).enumerate();
-    let body: String = shown.map(|(index, finding)| pair(finding, index < OPEN, sources)).collect();
-    let lead = format!(
-        "{} about {}, the largest first. What differs is <mark>marked</mark>.",
-        words::counted(n_found, "finding"),
-        words::counted(found.len(), "piece")
-    );
-    Some(Section { id: "copies", title: "Copies", lead, body: body + &more(found.len(), SHOWN) })
+    let lead = html! {
+        (words::counted(n_found, "finding")) " about " (words::counted(found.len(), "piece"))
+        ", the largest first. What differs is " mark { "marked" } "."
+    };
+    let body = html! {
+        @for (index, finding) in found.iter().take(SHOWN).enumerate() {
+            (pair(finding, index < OPEN, sources))
+        }
+        (more(found.len(), SHOWN))
+    };
+    Some(Section { id: "copies", title: "Copies", lead, body })
 }
 
 /// What all copies of one piece have in common: the id without its number.
@@ -41,42 +45,41 @@ fn subject(finding: &Finding) -> &str {
     finding.id.as_str().split('#').next().unwrap_or_default()
 }
 
-fn pair(finding: &Finding, is_open: bool, sources: &Sources<'_>) -> String {
+fn pair(finding: &Finding, is_open: bool, sources: &Sources<'_>) -> Markup {
     let (copy, original) = (&finding.locations[0], &finding.locations[1]);
     let kind = match finding.clone_type {
         Some(CloneType::Exact) => "exact",
         Some(CloneType::Renamed) => "renamed",
         Some(CloneType::Near) | None => "near",
     };
-    let open = if is_open { " open" } else { "" };
-    format!(
-        "<details class=\"pair\"{open}><summary><span class=\"badge {kind}\">{kind}</span> {} \
-         <span class=\"arrow\">↔</span> {} <span class=\"quiet\">{} tokens</span></summary>\n{}{}</details>\n",
-        title(original),
-        title(copy),
-        finding.value.unwrap_or(0),
-        code(original, copy, sources),
-        others(&finding.locations[2..]),
-    )
-}
-
-fn title(place: &Location) -> String {
-    let symbol =
-        if place.symbol.is_empty() { String::new() } else { format!(" <b>{}</b>", esc(&place.symbol)) };
-    format!("<code>{}:{}</code>{symbol}", path_html(&place.path.to_string()), place.range.start_line)
-}
-
-fn others(places: &[Location]) -> String {
-    if places.is_empty() {
-        return String::new();
+    html! {
+        details.pair open[is_open] {
+            summary {
+                span class={ "badge " (kind) } { (kind) } " "
+                (title(original)) " " span.arrow { "↔" } " " (title(copy)) " "
+                span.quiet { (finding.value.unwrap_or(0)) " tokens" }
+            }
+            (code(original, copy, sources))
+            (others(&finding.locations[2..]))
+        }
     }
-    let items = places
-        .iter()
-        .take(MAX_OTHERS)
-        .map(|place| format!("<li>{}</li>", title(place)))
-        .collect::<Vec<_>>()
-        .concat();
-    format!("<p class=\"quiet\">The same is also in:</p><ul>{items}</ul>{}", more(places.len(), MAX_OTHERS))
+}
+
+fn title(place: &Location) -> Markup {
+    html! {
+        code { (path_html(&place.path)) ":" (place.range.start_line) }
+        @if !place.symbol.is_empty() { " " b { (place.symbol) } }
+    }
+}
+
+fn others(places: &[Location]) -> Markup {
+    html! {
+        @if !places.is_empty() {
+            p.quiet { "The same is also in:" }
+            ul { @for place in places.iter().take(MAX_OTHERS) { li { (title(place)) } } }
+            (more(places.len(), MAX_OTHERS))
+        }
+    }
 }
 
 /// The lines of a place, without the indentation that all have.
@@ -111,31 +114,31 @@ impl Piece {
     }
 }
 
-fn code(original: &Location, copy: &Location, sources: &Sources<'_>) -> String {
+fn code(original: &Location, copy: &Location, sources: &Sources<'_>) -> Markup {
     let (Some(left), Some(right)) = (Piece::of(original, sources), Piece::of(copy, sources)) else {
-        return "<p class=\"quiet\">The code is not at hand.</p>".to_owned();
+        return html! { p.quiet { "The code is not at hand." } };
     };
     let left_lines: Vec<&str> = left.lines.iter().map(String::as_str).collect();
     let right_lines: Vec<&str> = right.lines.iter().map(String::as_str).collect();
-    let rows: String =
-        diff::align(&left_lines, &right_lines).into_iter().map(|row| row_html(row, &left, &right)).collect();
     let n_more = left.n_more.max(right.n_more);
-    let rest = if n_more > 0 {
-        format!("<p class=\"more\">and {} more lines</p>", words::number(n_more as u64))
-    } else {
-        String::new()
-    };
-    format!("<div class=\"scroll\"><table class=\"code\"><tbody>\n{rows}</tbody></table></div>{rest}\n")
+    html! {
+        div.scroll {
+            table.code {
+                tbody { @for row in diff::align(&left_lines, &right_lines) { (row_html(row, &left, &right)) } }
+            }
+        }
+        @if n_more > 0 { p.more { "and " (words::number(n_more as u64)) " more lines" } }
+    }
 }
 
-fn row_html(row: Row, left: &Piece, right: &Piece) -> String {
-    let none = "<td class=\"l\"></td><td class=\"none\"></td>".to_owned();
+fn row_html(row: Row, left: &Piece, right: &Piece) -> Markup {
+    let none = || html! { td.l {} td.none {} };
     let alone = |piece: &Piece, index: usize| {
-        side(piece.number(index), &format!("<mark>{}</mark>", esc(&piece.lines[index])), "changed")
+        side(piece.number(index), &html! { mark { (piece.lines[index]) } }, "changed")
     };
     let [one, other] = match row {
-        Row::Left(index) => [alone(left, index), none],
-        Row::Right(index) => [none, alone(right, index)],
+        Row::Left(index) => [alone(left, index), none()],
+        Row::Right(index) => [none(), alone(right, index)],
         Row::Both(one, other) => {
             let (a, b) = (left.lines[one].as_str(), right.lines[other].as_str());
             let class = if a.trim() == b.trim() { "" } else { "changed" };
@@ -143,20 +146,17 @@ fn row_html(row: Row, left: &Piece, right: &Piece) -> String {
             [side(left.number(one), &a, class), side(right.number(other), &b, class)]
         }
     };
-    format!("<tr>{one}{other}</tr>\n")
+    html! { tr { (one) (other) } }
 }
 
-fn side(number: u32, html: &str, class: &str) -> String {
-    format!("<td class=\"l\">{number}</td><td class=\"{class}\">{html}</td>")
+fn side(number: u32, content: &Markup, class: &str) -> Markup {
+    html! { td.l { (number) } td class=(class) { (content) } }
 }
 
-fn marked(pieces: &[(&str, bool)], is_equal: bool) -> String {
-    let piece = |(text, is_common): &(&str, bool)| {
-        if *is_common || is_equal || text.trim().is_empty() {
-            esc(text)
-        } else {
-            format!("<mark>{}</mark>", esc(text))
+fn marked(pieces: &[(&str, bool)], is_equal: bool) -> Markup {
+    html! {
+        @for (text, is_common) in pieces {
+            @if *is_common || is_equal || text.trim().is_empty() { (text) } @else { mark { (text) } }
         }
-    };
-    pieces.iter().map(piece).collect::<Vec<_>>().concat()
+    }
 }

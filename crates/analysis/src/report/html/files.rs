@@ -1,8 +1,10 @@
 //! Files: the least healthy ones, what they need of each other, what joined in, and what was not analysed.
 
-use super::{Section, esc, grade_class, more, path_html, table, words};
+use super::{Section, grade_class, more, path_html, table, words};
 use crate::facts::Note;
 use crate::run::{Run, RunFile};
+use maud::{Markup, html};
+use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
 const SHOWN: usize = 30;
@@ -11,7 +13,7 @@ const MAX_MEMBERS: usize = 12;
 
 /// The files with the lowest health.
 pub(super) fn worst(run: &Run) -> Option<Section> {
-    let mut n_findings: BTreeMap<&probity_paths::RepoPath, u64> = BTreeMap::new();
+    let mut n_findings: BTreeMap<&RepoPath, u64> = BTreeMap::new();
     for place in run.findings.iter().filter_map(|finding| finding.locations.first()) {
         *n_findings.entry(&place.path).or_default() += 1;
     }
@@ -26,20 +28,22 @@ pub(super) fn worst(run: &Run) -> Option<Section> {
     }
     files.sort_by_key(|(score, file)| (*score, &file.path));
     let row = |(score, file): &(u32, &RunFile)| {
-        format!(
-            "<tr><td><code>{}</code></td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\"><span class=\"badge grade-{}\">{}</span></td></tr>\n",
-            path_html(&file.path.to_string()),
-            file.language.map_or("", crate::Language::name),
-            words::number(u64::from(file.n_lines)),
-            n_findings.get(&file.path).copied().unwrap_or(0),
-            grade_class(*score),
-            words::milli(*score),
-        )
+        html! {
+            tr {
+                td { code { (path_html(&file.path)) } }
+                td { (file.language.map_or("", crate::Language::name)) }
+                td.n { (words::number(u64::from(file.n_lines))) }
+                td.n { (n_findings.get(&file.path).copied().unwrap_or(0)) }
+                td.n { span class={ "badge grade-" (grade_class(*score)) } { (words::milli(*score)) } }
+            }
+        }
     };
-    let rows: String = files.iter().take(SHOWN).map(row).collect();
-    let body =
-        table(&["File", "Language", "#Lines", "#Findings", "#Health"], &rows) + &more(files.len(), SHOWN);
-    let lead = format!("{} with a health below 90, the worst first.", words::counted(files.len(), "file"));
+    let rows = files.iter().take(SHOWN).map(row);
+    let body = html! {
+        (table(&["File", "Language", "#Lines", "#Findings", "#Health"], rows))
+        (more(files.len(), SHOWN))
+    };
+    let lead = html! { (words::counted(files.len(), "file")) " with a health below 90, the worst first." };
     Some(Section { id: "files", title: "Files", lead, body })
 }
 
@@ -56,38 +60,38 @@ pub(super) fn dependencies(run: &Run) -> Option<Section> {
     let mut files: Vec<(u32, (u64, u64))> = needs.into_iter().collect();
     files.sort_by_key(|(file, (needed_by, _))| (u64::MAX - needed_by, *file));
     let row = |(file, (needed_by, needs)): &(u32, (u64, u64))| {
-        let path = path_html(&run.path(*file).to_string());
-        format!(
-            "<tr><td><code>{path}</code></td><td class=\"n\">{needed_by}</td><td class=\"n\">{needs}</td></tr>\n"
-        )
+        html! { tr { td { code { (path_html(run.path(*file))) } } td.n { (needed_by) } td.n { (needs) } } }
     };
-    let rows: String = files.iter().take(SHOWN / 2).map(row).collect();
-    let body =
-        cycles(run) + "<h3>Most needed files</h3>\n" + &table(&["File", "#Needed by", "#Needs"], &rows);
-    let lead = format!(
-        "{} between files of this project, {}.",
-        words::counted(run.dependencies.len(), "import"),
-        words::counted(run.cycles.len(), "cycle")
-    );
+    let body = html! {
+        (cycles(run))
+        h3 { "Most needed files" }
+        (table(&["File", "#Needed by", "#Needs"], files.iter().take(SHOWN / 2).map(row)))
+    };
+    let lead = html! {
+        (words::counted(run.dependencies.len(), "import")) " between files of this project, "
+        (words::counted(run.cycles.len(), "cycle")) "."
+    };
     Some(Section { id: "dependencies", title: "Dependencies", lead, body })
 }
 
-fn cycles(run: &Run) -> String {
-    if run.cycles.is_empty() {
-        return String::new();
+fn cycles(run: &Run) -> Markup {
+    html! {
+        @if !run.cycles.is_empty() {
+            h3 { "Cycles" }
+            ul.cycles { @for cycle in run.cycles.iter().take(MAX_CYCLES) { li { (members(run, cycle)) } } }
+            (more(run.cycles.len(), MAX_CYCLES))
+        }
     }
-    let cycle = |cycle: &Vec<u32>| {
-        let names: Vec<String> = cycle
-            .iter()
-            .take(MAX_MEMBERS)
-            .map(|file| format!("<code>{}</code>", path_html(&run.path(*file).to_string())))
-            .collect();
-        let n_more = cycle.len().saturating_sub(MAX_MEMBERS);
-        let rest = if n_more > 0 { format!(" and {n_more} more") } else { String::new() };
-        format!("<li>{}{rest}</li>", names.join(" ⇄ "))
-    };
-    let items: String = run.cycles.iter().take(MAX_CYCLES).map(cycle).collect();
-    format!("<h3>Cycles</h3>\n<ul class=\"cycles\">{items}</ul>{}", more(run.cycles.len(), MAX_CYCLES))
+}
+
+fn members(run: &Run, cycle: &[u32]) -> Markup {
+    html! {
+        @for (index, file) in cycle.iter().take(MAX_MEMBERS).enumerate() {
+            @if index > 0 { " ⇄ " }
+            code { (path_html(run.path(*file))) }
+        }
+        @if cycle.len() > MAX_MEMBERS { " and " (cycle.len() - MAX_MEMBERS) " more" }
+    }
 }
 
 /// Reports of other tools.
@@ -95,32 +99,24 @@ pub(super) fn joined(run: &Run) -> Option<Section> {
     if run.joined.is_empty() {
         return None;
     }
-    let rows = run
-        .joined
-        .iter()
-        .map(|report| {
-            let left: Vec<String> = report
-                .left_out
-                .iter()
-                .map(|(why, n)| format!("{} {}", words::number(u64::from(*n)), words::left_out(*why)))
-                .collect();
-            format!(
-                "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
-                esc(&report.tools.join(", ")),
-                report.format.as_str(),
-                words::number(u64::from(report.n_taken)),
-                left.join(", ")
-            )
-        })
-        .collect::<Vec<_>>()
-        .concat();
-    let body = table(&["Tool", "Format", "#Taken", "Left out"], &rows);
-    Some(Section {
-        id: "joined",
-        title: "Other tools",
-        lead: "Reports that joined this run.".to_owned(),
-        body,
-    })
+    let rows = run.joined.iter().map(|report| {
+        let left: Vec<String> = report
+            .left_out
+            .iter()
+            .map(|(why, n)| format!("{} {}", words::number(u64::from(*n)), words::left_out(*why)))
+            .collect();
+        html! {
+            tr {
+                td { (report.tools.join(", ")) }
+                td { (report.format.as_str()) }
+                td.n { (words::number(u64::from(report.n_taken))) }
+                td { (left.join(", ")) }
+            }
+        }
+    });
+    let body = table(&["Tool", "Format", "#Taken", "Left out"], rows);
+    let lead = html! { "Reports that joined this run." };
+    Some(Section { id: "joined", title: "Other tools", lead, body })
 }
 
 /// What was not analysed and why; files of unknown languages by their extensions.
@@ -134,28 +130,29 @@ pub(super) fn not_analysed(run: &Run) -> Option<Section> {
     if reasons.is_empty() {
         return None;
     }
-    let body: String = reasons.iter().map(|(note, files)| reason(*note, files)).collect();
-    let lead = "What is not analysed is not judged: it is neither good nor bad.".to_owned();
+    let body = html! { @for (note, files) in &reasons { (reason(*note, files)) } };
+    let lead = html! { "What is not analysed is not judged: it is neither good nor bad." };
     Some(Section { id: "not-analysed", title: "Not analysed", lead, body })
 }
 
-fn reason(note: Note, files: &[&RunFile]) -> String {
-    let items = if note == Note::UnknownLanguage { by_extension(files) } else { by_path(files) };
-    let what = words::note(note);
-    format!(
-        "<details><summary><b>{}</b> {what}</summary>\n{items}</details>\n",
-        words::counted(files.len(), "file")
-    )
+fn reason(note: Note, files: &[&RunFile]) -> Markup {
+    html! {
+        details {
+            summary { b { (words::counted(files.len(), "file")) } " " (words::note(note)) }
+            @if note == Note::UnknownLanguage { (by_extension(files)) } @else { (by_path(files)) }
+        }
+    }
 }
 
-fn by_path(files: &[&RunFile]) -> String {
-    let item = |file: &&RunFile| format!("<li><code>{}</code></li>", path_html(&file.path.to_string()));
-    let items: String = files.iter().take(SHOWN * 3).map(item).collect();
-    format!("<ul>{items}</ul>{}", more(files.len(), SHOWN * 3))
+fn by_path(files: &[&RunFile]) -> Markup {
+    html! {
+        ul { @for file in files.iter().take(SHOWN * 3) { li { code { (path_html(&file.path)) } } } }
+        (more(files.len(), SHOWN * 3))
+    }
 }
 
-fn by_extension(files: &[&RunFile]) -> String {
-    let mut kinds: BTreeMap<String, (usize, BTreeSet<String>)> = BTreeMap::new();
+fn by_extension(files: &[&RunFile]) -> Markup {
+    let mut kinds: BTreeMap<String, (usize, BTreeSet<&RepoPath>)> = BTreeMap::new();
     for file in files {
         let name = String::from_utf8_lossy(file.path.file_name()).into_owned();
         let extension = name
@@ -165,19 +162,22 @@ fn by_extension(files: &[&RunFile]) -> String {
         let kind = kinds.entry(extension.unwrap_or(name)).or_default();
         kind.0 += 1;
         if kind.1.len() < 3 {
-            kind.1.insert(file.path.to_string());
+            kind.1.insert(&file.path);
         }
     }
     let mut kinds: Vec<_> = kinds.into_iter().collect();
     kinds.sort_by_key(|(extension, (n_files, _))| (usize::MAX - n_files, extension.clone()));
-    let row = |(extension, (n_files, some)): &(String, (usize, BTreeSet<String>))| {
-        let some: Vec<String> = some.iter().map(|path| format!("<code>{}</code>", path_html(path))).collect();
-        format!(
-            "<tr><td><code>{}</code></td><td class=\"n\">{n_files}</td><td>{}</td></tr>\n",
-            esc(extension),
-            some.join(" ")
-        )
+    let row = |(extension, (n_files, some)): &(String, (usize, BTreeSet<&RepoPath>))| {
+        html! {
+            tr {
+                td { code { (extension) } }
+                td.n { (n_files) }
+                td { @for path in some { code { (path_html(path)) } " " } }
+            }
+        }
     };
-    let rows: String = kinds.iter().take(SHOWN).map(row).collect();
-    table(&["Kind", "#Files", "Such as"], &rows) + &more(kinds.len(), SHOWN)
+    html! {
+        (table(&["Kind", "#Files", "Such as"], kinds.iter().take(SHOWN).map(row)))
+        (more(kinds.len(), SHOWN))
+    }
 }

@@ -1,7 +1,8 @@
 //! The callables that are hardest to change.
 
-use super::{Section, esc, more, path_html, table};
+use super::{Section, more, path_html, table};
 use crate::run::{Measured, Run};
+use maud::{Markup, html};
 
 const SHOWN: usize = 30;
 
@@ -11,31 +12,31 @@ pub(super) fn section(run: &Run) -> Option<Section> {
     if hard.production.is_empty() && hard.tests.is_empty() {
         return None;
     }
-    let lead = format!(
-        "Functions with many decisions, the hardest first. Above {} (cyclomatic) or {} (cognitive) they are findings.",
-        limits.cyclomatic, limits.cognitive
-    );
-    let in_tests = if hard.tests.is_empty() {
-        String::new()
-    } else {
-        format!("<h3>In test code</h3>\n{}", functions(&hard.tests, run))
+    let lead = html! {
+        "Functions with many decisions, the hardest first. Above " (limits.cyclomatic) " (cyclomatic) or "
+        (limits.cognitive) " (cognitive) they are findings."
     };
-    let body = functions(&hard.production, run) + &in_tests;
+    let body = html! {
+        (functions(&hard.production, run))
+        @if !hard.tests.is_empty() {
+            h3 { "In test code" }
+            (functions(&hard.tests, run))
+        }
+    };
     Some(Section { id: "hot-spots", title: "Hot spots", lead, body })
 }
 
-fn functions(hard: &[&Measured], run: &Run) -> String {
+fn functions(hard: &[&Measured], run: &Run) -> Markup {
     if hard.is_empty() {
-        return "<p>None outside test code.</p>\n".to_owned();
+        return html! { p { "None outside test code." } };
     }
-    let rows: String = hard.iter().take(SHOWN).map(|unit| row(unit, run)).collect();
+    let rows = hard.iter().take(SHOWN).map(|unit| row(unit, run));
     let heads = ["Function", "File", "#Cyclomatic", "#Cognitive", "#Nesting", "#Lines", "#Parameters"];
-    table(&heads, &rows) + &more(hard.len(), SHOWN)
+    html! { (table(&heads, rows)) (more(hard.len(), SHOWN)) }
 }
 
-fn row(unit: &Measured, run: &Run) -> String {
+fn row(unit: &Measured, run: &Run) -> Markup {
     let limits = &run.settings;
-    let path = run.path(unit.file).to_string();
     let numbers = [
         (unit.cyclomatic, limits.cyclomatic),
         (unit.cognitive, limits.cognitive),
@@ -43,21 +44,20 @@ fn row(unit: &Measured, run: &Run) -> String {
         (unit.lines, limits.lines),
         (unit.parameters, limits.parameters),
     ];
-    let cells: String = numbers.iter().map(|(value, limit)| number(*value, *limit)).collect();
     let symbol = if unit.symbol.is_empty() { "(anonymous)" } else { unit.symbol.as_str() };
-    format!(
-        "<tr><td><code>{}</code></td><td><code>{}:{}</code></td>{cells}</tr>\n",
-        esc(symbol),
-        path_html(&path),
-        unit.line
-    )
+    html! {
+        tr {
+            td { code { (symbol) } }
+            td { code { (path_html(run.path(unit.file))) ":" (unit.line) } }
+            @for (value, limit) in numbers { td class=(number_class(value, limit)) { (value) } }
+        }
+    }
 }
 
-fn number(value: u32, limit: u32) -> String {
-    let class = match value {
+const fn number_class(value: u32, limit: u32) -> &'static str {
+    match value {
         value if value > limit.saturating_mul(2) => "n far",
         value if value > limit => "n over",
         _ => "n",
-    };
-    format!("<td class=\"{class}\">{value}</td>")
+    }
 }

@@ -1,7 +1,7 @@
 //! A run as one HTML page that needs nothing else: no network, no other file, and no script to be read.
 //!
-//! All text of the tree goes through [`esc`]. The page also carries a policy that lets only its own style and its own
-//! script in, by their digests: markup that slipped through could still do nothing.
+//! Text becomes markup by its type alone: whatever is not [`Markup`] is escaped. The page also carries a policy that lets
+//! only its own style and its own script in, by their digests: markup that slipped through could still do nothing.
 
 mod clones;
 mod diff;
@@ -17,8 +17,9 @@ use crate::join::Sources;
 use crate::run::Run;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use probity_core::Digest;
-use probity_core::markup::markup_text as esc;
+use probity_paths::RepoPath;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -44,26 +45,38 @@ pub fn html(
         files::not_analysed(run),
     ];
     let sections: Vec<Section> = sections.into_iter().flatten().collect();
-    let body: String = sections.iter().map(Section::html).collect();
-    let links: String = sections.iter().map(Section::link).collect();
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{}\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{}{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-         <header><h1>{}</h1><p>{}Run <code title=\"{}\">{}</code> · {}</p></header>\n\
-         <nav aria-label=\"Sections\">{links}</nav>\n<main>\n{body}</main>\n\
-         <footer><p>Made by {}. The same tree gives the same page.</p></footer>\n\
-         <script>{SCRIPT}</script>\n</body>\n</html>\n",
-        policy(),
-        subject.project.as_ref().map_or_else(String::new, |name| format!("{} · ", esc(name))),
-        esc(&words::health(run)),
-        subject.project.as_ref().map_or_else(|| "Structural report".to_owned(), |name| esc(name)),
-        subject.commit_words().map_or_else(String::new, |words| format!("{} · ", esc(&words))),
-        run.id.0.to_hex(),
-        run.id.short(),
-        size(run),
-        esc(&run.analyser),
-    )
+    without_controls(&page(run, subject, &sections).into_string())
+}
+
+fn page(run: &Run, subject: &ReportSubject, sections: &[Section]) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(content_security_policy());
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { @if let Some(name) = &subject.project { (name) " · " } (words::health(run)) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    h1 { (subject.project.as_deref().unwrap_or("Structural report")) }
+                    p {
+                        @if let Some(commit) = subject.commit_words() { (commit) " · " }
+                        "Run " code title=(run.id.0.to_hex()) { (run.id.short()) } " · " (size(run))
+                    }
+                }
+                nav aria-label="Sections" {
+                    @for section in sections { a href={ "#" (section.id) } { (section.title) } }
+                }
+                main { @for section in sections { (section.html()) } }
+                footer { p { "Made by " (run.analyser) ". The same tree gives the same page." } }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+        "\n"
+    }
 }
 
 /// One part of the page.
@@ -71,55 +84,69 @@ struct Section {
     /// Its anchor.
     id: &'static str,
     title: &'static str,
-    /// A sentence under the title; escaped already.
-    lead: String,
-    body: String,
+    /// A sentence under the title.
+    lead: Markup,
+    body: Markup,
 }
 
 impl Section {
-    fn html(&self) -> String {
-        let lead = if self.lead.is_empty() {
-            String::new()
-        } else {
-            format!("<p class=\"lead\">{}</p>\n", self.lead)
-        };
-        format!("<section id=\"{}\">\n<h2>{}</h2>\n{lead}{}</section>\n", self.id, self.title, self.body)
-    }
-
-    fn link(&self) -> String {
-        format!("<a href=\"#{}\">{}</a>", self.id, self.title)
+    fn html(&self) -> Markup {
+        html! {
+            section id=(self.id) {
+                h2 { (self.title) }
+                @if !self.lead.0.is_empty() { p.lead { (self.lead) } }
+                (self.body)
+            }
+            // A line for each section: the page can be compared with an earlier one.
+            "\n"
+        }
     }
 }
 
 /// The policy of the page: nothing is loaded, and only this style and this script count.
-fn policy() -> String {
+fn content_security_policy() -> String {
     let digest = |text: &str| STANDARD.encode(Digest::of(text.as_bytes()).as_bytes());
     format!(
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-{}'; \
-         script-src 'sha256-{}'; base-uri 'none'; form-action 'none'\">",
+        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
         digest(STYLE),
         digest(SCRIPT)
     )
 }
 
-fn size(run: &Run) -> String {
+fn size(run: &Run) -> Markup {
     let (n_analysed, n_skipped, n_failed) = run.file_counts();
     let n_lines: u64 = run.files.iter().map(|file| u64::from(file.n_lines)).sum();
-    let left_out = match (n_skipped, n_failed) {
-        (0, 0) => String::new(),
-        (n, 0) => format!(" · <a href=\"#not-analysed\">{} left out</a>", words::number(n as u64)),
-        (n, failed) => format!(
-            " · <a href=\"#not-analysed\">{} left out, {} given up</a>",
-            words::number(n as u64),
-            words::number(failed as u64)
-        ),
+    html! {
+        (words::counted(n_analysed, "file")) " · " (words::number(n_lines)) " lines"
+        @if n_skipped + n_failed > 0 {
+            " · "
+            a href="#not-analysed" {
+                (words::number(n_skipped as u64)) " left out"
+                @if n_failed > 0 { ", " (words::number(n_failed as u64)) " given up" }
+            }
+        }
+    }
+}
+
+/// The page without characters that hide or reorder what is shown: direction marks could make code read as other code,
+/// and other control characters have no meaning in HTML. Done once for all of it, so that no place can be forgotten.
+fn without_controls(page: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '\t' => c,
+        c if c.is_control() || is_direction(c) => '\u{fffd}',
+        c => c,
     };
-    format!("{} · {} lines{left_out}", words::counted(n_analysed, "file"), words::number(n_lines))
+    page.chars().map(shown).collect()
+}
+
+const fn is_direction(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
 }
 
 /// A path that may break after its slashes.
-fn path_html(path: &str) -> String {
-    esc(path).replace('/', "/<wbr>")
+fn path_html(path: &RepoPath) -> Markup {
+    let path = path.to_string();
+    html! { @for part in path.split_inclusive('/') { (part) @if part.ends_with('/') { wbr; } } }
 }
 
 /// The letter of a score in thousandths, in lower case: the class that gives it its colour.
@@ -134,31 +161,49 @@ const fn grade_class(score_milli: u32) -> char {
 }
 
 /// A table; a head that begins with `#` is a column of numbers.
-fn table(heads: &[&str], rows: &str) -> String {
-    let heads: String = heads.iter().map(|head| head_cell(head)).collect();
-    format!(
-        "<div class=\"scroll\"><table class=\"sortable\"><thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n"
-    )
+fn table(heads: &[&str], rows: impl Iterator<Item = Markup>) -> Markup {
+    table_of_class("sortable", heads, rows)
 }
 
-fn head_cell(head: &str) -> String {
-    head.strip_prefix('#').map_or_else(
-        || format!("<th scope=\"col\">{head}</th>"),
-        |number| format!("<th scope=\"col\" class=\"n\">{number}</th>"),
-    )
+fn table_of_class(class: &str, heads: &[&str], rows: impl Iterator<Item = Markup>) -> Markup {
+    html! {
+        div.scroll {
+            table class=(class) {
+                thead { tr { @for head in heads { (head_cell(head)) } } }
+                tbody { @for row in rows { (row) } }
+            }
+        }
+    }
+}
+
+fn head_cell(head: &str) -> Markup {
+    html! {
+        @if let Some(number) = head.strip_prefix('#') {
+            th.n scope="col" { (number) }
+        } @else {
+            th scope="col" { (head) }
+        }
+    }
 }
 
 /// The line under a list that was cut.
-fn more(n_all: usize, n_shown: usize) -> String {
-    match n_all.saturating_sub(n_shown) {
-        0 => String::new(),
-        n_more => format!("<p class=\"more\">and {} more</p>\n", words::number(n_more as u64)),
-    }
+fn more(n_all: usize, n_shown: usize) -> Markup {
+    html! { @if n_all > n_shown { p.more { "and " (words::number((n_all - n_shown) as u64)) " more" } } }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_text_becomes_markup() {
+        let path = RepoPath::parse(b"<script>/\"a\" & 'b'\xe2\x80\xae.py").expect("a path");
+        let page = html! { code title=(path.to_string()) { (path_html(&path)) } }.into_string();
+        let page = without_controls(&page);
+        assert_eq!(page.matches('<').count(), 3, "{page}");
+        assert!(page.starts_with("<code title=\"&lt;script&gt;/&quot;a&quot; &amp; 'b'"), "{page}");
+        assert_eq!(without_controls("a\u{202e}b\0c\u{2066}"), "a\u{fffd}b\u{fffd}c\u{fffd}");
+    }
 
     #[test]
     fn style_and_script_cannot_end_their_elements() {

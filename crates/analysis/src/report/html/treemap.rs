@@ -3,8 +3,9 @@
 //! The layout is squarified: rectangles are laid in rows along the shorter side while that makes them squarer. All in
 //! integers, so that every machine draws the same.
 
-use super::{Section, esc, grade_class, words};
+use super::{Section, grade_class, more, words};
 use crate::run::{Run, RunFile};
+use maud::{Markup, html};
 use probity_paths::RepoPath;
 use std::collections::BTreeMap;
 
@@ -37,30 +38,29 @@ pub(super) fn section(run: &Run) -> Option<Section> {
     let groups = groups(&files);
     let whole = Rect { x: 0, y: 0, width: WIDTH, height: HEIGHT };
     let sizes: Vec<u64> = groups.iter().map(|(_, files)| n_tokens(files)).collect();
-    let cells: String = groups
-        .iter()
-        .zip(layout(&sizes, whole))
-        .map(|((name, files), place)| group(name, files, place))
-        .collect();
-    let body = format!(
-        "<div class=\"scroll\"><svg class=\"treemap\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-         aria-label=\"Files by size and health\">{cells}</svg></div>\n{}{}",
-        legend(),
-        super::more(n_all, MAX_FILES)
-    );
-    let lead = "Each rectangle is a file, as large as its code. Its colour is its own health. \
-                <span class=\"script\">Click one to see its findings.</span>";
-    Some(Section { id: "map", title: "Map", lead: lead.to_owned(), body })
+    let body = html! {
+        div.scroll {
+            svg.treemap viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label="Files by size and health" {
+                @for ((name, files), place) in groups.iter().zip(layout(&sizes, whole)) {
+                    (group(name, files, place))
+                }
+            }
+        }
+        (legend())
+        (more(n_all, MAX_FILES))
+    };
+    let lead = html! {
+        "Each rectangle is a file, as large as its code. Its colour is its own health. "
+        span.script { "Click one to see its findings." }
+    };
+    Some(Section { id: "map", title: "Map", lead, body })
 }
 
-fn legend() -> String {
+fn legend() -> Markup {
     let keys = [('a', "from 90"), ('b', "from 75"), ('c', "from 60"), ('d', "from 40"), ('f', "below 40")];
-    let items = keys
-        .iter()
-        .map(|(class, says)| format!("<li><span class=\"key grade-{class}\"></span>{says}</li>"))
-        .collect::<Vec<_>>()
-        .concat();
-    format!("<ul class=\"legend\">{items}</ul>\n")
+    html! {
+        ul.legend { @for (class, says) in keys { li { span class={ "key grade-" (class) } {} (says) } } }
+    }
 }
 
 fn n_tokens(files: &[&RunFile]) -> u64 {
@@ -96,45 +96,42 @@ fn below(folder: &[u8], path: &RepoPath) -> Vec<u8> {
         .map_or(folder.to_vec(), |end| path.as_bytes()[..start + end].to_vec())
 }
 
-fn group(name: &str, files: &[&RunFile], place: Rect) -> String {
+fn group(name: &str, files: &[&RunFile], place: Rect) -> Markup {
     let has_label = place.height > LABEL * 3 && place.width > LETTER * 4;
     let label = if has_label { LABEL } else { 0 };
     let inside = Rect { y: place.y + label, height: place.height - label, ..place };
     let sizes: Vec<u64> = files.iter().map(|file| u64::from(file.n_tokens)).collect();
-    let cells: String =
-        files.iter().zip(layout(&sizes, inside)).map(|(file, place)| cell(file, place)).collect();
-    let text = if has_label {
-        let name = if name.is_empty() { "/" } else { name };
-        text(name, Rect { height: LABEL, ..place }, "folder")
-    } else {
-        String::new()
-    };
-    let Rect { x, y, width, height } = place;
-    format!(
-        "<g>{text}{cells}<rect class=\"frame\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/></g>\n"
-    )
+    html! {
+        g {
+            @if has_label {
+                (text(if name.is_empty() { "/" } else { name }, Rect { height: LABEL, ..place }, "folder"))
+            }
+            @for (file, place) in files.iter().zip(layout(&sizes, inside)) { (cell(file, place)) }
+            rect.frame x=(place.x) y=(place.y) width=(place.width) height=(place.height) {}
+        }
+    }
 }
 
-fn cell(file: &RunFile, place: Rect) -> String {
+fn cell(file: &RunFile, place: Rect) -> Markup {
     let Rect { x, y, width, height } = place;
     if width == 0 || height == 0 {
-        return String::new();
+        return Markup::default();
     }
     let score = file.health_milli.unwrap_or(0);
-    let path = esc(&file.path.to_string());
-    let name = String::from_utf8_lossy(file.path.file_name()).into_owned();
-    let label = if height > 16 && width > LETTER * 5 { text(&name, place, "name") } else { String::new() };
-    format!(
-        "<g class=\"cell grade-{}\" data-path=\"{path}\"><title>{path}\n{} lines, health {}</title>\
-         <rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/>{label}</g>",
-        grade_class(score),
-        words::number(u64::from(file.n_lines)),
-        words::milli(score),
-    )
+    let path = file.path.to_string();
+    html! {
+        g class={ "cell grade-" (grade_class(score)) } data-path=(path) {
+            title { (path) "\n" (words::number(u64::from(file.n_lines))) " lines, health " (words::milli(score)) }
+            rect x=(x) y=(y) width=(width) height=(height) {}
+            @if height > 16 && width > LETTER * 5 {
+                (text(&String::from_utf8_lossy(file.path.file_name()), place, "name"))
+            }
+        }
+    }
 }
 
 /// A label, cut to its place.
-fn text(words: &str, place: Rect, class: &str) -> String {
+fn text(words: &str, place: Rect, class: &str) -> Markup {
     let room = usize::try_from(place.width.saturating_sub(6) / LETTER).unwrap_or(0);
     let n_letters = words.chars().count();
     let cut: String = if n_letters > room {
@@ -142,7 +139,7 @@ fn text(words: &str, place: Rect, class: &str) -> String {
     } else {
         words.to_owned()
     };
-    format!("<text class=\"{class}\" x=\"{}\" y=\"{}\">{}</text>", place.x + 4, place.y + 13, esc(&cut))
+    html! { text class=(class) x=(place.x + 4) y=(place.y + 13) { (cut) } }
 }
 
 /// Lays out sizes, the largest first, inside a rectangle.

@@ -1,0 +1,107 @@
+//! The diagnostic log: which step a command is in, what git was asked, which lock is waited for.
+//!
+//! It goes to standard error alone. Nothing that is answered, judged or kept depends on it, and without `-v` or
+//! `PROBITY_LOG` no subscriber is installed.
+
+use crate::{progress, ui};
+use std::io::{self, Write};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt::format::FmtSpan;
+use tracing_subscriber::fmt::time::uptime;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+/// The environment variable with the filter: a level, or `target=level` for each crate, separated by commas.
+const FILTER_VARIABLE: &str = "PROBITY_LOG";
+
+/// The targets of every crate of this workspace begin with it.
+const OWN_TARGETS: &str = "probity";
+
+/// Installs the log that the command line or the environment asks for. The command line counts more.
+pub(crate) fn install(verbosity: u8) {
+    let Some(filter) = from_verbosity(verbosity).or_else(from_environment) else { return };
+    let lines = tracing_subscriber::fmt::layer()
+        .with_writer(|| LogWriter)
+        .with_timer(uptime())
+        .with_target(false)
+        .with_ansi(false)
+        // A step that never ends has its line, too.
+        .with_span_events(FmtSpan::NEW | FmtSpan::CLOSE);
+    tracing_subscriber::registry().with(lines.with_filter(filter)).init();
+}
+
+fn from_verbosity(verbosity: u8) -> Option<Targets> {
+    let level = match verbosity {
+        0 => return None,
+        1 => LevelFilter::INFO,
+        2 => LevelFilter::DEBUG,
+        _ => LevelFilter::TRACE,
+    };
+    Some(own(level))
+}
+
+fn from_environment() -> Option<Targets> {
+    let text = std::env::var_os(FILTER_VARIABLE).filter(|text| !text.is_empty())?;
+    let filter = parse(&text.to_string_lossy());
+    if filter.is_none() {
+        ui::say(format_args!(
+            "{}: {FILTER_VARIABLE} is no filter; write a level as `info` or `debug`, or `probity_storage=debug`",
+            ui::warn("warning")
+        ));
+    }
+    filter
+}
+
+/// A level alone is about our own crates: what libraries log is asked for by their name.
+fn parse(text: &str) -> Option<Targets> {
+    match text.parse::<LevelFilter>() {
+        Ok(level) => Some(own(level)),
+        Err(_) if text.contains('=') => text.parse().ok(),
+        Err(_) => None,
+    }
+}
+
+fn own(level: LevelFilter) -> Targets {
+    Targets::new().with_target(OWN_TARGETS, level)
+}
+
+/// Standard error, with the progress line out of the way.
+struct LogWriter;
+
+impl Write for LogWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        progress::write_undisturbed(|| io::stderr().write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracing::Level;
+
+    #[test]
+    fn a_level_alone_is_about_our_own_crates() {
+        let filter = parse("debug").expect("a filter");
+        assert!(filter.would_enable("probity_storage::lock", &Level::DEBUG));
+        assert!(!filter.would_enable("probity_storage::lock", &Level::TRACE));
+        assert!(!filter.would_enable("rmcp::service", &Level::ERROR));
+        let filter = parse("probity_storage=trace,rmcp=warn").expect("a filter");
+        assert!(filter.would_enable("rmcp::service", &Level::WARN));
+        assert!(!filter.would_enable("probity_control", &Level::ERROR));
+        assert!(parse("loud").is_none() && parse("probity=loud").is_none());
+    }
+
+    #[test]
+    fn each_v_shows_more() {
+        let shows = |verbosity, level: &Level| {
+            from_verbosity(verbosity).is_some_and(|filter| filter.would_enable("probity_control", level))
+        };
+        assert!(!shows(0, &Level::ERROR));
+        assert!(shows(1, &Level::INFO) && !shows(1, &Level::DEBUG));
+        assert!(shows(2, &Level::DEBUG) && shows(9, &Level::TRACE));
+    }
+}
