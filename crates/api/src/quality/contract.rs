@@ -81,7 +81,7 @@ pub struct FinishVerification {
 }
 
 impl PatchVerdict {
-    /// The verdict as a finish embeds it: in a summary, with at most so many findings and without details.
+    /// The verdict as a finish embeds it: in a summary, with at most this many findings and without details.
     pub fn embedded(self, summary_findings: Option<usize>) -> FinishVerification {
         let Self { mut facts, details, .. } = self;
         match summary_findings {
