@@ -33,8 +33,13 @@ pub(crate) struct Cli {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// Log each step to stderr; twice, also git commands and other processes [env: PROBITY_LOG=debug]
-    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    #[arg(
+        long,
+        short,
+        global = true,
+        action = clap::ArgAction::Count,
+        help = "Log each step to stderr; twice, also git commands and other processes [env: PROBITY_LOG=debug]"
+    )]
     pub(crate) verbose: u8,
 
     #[command(subcommand)]
