@@ -17,7 +17,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("core", &[]),
     ("documents", &["core"]),
     ("conformance", &[]),
-    ("contract", &["core", "evidence", "intents", "paths", "policy"]),
+    ("contract", &["core", "evidence", "intents", "paths", "policy", "prose"]),
     (
         "control",
         &[
@@ -41,7 +41,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("evidence", &["core", "paths"]),
     ("process", &["core"]),
     ("intents", &["core", "paths"]),
-    ("ledger", &["core", "documents", "paths"]),
+    ("ledger", &["core", "documents", "paths", "prose"]),
     ("mcp", &["api", "core", "documents", "contract", "control", "intents", "ledger", "paths", "policy"]),
     ("model", &["process"]),
     ("paths", &["core"]),
@@ -65,6 +65,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "snapshot",
         ],
     ),
+    ("prose", &["core"]),
     ("storage", &["core", "documents"]),
     ("testkit", &[]),
     ("snapshot", &["core", "paths"]),

@@ -1,0 +1,130 @@
+//! The words of a sentence as they are spoken: lower case, without marks, translated into English cues where another language
+//! is known.
+
+use crate::sentences::is_question;
+use crate::tokens::{Token, TokenKind, tokenize};
+use crate::translation;
+use std::ops::Range;
+
+/// One word.
+#[derive(Debug, Clone)]
+pub struct Word {
+    /// In lower case.
+    pub lower: String,
+    /// Where it stands in the sentence. The two halves of a contraction stand in one place.
+    pub place: Range<usize>,
+    /// It stands inside a quotation: spoken about, not said.
+    pub quoted: bool,
+    /// A comma, colon or dash follows.
+    pub paused: bool,
+}
+
+/// A sentence with its words.
+#[derive(Debug, Clone)]
+pub struct Sentence {
+    /// As written, on one line.
+    pub text: String,
+    /// Where it stands in the whole text.
+    pub range: Range<usize>,
+    /// Its words, in English cues.
+    pub words: Vec<Word>,
+    /// It ends in a question mark.
+    pub is_question: bool,
+    /// It is in another language than English.
+    pub is_translated: bool,
+}
+
+impl Sentence {
+    /// Reads a sentence that stands at `range`.
+    pub fn new(text: &str, range: Range<usize>) -> Self {
+        let mut words = words(text, &tokenize(text));
+        let is_translated = translation::translate(text, &mut words);
+        Self { text: text.to_owned(), range, words, is_question: is_question(text), is_translated }
+    }
+}
+
+fn words(text: &str, tokens: &[Token<'_>]) -> Vec<Word> {
+    let is_word = |token: &&Token<'_>| {
+        token.text.contains(char::is_alphanumeric) || token.class.is(crate::lexicon::AND)
+    };
+    let mut tokens = tokens.iter().filter(is_word).peekable();
+    let mut words: Vec<Word> = Vec::new();
+    while let Some(token) = tokens.next() {
+        let end = tokens.peek().map_or(text.len(), |next| next.place.start.max(token.place.end));
+        let is_first_half = tokens.peek().is_some_and(|next| next.place == token.place);
+        let paused = !is_first_half && is_pause(&text[token.place.end..end]);
+        if token.kind == TokenKind::Quotation {
+            push_quotation(token, paused, &mut words);
+        } else {
+            words.push(Word {
+                lower: lower_case(token.text),
+                place: token.place.clone(),
+                quoted: false,
+                paused,
+            });
+        }
+    }
+    want_politely(&mut words);
+    // A word or two in quotation marks are a name, not a quotation.
+    if words.iter().filter(|word| word.quoted).count() <= 2 {
+        words.iter_mut().for_each(|word| word.quoted = false);
+    }
+    words
+}
+
+fn push_quotation(quotation: &Token<'_>, paused: bool, words: &mut Vec<Word>) {
+    let tokens = tokenize(quotation.text);
+    let shift = |place: Range<usize>| place.start + quotation.place.start..place.end + quotation.place.start;
+    let spoken = tokens.into_iter().filter(|token| token.text.contains(char::is_alphanumeric));
+    let quoted = spoken.map(|token| Word {
+        lower: lower_case(token.text),
+        place: shift(token.place),
+        quoted: true,
+        paused: false,
+    });
+    words.extend(quoted);
+    if let Some(last) = words.last_mut() {
+        last.paused |= paused;
+    }
+}
+
+fn lower_case(text: &str) -> String {
+    text.to_lowercase().replace('’', "'")
+}
+
+/// Whether what stands between two words makes a reader pause.
+fn is_pause(gap: &str) -> bool {
+    let is_link = gap.contains("](");
+    !is_link
+        && (gap.contains([',', ':', '：', '—', '–', ';', '.', '!', '?']) || matches!(gap.trim(), "-" | "--"))
+}
+
+/// "Would like to" wants politely; it does not doubt.
+fn want_politely(words: &mut Vec<Word>) {
+    while let Some(at) = words.windows(2).position(|pair| pair[0].lower == "would" && pair[1].lower == "like")
+    {
+        words[at].lower = "want".into();
+        words.remove(at + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_taken_apart_and_quotations_marked() {
+        let sentence = Sentence::new("Don't say \"we will use Redis now\", ok", 0..0);
+        let lower: Vec<_> = sentence.words.iter().map(|word| word.lower.as_str()).collect();
+        assert_eq!(lower, ["do", "not", "say", "we", "will", "use", "redis", "now", "ok"]);
+        let quoted = sentence.words.iter().filter(|word| word.quoted).map(|word| word.lower.as_str());
+        assert_eq!(quoted.collect::<Vec<_>>(), ["we", "will", "use", "redis", "now"]);
+    }
+
+    #[test]
+    fn marks_between_words_pause() {
+        let sentence = Sentence::new("Yes, use it - or `not`: ok", 0..0);
+        let paused = sentence.words.iter().filter(|word| word.paused).map(|word| word.lower.as_str());
+        assert_eq!(paused.collect::<Vec<_>>(), ["yes", "it", "not"]);
+    }
+}
