@@ -87,7 +87,12 @@ impl<'a> Tokenizer<'a> {
             return first.len_utf8();
         }
         let ends = |c: char| c.is_whitespace() || "`\"“”„«»,;()[]{}—–→|".contains(c) || is_mark(c);
-        let length = rest.find(ends).unwrap_or(rest.len());
+        // The comma in "2,000" is part of the number.
+        let is_digit =
+            |at: Option<usize>| at.and_then(|at| rest.as_bytes().get(at)).is_some_and(u8::is_ascii_digit);
+        let is_inner = |at: usize, c: char| c == ',' && is_digit(at.checked_sub(1)) && is_digit(Some(at + 1));
+        let length =
+            rest.char_indices().find(|&(at, c)| ends(c) && !is_inner(at, c)).map_or(rest.len(), |(at, _)| at);
         if length == 0 {
             return first.len_utf8();
         }
@@ -119,7 +124,10 @@ impl<'a> Tokenizer<'a> {
             "-" | "--" | "->" | "=>" => self.push(place, TokenKind::Break, Class::NONE, false),
             "=" => self.push(place, TokenKind::Colon, Class::NONE, false),
             "&" | "+" => self.push(place, TokenKind::Word, lexicon::AND, false),
-            _ if core.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'%' | b'/')) => {
+            _ if core
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b'%' | b'/')) =>
+            {
                 self.push(place, TokenKind::Number, class_of_number(core), false);
             }
             _ if is_literal(core) => {

@@ -53,21 +53,27 @@ fn words(text: &str, tokens: &[Token<'_>]) -> Vec<Word> {
         let end = tokens.peek().map_or(text.len(), |next| next.place.start.max(token.place.end));
         let is_first_half = tokens.peek().is_some_and(|next| next.place == token.place);
         let paused = !is_first_half && is_pause(&text[token.place.end..end]);
-        if token.kind == TokenKind::Quotation {
-            push_quotation(token, paused, &mut words);
-        } else {
-            words.push(Word {
-                lower: lower_case(token.text),
-                place: token.place.clone(),
-                quoted: false,
-                paused,
-            });
+        let before = words.last_mut().filter(|last| text.get(last.place.end..token.place.start) == Some("-"));
+        match before {
+            _ if token.kind == TokenKind::Quotation => push_quotation(token, paused, &mut words),
+            // A compound is one word: "open-source" orders nobody to open.
+            Some(last) => {
+                last.lower = format!("{}-{}", last.lower, lower_case(token.text));
+                last.place.end = token.place.end;
+                last.paused = paused;
+            }
+            None => {
+                let lower = lower_case(token.text);
+                words.push(Word { lower, place: token.place.clone(), quoted: false, paused });
+            }
         }
     }
     want_politely(&mut words);
     // A word or two in quotation marks are a name, not a quotation.
     if words.iter().filter(|word| word.quoted).count() <= 2 {
-        words.iter_mut().for_each(|word| word.quoted = false);
+        for word in &mut words {
+            word.quoted = false;
+        }
     }
     words
 }
@@ -123,8 +129,8 @@ mod tests {
 
     #[test]
     fn marks_between_words_pause() {
-        let sentence = Sentence::new("Yes, use it - or `not`: ok", 0..0);
+        let sentence = Sentence::new("Yes, use it-all - or `not`: 1,000", 0..0);
         let paused = sentence.words.iter().filter(|word| word.paused).map(|word| word.lower.as_str());
-        assert_eq!(paused.collect::<Vec<_>>(), ["yes", "it", "not"]);
+        assert_eq!(paused.collect::<Vec<_>>(), ["yes", "it-all", "not"]);
     }
 }

@@ -93,21 +93,6 @@ impl Claim {
     }
 }
 
-impl Claim {
-    /// The claim of a word that says all of it; `None` for one that needs more, and for no word of a claim.
-    pub fn from_word(word: &str) -> Option<Self> {
-        let whole = [
-            Self::AllChecksPassed,
-            Self::DocsOnly,
-            Self::NoApiChange,
-            Self::NoRegressions,
-            Self::TestsPass { gate: None },
-            Self::Verified,
-        ];
-        whole.into_iter().find(|claim| claim.word() == word)
-    }
-}
-
 /// What became of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

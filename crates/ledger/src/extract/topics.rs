@@ -1,6 +1,6 @@
 //! What headings and labels say that the prose below them is.
 
-use probity_prose::lexicon::{self as lx, Class};
+use probity_prose::lexicon::{self as lx, Class, class_of};
 use probity_prose::markdown::{self, Form};
 use std::ops::Range;
 
@@ -126,7 +126,7 @@ const HEADINGS: &[(Topic, Class)] = &[
 
 fn topic_of(heading: &str) -> Option<Topic> {
     let words: Vec<_> = heading.split(|c: char| !(c.is_alphanumeric() || c == '-')).collect();
-    let fits = |section: Class| words.iter().any(|word| lx::lists(section, word));
+    let fits = |section: Class| words.iter().any(|word| class_of(word).is(section));
     HEADINGS.iter().find(|(_, section)| fits(*section)).map(|(topic, _)| *topic)
 }
 

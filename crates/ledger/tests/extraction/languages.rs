@@ -1,4 +1,4 @@
-//! How much is found in each language: the same statements in all of them, phrased without looking at the lexicons.
+//! How much is found in each language: the same statements in all of them, not made from the lexicons.
 
 use crate::utterances::{CANONICAL, deltas};
 use std::collections::BTreeMap;

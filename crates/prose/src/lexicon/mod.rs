@@ -8,7 +8,7 @@ mod table;
 
 pub use phrases::{Phrases, Spoken, contains, is_among, position_after, position_of, starts_with, strip};
 pub(crate) use table::phrases_in;
-pub use table::{class_of, lists, words_of};
+pub use table::{class_of, words_of};
 
 /// A set of lexicon sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,8 +22,8 @@ impl Class {
 
     /// Whether it shares a section with `other`.
     pub const fn is(self, other: Self) -> bool {
-        let ([a, b, c], [d, e, f]) = (self.0, other.0);
-        a & d | b & e | c & f != 0
+        let (own, others) = (self.0, other.0);
+        own[0] & others[0] | own[1] & others[1] | own[2] & others[2] != 0
     }
 
     /// Whether no section about grammar or reviews lists the word: it is a name or a word of content.
@@ -32,9 +32,10 @@ impl Class {
     }
 
     /// The sections of both; `|` in constants.
+    #[must_use]
     pub const fn or(self, other: Self) -> Self {
-        let ([a, b, c], [d, e, f]) = (self.0, other.0);
-        Self([a | d, b | e, c | f])
+        let (own, others) = (self.0, other.0);
+        Self([own[0] | others[0], own[1] | others[1], own[2] | others[2]])
     }
 
     const fn bit(index: usize) -> Self {

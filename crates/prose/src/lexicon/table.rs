@@ -48,21 +48,10 @@ pub fn class_of(word: &str) -> Class {
     entry_of(word).map_or(Class::NONE, |entry| entry.class)
 }
 
-/// Whether a section lists a word, or a word with hyphens.
-pub fn lists(section: Class, word: &str) -> bool {
-    let mut words = words_of(word);
-    let entry = words.next().and_then(entry_of);
-    let rest: Vec<_> = words.collect();
-    entry.is_some_and(|entry| {
-        let is_listed = |(behind, class): &(Vec<&str>, Class)| class.is(section) && *behind == rest;
-        if rest.is_empty() { entry.class.is(section) } else { entry.phrases.iter().any(is_listed) }
-    })
-}
-
 /// The words of a lexicon entry, as a text would be cut.
 pub fn words_of(phrase: &str) -> impl Iterator<Item = &str> {
     let bare = |word| str::strip_suffix(word, "'s").unwrap_or(word);
-    phrase.split([' ', '-']).filter(|word| !word.is_empty()).map(bare)
+    phrase.split(' ').filter(|word| !word.is_empty()).map(bare)
 }
 
 pub(super) fn entry_of(word: &str) -> Option<&'static Entry> {

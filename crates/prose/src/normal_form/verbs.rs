@@ -33,12 +33,12 @@ fn known_base(stem: &str) -> Option<String> {
         return (!must_double).then(|| stem.to_owned());
     }
     let with_e = Some(format!("{stem}e")).filter(|base| is_verb(base));
-    let with_ie = || stem.strip_suffix('y').map(|stem| format!("{stem}ie")).filter(|base| is_verb(base));
-    with_e.or_else(with_ie)
+    let from_y = || stem.strip_suffix('y').map(|stem| format!("{stem}ie")).filter(|base| is_verb(base));
+    with_e.or_else(from_y)
 }
 
 fn is_verb(base: &str) -> bool {
-    lx::lists(lx::VERB, base)
+    class_of(base).is(lx::VERB)
 }
 
 /// Endings that only verbs have.
