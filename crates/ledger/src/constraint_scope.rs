@@ -113,15 +113,15 @@ const EXTENSIONS: &[&str] = &[
 
 /// Whether a path or pattern of a sentence shares a path with a claim. What cannot be decided counts as shared.
 fn meets(word: &str, claim: &Claim) -> bool {
-    let folder = word.trim_end_matches('/');
-    let mut patterns = vec![folder.to_owned(), format!("{folder}/**")];
+    let directory = word.trim_end_matches('/');
+    let mut patterns = vec![directory.to_owned(), format!("{directory}/**")];
     if !word.contains('/') {
-        patterns.extend([format!("**/{folder}"), format!("**/{folder}/**")]);
+        patterns.extend([format!("**/{directory}"), format!("**/{directory}/**")]);
     }
     let Ok(scope) = Scope::parse(&patterns) else {
         return true;
     };
-    let literals = RepoPath::parse(folder.as_bytes()).into_iter().collect();
+    let literals = RepoPath::parse(directory.as_bytes()).into_iter().collect();
     probity_paths::overlap(&Claim { scope, literals }, claim).map_or(true, |witness| witness.is_some())
 }
 
@@ -161,7 +161,11 @@ mod tests {
             |patterns: &[&str]| touched(&ledger, patterns).into_iter().map(|it| it.0).collect::<Vec<_>>();
         assert_eq!(names(&["src/auth/token.rs"]), ["auth", "all", "soft"]);
         assert_eq!(names(&["docs/*.md"]), ["all", "soft"]);
-        assert_eq!(names(&["docs/**"]), ["all", "soft", "lock"], "a name without a folder may lie anywhere");
+        assert_eq!(
+            names(&["docs/**"]),
+            ["all", "soft", "lock"],
+            "a name without a directory may lie anywhere"
+        );
         assert_eq!(names(&["migrations/0001.sql"]), ["all", "sql", "soft"]);
         assert_eq!(names(&["**"]), ["auth", "all", "sql", "soft", "lock"]);
         assert_eq!(touched(&ledger, &["crates/a/Cargo.lock"])[2], ("lock".into(), Some("Cargo.lock".into())));

@@ -1,8 +1,8 @@
 //! Reading prose: which words an author says, how they hang together, and whether the author stands behind them.
 //!
-//! Owns: Markdown blocks, sentences, tokens, the lexicons (`lexicon/*.txt`), translation of other languages into English
-//! cues, clauses, modality, negation, stems and normal forms. May use: `core`. Must not know: what is a claim about a change
-//! or a decision of a project; that is for `contract` and `ledger` to say.
+//! Owns: Markdown blocks, sentences, tokens, lexicons, translation into English cues, clauses, modality, negation, normal forms.
+//! May use: core.
+//! Must not know: what is a claim about a change or a decision of a project; `contract` and `ledger` say that.
 //!
 //! * `markdown` says which lines are prose, `sentences` where a sentence ends, `tokens` what it consists of.
 //! * `lexicon` says what words and phrases do; `words` are tokens as they are spoken, `translation` brings them into English.

@@ -3,8 +3,9 @@
 //! The sections behind it are wide on purpose. A sentence that merely might be hedged is treated as hedged: missing a
 //! statement is cheap, taking a guess for a decision is not (law 14). Which single clauses are asserted says `clauses`.
 
-use crate::lexicon::{self as lx, contains, is_among, starts_with, strip};
-use crate::words::{Sentence, Word};
+use crate::lexicon::{self as lx, contains, is_among, starts_with};
+use crate::sentences::Sentence;
+use crate::words::{Word, strip_openers};
 
 /// What keeps a sentence from being an assertion of its author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -57,23 +58,6 @@ pub fn doubts_what_came_before(sentence: &Sentence) -> bool {
     let starts_in_doubt =
         starts_with(words, "or | maybe | perhaps | unless | only if | if | assuming | pending");
     words.len() <= 7 && (contains(words, lx::AFTERTHOUGHT) || starts_in_doubt && words.len() <= 5)
-}
-
-/// The words without interjections and connectives at the front.
-pub fn strip_openers(words: &[Word]) -> &[Word] {
-    let mut rest = words;
-    while let Some(stripped) =
-        strip(rest, lx::OPENER).or_else(|| strip_spoken_no(rest)).filter(|stripped| !stripped.is_empty())
-    {
-        rest = stripped;
-    }
-    rest
-}
-
-/// "No, …" answers; "no …" denies.
-fn strip_spoken_no(words: &[Word]) -> Option<&[Word]> {
-    let (first, rest) = words.split_first()?;
-    (is_among("no | nope | yes", &first.lower) && first.paused).then_some(rest)
 }
 
 fn is_mostly_quoted(words: &[Word]) -> bool {

@@ -2,7 +2,33 @@
 
 use crate::lexicon::{self, class_of};
 use crate::spans::{SpanKind, span_at};
+use crate::translation;
+use crate::words::{Word, words};
 use std::ops::Range;
+
+/// A sentence with its words.
+#[derive(Debug, Clone)]
+pub struct Sentence {
+    /// As written, on one line.
+    pub text: String,
+    /// Where it stands in the whole text.
+    pub range: Range<usize>,
+    /// Its words, in English cues.
+    pub words: Vec<Word>,
+    /// It ends in a question mark.
+    pub is_question: bool,
+    /// It is in another language than English.
+    pub is_translated: bool,
+}
+
+impl Sentence {
+    /// Reads a sentence that stands at `range`.
+    pub fn new(text: &str, range: Range<usize>) -> Self {
+        let mut words = words(text);
+        let is_translated = translation::translate(text, &mut words);
+        Self { text: text.to_owned(), range, words, is_question: is_question(text), is_translated }
+    }
+}
 
 /// Whether a semicolon ends a sentence or only a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Code spans and quoted names are taken literally; contractions become the words that they stand for; words with hyphens
 //! are taken apart. One pass over the text, whatever it contains.
 
-use crate::lexicon::{self, Class, class_of};
+use crate::lexicon::{self, Class, Spoken, class_of};
 use crate::spans::{SpanKind, span_at};
 use std::ops::Range;
 
@@ -39,6 +39,16 @@ pub struct Token<'a> {
     pub class: Class,
     /// Its form says that it is a name: back-ticks, quotation marks, a slash at its end.
     pub is_marked: bool,
+}
+
+impl Spoken for Token<'_> {
+    fn text(&self) -> &str {
+        self.text
+    }
+
+    fn is_said(&self) -> bool {
+        !self.is_marked
+    }
 }
 
 /// Cuts a text into tokens.

@@ -1,9 +1,7 @@
-//! The words of a sentence as they are spoken: lower case, without marks, translated into English cues where another language
-//! is known.
+//! The words of a sentence as they are spoken: lower case, without marks.
 
-use crate::sentences::is_question;
+use crate::lexicon::{self as lx, Spoken, is_among, strip};
 use crate::tokens::{Token, TokenKind, tokenize};
-use crate::translation;
 use std::ops::Range;
 
 /// One word.
@@ -19,34 +17,20 @@ pub struct Word {
     pub paused: bool,
 }
 
-/// A sentence with its words.
-#[derive(Debug, Clone)]
-pub struct Sentence {
-    /// As written, on one line.
-    pub text: String,
-    /// Where it stands in the whole text.
-    pub range: Range<usize>,
-    /// Its words, in English cues.
-    pub words: Vec<Word>,
-    /// It ends in a question mark.
-    pub is_question: bool,
-    /// It is in another language than English.
-    pub is_translated: bool,
-}
+impl Spoken for Word {
+    fn text(&self) -> &str {
+        &self.lower
+    }
 
-impl Sentence {
-    /// Reads a sentence that stands at `range`.
-    pub fn new(text: &str, range: Range<usize>) -> Self {
-        let mut words = words(text, &tokenize(text));
-        let is_translated = translation::translate(text, &mut words);
-        Self { text: text.to_owned(), range, words, is_question: is_question(text), is_translated }
+    fn is_said(&self) -> bool {
+        !self.quoted
     }
 }
 
-fn words(text: &str, tokens: &[Token<'_>]) -> Vec<Word> {
-    let is_word = |token: &&Token<'_>| {
-        token.text.contains(char::is_alphanumeric) || token.class.is(crate::lexicon::AND)
-    };
+/// The words of a sentence.
+pub(crate) fn words(text: &str) -> Vec<Word> {
+    let tokens = tokenize(text);
+    let is_word = |token: &&Token<'_>| token.text.contains(char::is_alphanumeric) || token.class.is(lx::AND);
     let mut tokens = tokens.iter().filter(is_word).peekable();
     let mut words: Vec<Word> = Vec::new();
     while let Some(token) = tokens.next() {
@@ -76,6 +60,23 @@ fn words(text: &str, tokens: &[Token<'_>]) -> Vec<Word> {
         }
     }
     words
+}
+
+/// The words without interjections and connectives at the front.
+pub fn strip_openers(words: &[Word]) -> &[Word] {
+    let mut rest = words;
+    while let Some(stripped) =
+        strip(rest, lx::OPENER).or_else(|| strip_spoken_no(rest)).filter(|stripped| !stripped.is_empty())
+    {
+        rest = stripped;
+    }
+    rest
+}
+
+/// "No, …" answers; "no …" denies.
+fn strip_spoken_no(words: &[Word]) -> Option<&[Word]> {
+    let (first, rest) = words.split_first()?;
+    (is_among("no | nope | yes", &first.lower) && first.paused).then_some(rest)
 }
 
 fn push_quotation(quotation: &Token<'_>, paused: bool, words: &mut Vec<Word>) {
@@ -120,17 +121,17 @@ mod tests {
 
     #[test]
     fn words_are_taken_apart_and_quotations_marked() {
-        let sentence = Sentence::new("Don't say \"we will use Redis now\", ok", 0..0);
-        let lower: Vec<_> = sentence.words.iter().map(|word| word.lower.as_str()).collect();
+        let words = words("Don't say \"we will use Redis now\", ok");
+        let lower: Vec<_> = words.iter().map(|word| word.lower.as_str()).collect();
         assert_eq!(lower, ["do", "not", "say", "we", "will", "use", "redis", "now", "ok"]);
-        let quoted = sentence.words.iter().filter(|word| word.quoted).map(|word| word.lower.as_str());
+        let quoted = words.iter().filter(|word| word.quoted).map(|word| word.lower.as_str());
         assert_eq!(quoted.collect::<Vec<_>>(), ["we", "will", "use", "redis", "now"]);
     }
 
     #[test]
     fn marks_between_words_pause() {
-        let sentence = Sentence::new("Yes, use it-all - or `not`: 1,000", 0..0);
-        let paused = sentence.words.iter().filter(|word| word.paused).map(|word| word.lower.as_str());
+        let words = words("Yes, use it-all - or `not`: 1,000");
+        let paused = words.iter().filter(|word| word.paused).map(|word| word.lower.as_str());
         assert_eq!(paused.collect::<Vec<_>>(), ["yes", "it-all", "not"]);
     }
 }

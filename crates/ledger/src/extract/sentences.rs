@@ -2,8 +2,7 @@
 
 use super::topics::Block;
 use probity_prose::markdown;
-use probity_prose::sentences::{Semicolon, sentences};
-use probity_prose::words::Sentence;
+use probity_prose::sentences::{Semicolon, Sentence, sentences};
 
 /// The sentences of a block.
 pub(super) fn sentences_of(text: &str, block: &Block) -> Vec<Sentence> {

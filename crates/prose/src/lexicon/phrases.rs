@@ -2,8 +2,6 @@
 
 use super::Class;
 use super::table::{class_of, entry_of, words_of};
-use crate::tokens::Token;
-use crate::words::Word;
 
 /// Something among which phrases are looked for.
 pub trait Spoken {
@@ -12,26 +10,6 @@ pub trait Spoken {
 
     /// Whether it is said, and not quoted or a name.
     fn is_said(&self) -> bool;
-}
-
-impl Spoken for Word {
-    fn text(&self) -> &str {
-        &self.lower
-    }
-
-    fn is_said(&self) -> bool {
-        !self.quoted
-    }
-}
-
-impl Spoken for Token<'_> {
-    fn text(&self) -> &str {
-        self.text
-    }
-
-    fn is_said(&self) -> bool {
-        !self.is_marked
-    }
 }
 
 /// Something that can be looked for among words.

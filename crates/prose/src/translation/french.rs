@@ -2,8 +2,7 @@
 
 use super::{Lexicon, finish, put, unread};
 use crate::lexicon::{contains, is_among};
-use crate::modality::strip_openers;
-use crate::words::Word;
+use crate::words::{Word, strip_openers};
 
 /// Takes "l'", "d'", "n'" and their like off the words that they are written with.
 pub(super) fn take_elisions_apart(text: &str, words: &mut Vec<Word>) {

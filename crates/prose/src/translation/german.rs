@@ -2,8 +2,7 @@
 
 use super::{Lexicon, end_of_part, finish, put, start_of_part, unread};
 use crate::lexicon::{contains, is_among};
-use crate::modality::strip_openers;
-use crate::words::Word;
+use crate::words::{Word, strip_openers};
 
 pub(super) fn apply_grammar(lexicon: &Lexicon, words: &mut Vec<Word>) {
     put_orders(lexicon, words);

@@ -221,11 +221,13 @@ fn deny(words: &mut Vec<Word>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::words::Sentence;
+    use super::translate;
+    use crate::words::words;
 
     fn cues(text: &str) -> String {
-        let sentence = Sentence::new(text, 0..0);
-        sentence.words.iter().map(|word| word.lower.as_str()).collect::<Vec<_>>().join(" ")
+        let mut words = words(text);
+        translate(text, &mut words);
+        words.iter().map(|word| word.lower.as_str()).collect::<Vec<_>>().join(" ")
     }
 
     #[test]

@@ -2,8 +2,7 @@
 
 use super::{Lexicon, finish, put, unread};
 use crate::lexicon::is_among;
-use crate::modality::strip_openers;
-use crate::words::Word;
+use crate::words::{Word, strip_openers};
 
 pub(super) fn apply_grammar(lexicon: &Lexicon, words: &mut Vec<Word>) {
     super::conditionals(words, &["ría", "rían", "ríamos", "rías"]);

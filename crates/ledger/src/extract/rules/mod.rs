@@ -18,8 +18,9 @@ use super::topics::{Block, Topic};
 use crate::words::Confidence;
 use probity_prose::lexicon::{self as lx, Phrases, contains, is_among, position_of, starts_with, strip};
 use probity_prose::markdown::Form;
-use probity_prose::modality::{Modality, strip_openers};
-use probity_prose::words::{Sentence, Word};
+use probity_prose::modality::Modality;
+use probity_prose::sentences::Sentence;
+use probity_prose::words::{Word, strip_openers};
 
 /// Everything that a sentence claims, in order. Each claim is a list of readings: the first that fits the targets holds.
 pub(super) fn claims(sentence: &Sentence, block: &Block, role: Role, is_doubted: bool) -> Vec<Vec<Claim>> {
