@@ -112,7 +112,7 @@ fn is_end(line: &str, at: usize, c: char, semicolon: Semicolon) -> bool {
     }
     let word = line[..at].rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
     // `./...` names everything below.
-    let is_path = word.trim_end_matches('.').ends_with('/');
+    let is_path = word.ends_with("/..");
     let starts_small = after.trim_start().starts_with(char::is_lowercase);
     let is_abbreviation = c == '.'
         && class_of(word).is(lexicon::ABBREVIATION)
@@ -141,6 +141,7 @@ mod tests {
         assert_eq!(split("Run `a. b? c` now! Why? Because."), ["Run `a. b? c` now!", "Why?", "Because."]);
         assert_eq!(split("One `tick. Two; three."), ["One `tick.", "Two;", "three."]);
         assert_eq!(split("go test ./... passes. Done."), ["go test ./... passes.", "Done."]);
+        assert_eq!(split("I only touched src/. All pass."), ["I only touched src/.", "All pass."]);
     }
 
     #[test]
