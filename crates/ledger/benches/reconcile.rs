@@ -5,8 +5,8 @@
 //! memory of the process besides.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use probity_ledger::identity::normal_form;
 use probity_ledger::{BatchMode, Candidate, Change, Confidence, Content, Delta, Ledger, Proposal, Source};
+use probity_prose::normal_form::normal_form;
 use std::hint::black_box;
 
 const WORDS: &[&str] = &[

@@ -4,12 +4,13 @@
 //! nothing. What it returns is a [`Plan`] that cannot fail.
 
 use crate::candidate::{Change, Content, Delta, Proposal};
-use crate::identity::{Meaning, Normaliser, Statement, normal_form};
+use crate::identity::{Meaning, Statement};
 use crate::ledger::{Extra, Ledger, Rewording};
 use crate::outcome::RejectCode;
 use crate::record::ItemId;
 use crate::sources::Known;
 use crate::words::{Confidence, ItemKind, Mode, Status};
+use probity_prose::normal_form::{Normalizer, normal_form};
 use std::borrow::Cow;
 
 /// What one candidate will do. Every check is behind it.
@@ -77,7 +78,7 @@ pub(crate) struct Successor<'a> {
 /// What the reconciler keeps between two candidates of a batch, to spare allocations.
 #[derive(Default)]
 pub(crate) struct Desk {
-    pub(crate) normaliser: Normaliser,
+    pub(crate) normalizer: Normalizer,
     pub(crate) sources: Vec<Known>,
 }
 
@@ -97,9 +98,9 @@ impl Ledger {
         }
         self.check_sources(proposal, &mut desk.sources)?;
         match proposal.delta.as_ref().map_err(|_| RejectCode::InvalidField)? {
-            Delta::Create { handle, content } => self.decide_create(handle, content, &mut desk.normaliser),
+            Delta::Create { handle, content } => self.decide_create(handle, content, &mut desk.normalizer),
             Delta::Change { target, change } => {
-                self.decide_change(author, target, change, &mut desk.normaliser)
+                self.decide_change(author, target, change, &mut desk.normalizer)
             }
         }
     }
@@ -133,7 +134,7 @@ impl Ledger {
         &self,
         handle: &'a str,
         content: &'a Content<'a>,
-        normaliser: &mut Normaliser,
+        normalizer: &mut Normalizer,
     ) -> Result<Plan<'a>, RejectCode> {
         let kind = content.item_kind();
         let restate = |item, alias| Plan::Restate {
@@ -151,7 +152,7 @@ impl Ledger {
         if let Some(item) = taken {
             return if says_it(item) { Ok(restate(item, None)) } else { Err(RejectCode::HandleConflict) };
         }
-        let statement = normaliser.statement(&summary);
+        let statement = Statement::of(&summary, normalizer);
         let meaning = statement.meaning(kind);
         let says_it = |item| self.record(item).kind == kind && says_it(item);
         Ok(match self.statements.find(meaning, &self.items, says_it) {
@@ -176,14 +177,14 @@ impl Ledger {
         author: &str,
         target: &str,
         change: &'a Change<'a>,
-        normaliser: &mut Normaliser,
+        normalizer: &mut Normalizer,
     ) -> Result<Plan<'a>, RejectCode> {
         let item = self.named(target).ok_or(RejectCode::TargetNotFound)?;
         self.check_target(item, change)?;
         if self.record(item).hardened.is_some() && !self.policy.may_change_hard_constraints(author) {
             return Err(RejectCode::NotAuthorised);
         }
-        let plan = self.plan_change(item, change, normaliser)?;
+        let plan = self.plan_change(item, change, normalizer)?;
         match change.successor_handle() {
             Some(handle) if self.named(handle).is_some() => Err(RejectCode::HandleConflict),
             _ => Ok(plan),
@@ -209,16 +210,16 @@ impl Ledger {
         &self,
         item: ItemId,
         change: &'a Change<'a>,
-        normaliser: &mut Normaliser,
+        normalizer: &mut Normalizer,
     ) -> Result<Plan<'a>, RejectCode> {
         let now = self.record(item);
         Ok(match *change {
             Change::ReviseDecision { summary, confidence } => {
-                let statement = normaliser.statement(summary);
+                let statement = Statement::of(summary, normalizer);
                 self.plan_rewording(item, summary, statement, confidence.unwrap_or(now.confidence), None)
             }
             Change::ReviseConstraint { summary, mode } => {
-                let statement = normaliser.statement(summary);
+                let statement = Statement::of(summary, normalizer);
                 self.plan_rewording(item, summary, statement, now.confidence, mode)
             }
             Change::Confidence { confidence } if confidence == now.confidence => Plan::Repeat { item },
@@ -231,7 +232,7 @@ impl Ledger {
             }
             Change::Promote { confidence } => Plan::Alter { item, how: Alteration::Promote(confidence) },
             Change::ResolveBranch { .. } | Change::ReopenTask { .. } | Change::CorrectFact { .. } => {
-                Plan::Succeed { item, new: self.plan_successor(item, change, normaliser)? }
+                Plan::Succeed { item, new: self.plan_successor(item, change, normalizer)? }
             }
         })
     }
@@ -275,7 +276,7 @@ impl Ledger {
         &self,
         item: ItemId,
         change: &'a Change<'a>,
-        normaliser: &mut Normaliser,
+        normalizer: &mut Normalizer,
     ) -> Result<Successor<'a>, RejectCode> {
         let now = self.record(item);
         let (kind, handle, summary, confidence, old_status, reason) = match *change {
@@ -300,7 +301,7 @@ impl Ledger {
         if matches!(change, Change::CorrectFact { .. }) && says_the_same() {
             return Err(RejectCode::InvalidField);
         }
-        let meaning = normaliser.statement(&summary).meaning(kind);
+        let meaning = Statement::of(&summary, normalizer).meaning(kind);
         Ok(Successor { kind, handle, summary, meaning, confidence, old_status, reason })
     }
 

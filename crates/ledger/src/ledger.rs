@@ -5,7 +5,7 @@
 //! the state exactly as it was.
 
 use crate::conflicts::Conflicts;
-use crate::identity::{Meaning, Normaliser};
+use crate::identity::Meaning;
 use crate::index::{Names, count};
 use crate::outcome::Verdict;
 use crate::policy::Policy;
@@ -15,6 +15,7 @@ use crate::sources::{Known, Sources, SourcesMark};
 use crate::statements::Statements;
 use crate::words::{Confidence, Mode, Status};
 use probity_core::{Digest, Texts};
+use probity_prose::normal_form::Normalizer;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
@@ -37,7 +38,7 @@ pub struct Ledger {
     pub(crate) conflicts: Conflicts,
     pub(crate) entries: Vec<Entry>,
     pub(crate) authors: Names<Tally>,
-    pub(crate) normaliser: Normaliser,
+    pub(crate) normalizer: Normalizer,
     journal: Option<Vec<Undo>>,
 }
 

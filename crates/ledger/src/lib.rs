@@ -1,7 +1,7 @@
 //! The ledger: what agents know and decided, reconciled under invariants. Pure: no file, no clock.
 //!
 //! Owns: candidates, items, transitions, identity of statements, extraction from transcripts.
-//! May use: core, documents, paths.
+//! May use: core, documents, paths, prose.
 //! Must not know: a file, a clock, a network, how batches are stored.
 //!
 //! Agents propose [`Candidate`]s; the reconciler decides; nothing false or untraceable becomes state, and nothing is
@@ -11,7 +11,7 @@
 //! * [`words`]: kinds, statuses, confidences, and the table of transitions.
 //! * [`candidate`]: what agents may propose. [`Proposal::read`] takes it from any JSON value.
 //! * [`Ledger::reconcile`] and [`Ledger::rehearse`]: what becomes of it, one [`Outcome`] for each.
-//! * [`identity`]: when two summaries are one statement.
+//! * `identity`: when two summaries are one statement, by the normal form of `prose`.
 //! * Questions: [`Ledger::changed_since`], [`Ledger::as_of`], [`Ledger::explain`], [`Ledger::supported_by`],
 //!   [`Ledger::conflicts`], [`Ledger::scoreboard`].
 //! * [`Ledger::export`]: a context for the next prompt, within a budget; [`Ledger::markdown`]: pages for people.
@@ -28,7 +28,6 @@
 mod book;
 pub mod candidate;
 pub mod extract;
-pub mod identity;
 pub mod snapshot;
 pub mod transcript;
 pub mod vectors;
@@ -36,10 +35,12 @@ pub mod wire;
 pub mod words;
 
 mod conflicts;
+mod constraint_scope;
 mod decide;
 mod digest;
 pub mod documents;
 mod export;
+mod identity;
 mod index;
 mod ledger;
 mod lines;
@@ -56,12 +57,12 @@ mod scoreboard;
 mod sources;
 mod statements;
 mod suggest;
-mod touching;
 mod view;
 
 pub use book::{Book, BookError, Citation, PendingTurn, Stream};
 pub use candidate::{Candidate, Change, Content, Delta, Proposal, Source};
 pub use conflicts::Conflict;
+pub use constraint_scope::ScopedConstraint;
 pub use export::{Context, ExportOptions, estimate_tokens};
 pub use ledger::Ledger;
 pub use markdown::Projection;
@@ -73,6 +74,5 @@ pub use reconcile::{BatchMode, LedgerFull};
 pub use record::{ItemId, Seq};
 pub use scoreboard::Score;
 pub use suggest::{Advice, Suggestion};
-pub use touching::Touching;
 pub use view::{Item, SourceView, VersionView};
 pub use words::{Confidence, DeltaKind, ItemKind, Mode, Status};

@@ -98,7 +98,7 @@ impl Ledger {
     }
 
     fn rule_on(&mut self, author: &str, proposals: &[Proposal<'_>]) -> Vec<Ruling> {
-        let mut desk = Desk { normaliser: std::mem::take(&mut self.normaliser), ..Desk::default() };
+        let mut desk = Desk { normalizer: std::mem::take(&mut self.normalizer), ..Desk::default() };
         let mut rulings = Vec::with_capacity(proposals.len());
         let mut seq = self.head();
         for proposal in proposals {
@@ -109,7 +109,7 @@ impl Ledger {
                 Err(code) => Ruling::rejected(code),
             });
         }
-        self.normaliser = desk.normaliser;
+        self.normalizer = desk.normalizer;
         rulings
     }
 

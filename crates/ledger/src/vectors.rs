@@ -1,7 +1,7 @@
 //! The JSON form of this crate's functions: kinds `ledger` and `ledger_identity`.
 
-use crate::identity::normal_form;
 use crate::{BatchMode, Item, Ledger, Outcome, Proposal, SourceView, VersionView};
+use probity_prose::normal_form::normal_form;
 use serde_json::{Value, json};
 
 /// Answers a vector of kind `ledger`.

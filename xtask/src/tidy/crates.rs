@@ -33,15 +33,15 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("conformance", &[]),
-    ("contract", &["core", "evidence", "intents", "paths", "policy"]),
+    ("contract", &["core", "evidence", "intents", "paths", "policy", "prose"]),
     ("core", &[]),
     ("document-store", &["api", "core", "documents", "storage", "workspace"]),
     ("documents", &["core"]),
     // The verifier: an audit reads these three crates and nothing else of ours.
     ("evidence", &["core", "paths"]),
     ("intents", &["core", "paths"]),
-    ("knowledge", &["core", "documents", "ledger", "paths", "process", "storage", "workspace"]),
-    ("ledger", &["core", "documents", "paths"]),
+    ("knowledge", &["api", "core", "documents", "ledger", "paths", "process", "storage", "workspace"]),
+    ("ledger", &["core", "documents", "paths", "prose"]),
     (
         "mcp",
         &[
@@ -119,6 +119,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "workspace",
         ],
     ),
+    ("prose", &["core"]),
     ("snapshot", &["core", "paths"]),
     ("storage", &["core"]),
     ("testkit", &[]),

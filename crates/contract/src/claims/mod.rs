@@ -91,21 +91,6 @@ impl Claim {
     }
 }
 
-impl Claim {
-    /// Returns the claim that a word alone makes; `None` if the claim needs more, or for an unknown word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        let whole = [
-            Self::AllChecksPassed,
-            Self::DocsOnly,
-            Self::NoApiChange,
-            Self::NoRegressions,
-            Self::TestsPass { gate: None },
-            Self::Verified,
-        ];
-        whole.into_iter().find(|claim| claim.word() == word)
-    }
-}
-
 probity_core::word_enum! {
     /// What became of a gate.
     pub enum GateOutcome {

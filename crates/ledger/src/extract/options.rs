@@ -1,6 +1,7 @@
 //! Lists of alternatives: under "Options" several items are one open choice.
 
-use super::blocks::{Block, Form, Topic};
+use super::topics::{Block, Topic};
+use probity_prose::markdown::Form;
 
 /// How long an alternative may be, and how many there may be.
 const MAX_WORDS: usize = 8;

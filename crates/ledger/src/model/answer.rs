@@ -2,10 +2,10 @@
 
 use super::question::TurnText;
 use crate::extract::{Role, Stance, stance};
-use crate::identity::count_negations;
 use crate::ledger::Ledger;
 use crate::words::DeltaKind;
 use probity_core::Digest;
+use probity_prose::normal_form::count_negations;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};

@@ -15,9 +15,10 @@ mod write;
 pub use read::read;
 pub use write::write;
 
-use crate::identity::Normaliser;
+use crate::identity::Statement;
 use crate::wire::{put, put_text};
 use crate::words::ItemKind;
+use probity_prose::normal_form::Normalizer;
 use std::io;
 
 pub(crate) use write::write_rest;
@@ -41,9 +42,9 @@ const SAMPLES: &[&str] =
 fn preamble() -> Vec<u8> {
     let mut out = b"probity ledger 1 ".to_vec();
     put_text(&mut out, env!("CARGO_PKG_VERSION"));
-    let mut normaliser = Normaliser::default();
+    let mut normalizer = Normalizer::default();
     for sample in SAMPLES {
-        let meaning = normaliser.statement(sample).meaning(ItemKind::Decision);
+        let meaning = Statement::of(sample, &mut normalizer).meaning(ItemKind::Decision);
         put(&mut out, meaning.neutral);
         put(&mut out, meaning.full);
     }

@@ -64,23 +64,10 @@ const SKIPPED: &[&str] = &[
     "die", "das", "den", "wir", "und", "le", "la", "les", "de", "on", "el", "los", "y", "en",
 ];
 
-/// The words of a text; of writing without spaces, the pairs of signs.
+/// The words of a text.
 pub(crate) fn words_of(text: &str) -> BTreeSet<String> {
-    let mut words = BTreeSet::new();
-    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        let signs: Vec<char> = word.chars().filter(|c| is_sign(*c)).collect();
-        words.extend(signs.windows(2).map(|pair| pair.iter().collect::<String>()));
-        let rest = word.replace(is_sign, "").to_lowercase();
-        if !rest.is_empty() && !SKIPPED.contains(&rest.as_str()) {
-            words.insert(rest);
-        }
-    }
-    words
-}
-
-/// Whether a letter is written without spaces between words.
-const fn is_sign(letter: char) -> bool {
-    matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
+    let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    words.filter(|word| !word.is_empty() && !SKIPPED.contains(&word.as_str())).collect()
 }
 
 /// Whether two texts share most of the words of the shorter one.

@@ -4,6 +4,7 @@
 //! results against the ledger that the labels give.
 
 mod corpus;
+mod languages;
 mod score;
 mod state;
 mod transcripts;

@@ -11,7 +11,6 @@ const TUNED: &[&str] = &[
     include_str!("../data/transcripts/english_long.txt"),
     include_str!("../data/transcripts/german.txt"),
     include_str!("../data/transcripts/french_spanish.txt"),
-    include_str!("../data/transcripts/cjk.txt"),
 ];
 
 const HELD_OUT: &[&str] = &[
@@ -19,7 +18,7 @@ const HELD_OUT: &[&str] = &[
     include_str!("../data/held_out/english_agent.txt"),
     include_str!("../data/held_out/german.txt"),
     include_str!("../data/held_out/french_spanish.txt"),
-    include_str!("../data/held_out/minutes_and_cjk.txt"),
+    include_str!("../data/held_out/minutes.txt"),
 ];
 
 /// Written when the rules were done.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 const UTTERANCES: &str = include_str!("../data/utterances.txt");
 
 /// What a guess must never become.
-const CANONICAL: &[&str] = &[
+pub(crate) const CANONICAL: &[&str] = &[
     "decision_made",
     "decision_revised",
     "constraint_added",
@@ -27,7 +27,7 @@ fn utterances() -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
-fn deltas(text: &str) -> Vec<(String, String)> {
+pub(crate) fn deltas(text: &str) -> Vec<(String, String)> {
     let turn = Turn { id: "t1", role: Role::User, text };
     let field = |value: &serde_json::Value, name: &str| value[name].as_str().unwrap_or("").to_owned();
     extract(&Ledger::new(), &turn)

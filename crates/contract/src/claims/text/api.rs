@@ -1,17 +1,17 @@
 //! The frame of `no_api_change`: nobody who uses the public interface notices.
 
 use super::frames::Statement;
-use super::lexicon::{self as lx, Class};
 use super::phrase::has_exception;
-use super::sentence::Sentence;
 use crate::claims::Claim;
+use probity_prose::clauses::ParsedSentence;
+use probity_prose::lexicon::{self as lx, Class};
 
 /// How far words of one statement stand apart.
 const REACH: usize = 8;
 
 /// "No API changes", "the interface is unchanged", "backwards compatible", "does not break callers".
-pub(super) fn unchanged(sentence: &Sentence<'_, '_>, at: usize, found: &mut Vec<Statement>) {
-    let span = if sentence.is(at, lx::API) {
+pub(super) fn unchanged(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Statement>) {
+    let span = if sentence.is(at, lx::INTERFACE) {
         interface(sentence, at)
     } else if sentence.is(at, lx::COMPATIBLE) {
         compatible(sentence, at)
@@ -30,8 +30,10 @@ pub(super) fn unchanged(sentence: &Sentence<'_, '_>, at: usize, found: &mut Vec<
 }
 
 /// A statement whose noun is the interface.
-fn interface(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)> {
-    if sentence.is(at + 1, lx::TEST | lx::CHECK | lx::DOCS | lx::CALLERS) || sentence.is(at + 1, lx::API) {
+fn interface(sentence: &ParsedSentence<'_>, at: usize) -> Option<(usize, usize)> {
+    if sentence.is(at + 1, lx::TEST | lx::CHECK | lx::DOCS | lx::CALLERS)
+        || sentence.is(at + 1, lx::INTERFACE)
+    {
         return None;
     }
     let start = phrase_start(sentence, at);
@@ -46,12 +48,13 @@ fn interface(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)> {
 }
 
 /// The first word of the phrase that ends in the noun at `at`: "the whole public API".
-fn phrase_start(sentence: &Sentence<'_, '_>, at: usize) -> usize {
+fn phrase_start(sentence: &ParsedSentence<'_>, at: usize) -> usize {
     let clause = sentence.clause_start(at);
     let mut start = at;
     while start > clause.max(at.saturating_sub(REACH)) {
         let before = start - 1;
-        let belongs = lx::DET | lx::PUBLIC | lx::API | lx::ALL | lx::ANY | lx::NEW | lx::TEST_KIND;
+        let belongs =
+            lx::DETERMINER | lx::PUBLIC | lx::INTERFACE | lx::ALL | lx::ANY | lx::ADDITIONAL | lx::TEST_KIND;
         if sentence.is(before, lx::NO) {
             return before;
         }
@@ -59,8 +62,9 @@ fn phrase_start(sentence: &Sentence<'_, '_>, at: usize) -> usize {
         if sentence.is(before, lx::OR) && before >= clause + 2 && sentence.is(before - 2, lx::NO) {
             return before - 2;
         }
-        let describes = ["existing", "breaking", "current", "function", "method"];
-        if !sentence.is(before, belongs) && !describes.iter().any(|word| sentence.says(before, word)) {
+        if !sentence.is(before, belongs)
+            && !sentence.says_any(before, "existing | breaking | current | function | method")
+        {
             break;
         }
         start = before;
@@ -69,23 +73,23 @@ fn phrase_start(sentence: &Sentence<'_, '_>, at: usize) -> usize {
 }
 
 /// "No API changes", "no public interface was modified".
-fn no_interface_change(sentence: &Sentence<'_, '_>, at: usize) -> Option<usize> {
+fn no_interface_change(sentence: &ParsedSentence<'_>, at: usize) -> Option<usize> {
     let mut index = at + 1;
-    while index <= at + 4 && sentence.is(index, lx::AUX | lx::ADVERB) {
+    while index <= at + 4 && sentence.is(index, lx::AUXILIARY | lx::ADVERB) {
         index += 1;
     }
-    let breaks = ["break", "breaks", "breakage", "breakages", "broken"];
-    let changed = sentence.is(index, lx::TOUCH | lx::REMOVE | lx::WORSEN)
-        || sentence.is(index, lx::TOUCH_BASE)
-        || breaks.iter().any(|word| sentence.says(index, word));
+    let changed = sentence.is(index, lx::CHANGE_VERB | lx::REMOVAL_VERB | lx::WORSENING_VERB)
+        || sentence.is(index, lx::CHANGE_VERB_BASE)
+        || sentence.says_any(index, "break | breaks | breakage | breakages | broken");
     changed.then_some(index)
 }
 
 /// "No changes to the public API": the index of the "no".
-fn no_changes_to(sentence: &Sentence<'_, '_>, start: usize) -> Option<usize> {
-    let to = start.checked_sub(1).filter(|&it| sentence.is(it, lx::TO | lx::PREP))?;
+fn no_changes_to(sentence: &ParsedSentence<'_>, start: usize) -> Option<usize> {
+    let to = start.checked_sub(1).filter(|&it| sentence.is(it, lx::TO | lx::PREPOSITION))?;
     let noun = to.checked_sub(1).filter(|&it| {
-        sentence.is(it, lx::CHANGE | lx::TOUCH | lx::TOUCH_BASE) || sentence.is(it, lx::WORSEN)
+        sentence.is(it, lx::CHANGE | lx::CHANGE_VERB | lx::CHANGE_VERB_BASE)
+            || sentence.is(it, lx::WORSENING_VERB)
     })?;
     let clause = sentence.clause_start(noun);
     (clause.max(noun.saturating_sub(3))..noun)
@@ -95,25 +99,25 @@ fn no_changes_to(sentence: &Sentence<'_, '_>, start: usize) -> Option<usize> {
 }
 
 /// "Does not change the API", "without touching the interface": the index of the negation.
-fn not_changing(sentence: &Sentence<'_, '_>, start: usize) -> Option<usize> {
+fn not_changing(sentence: &ParsedSentence<'_>, start: usize) -> Option<usize> {
     let clause = sentence.clause_start(start);
     let verb = start.checked_sub(1).filter(|&it| it >= clause && is_change_verb(sentence, it))?;
     negation_before(sentence, verb)
 }
 
-fn is_change_verb(sentence: &Sentence<'_, '_>, index: usize) -> bool {
-    sentence.is(index, lx::TOUCH | lx::TOUCH_BASE)
-        || ["break", "breaks", "breaking", "broke"].iter().any(|word| sentence.says(index, word))
+fn is_change_verb(sentence: &ParsedSentence<'_>, index: usize) -> bool {
+    sentence.is(index, lx::CHANGE_VERB | lx::CHANGE_VERB_BASE)
+        || sentence.says_any(index, "break | breaks | breaking | broke")
 }
 
 /// The negation that turns the verb at `verb` round, with only helping words between.
-fn negation_before(sentence: &Sentence<'_, '_>, verb: usize) -> Option<usize> {
+fn negation_before(sentence: &ParsedSentence<'_>, verb: usize) -> Option<usize> {
     let clause = sentence.clause_start(verb);
     for index in (clause.max(verb.saturating_sub(REACH))..verb).rev() {
-        if sentence.is(index, lx::NEG | lx::WITHOUT) {
+        if sentence.is(index, lx::NEGATION | lx::WITHOUT) {
             return Some(index);
         }
-        if !sentence.is(index, lx::AUX | lx::ADVERB | lx::ANY | lx::DET) {
+        if !sentence.is(index, lx::AUXILIARY | lx::ADVERB | lx::ANY | lx::DETERMINER) {
             return None;
         }
     }
@@ -121,7 +125,7 @@ fn negation_before(sentence: &Sentence<'_, '_>, verb: usize) -> Option<usize> {
 }
 
 /// "… is unchanged", "… stays the same", "… did not change", "… is left as is": the last word.
-fn stays(sentence: &Sentence<'_, '_>, at: usize) -> Option<usize> {
+fn stays(sentence: &ParsedSentence<'_>, at: usize) -> Option<usize> {
     let mut negated = false;
     let mut helped = false;
     for index in at + 1..=at + REACH {
@@ -129,7 +133,7 @@ fn stays(sentence: &Sentence<'_, '_>, at: usize) -> Option<usize> {
         if sentence.is(index, lx::UNTOUCHED) {
             return (!negated).then_some(index);
         }
-        if helped && sentence.is(index, lx::SAME | lx::COMPATIBLE) {
+        if helped && sentence.is(index, lx::SAMENESS | lx::COMPATIBLE) {
             return (!negated).then_some(index);
         }
         if sentence.reads(index, &["as", "is"])
@@ -137,24 +141,25 @@ fn stays(sentence: &Sentence<'_, '_>, at: usize) -> Option<usize> {
         {
             return (helped && !negated).then_some(index + 1);
         }
-        if is_change_verb(sentence, index) || sentence.is(index, lx::REMOVE) {
+        if is_change_verb(sentence, index) || sentence.is(index, lx::REMOVAL_VERB) {
             return negated.then_some(index);
         }
-        let fills = sentence.is(index, lx::AUX | lx::ADVERB | lx::DET | lx::NEG | lx::STAY | lx::ALL)
-            || ["exactly", "left", "stable"].iter().any(|word| sentence.says(index, word));
+        let fills = sentence
+            .is(index, lx::AUXILIARY | lx::ADVERB | lx::DETERMINER | lx::NEGATION | lx::STAY_VERB | lx::ALL)
+            || sentence.says_any(index, "exactly | left | stable");
         if !fills {
             return None;
         }
-        helped |= sentence.is(index, lx::AUX | lx::STAY);
-        negated |= sentence.is(index, lx::NEG);
+        helped |= sentence.is(index, lx::AUXILIARY | lx::STAY_VERB);
+        negated |= sentence.is(index, lx::NEGATION);
     }
     None
 }
 
 /// "Backwards compatible", "compatibility is preserved".
-fn compatible(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)> {
-    let backward = ["backward", "backwards", "api", "source"];
-    let start = at.checked_sub(1).filter(|&it| backward.iter().any(|word| sentence.says(it, word)))?;
+fn compatible(sentence: &ParsedSentence<'_>, at: usize) -> Option<(usize, usize)> {
+    let start =
+        at.checked_sub(1).filter(|&it| sentence.says_any(it, "backward | backwards | api | source"))?;
     if sentence.says(at, "compatible") {
         return Some((start, at));
     }
@@ -162,42 +167,45 @@ fn compatible(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)> 
 }
 
 /// "Does not break any callers", "existing callers keep working".
-fn callers(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)> {
+fn callers(sentence: &ParsedSentence<'_>, at: usize) -> Option<(usize, usize)> {
     let start = phrase_start(sentence, at);
     if let Some(not) = not_changing(sentence, start).filter(|&not| not > 0 || start > not) {
         return Some((not, at));
     }
-    let works =
-        (at + 1..=at + 4).find(|&it| ["work", "working", "works"].iter().any(|w| sentence.says(it, w)))?;
-    let fills = |it: usize| sentence.is(it, lx::AUX | lx::ADVERB | lx::TO);
+    let works = (at + 1..=at + 4).find(|&it| sentence.says_any(it, "work | working | works"))?;
+    let fills = |it: usize| sentence.is(it, lx::AUXILIARY | lx::ADVERB | lx::TO);
     (works > at + 1 && (at + 1..works).all(fills)).then_some((start, works))
 }
 
 /// "Nothing public was renamed or removed", "no public symbol was removed".
-fn nothing_public(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)> {
+fn nothing_public(sentence: &ParsedSentence<'_>, at: usize) -> Option<(usize, usize)> {
     let no = at.checked_sub(1).filter(|&it| sentence.is(it, lx::NO | lx::NOTHING))?;
-    let symbols =
-        ["function", "functions", "symbol", "symbols", "method", "methods", "class", "name", "names"];
-    let noun = if symbols.iter().any(|word| sentence.says(at + 1, word)) { at + 1 } else { at };
-    let verb = (noun + 1..noun + 4).find(|&it| !sentence.is(it, lx::AUX | lx::ADVERB))?;
-    let done = sentence.is(verb, lx::REMOVE | lx::TOUCH);
-    let active = verb == noun + 1 && noun > at && sentence.is(verb, lx::TOUCH);
-    (done && (active || sentence.is(verb - 1, lx::AUX))).then_some((no, verb))
+    let noun = if sentence
+        .says_any(at + 1, "function | functions | symbol | symbols | method | methods | class | name | names")
+    {
+        at + 1
+    } else {
+        at
+    };
+    let verb = (noun + 1..noun + 4).find(|&it| !sentence.is(it, lx::AUXILIARY | lx::ADVERB))?;
+    let done = sentence.is(verb, lx::REMOVAL_VERB | lx::CHANGE_VERB);
+    let active = verb == noun + 1 && noun > at && sentence.is(verb, lx::CHANGE_VERB);
+    (done && (active || sentence.is(verb - 1, lx::AUXILIARY))).then_some((no, verb))
 }
 
 /// "No breaking changes", "without breaking changes".
-fn no_breaking_change(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)> {
-    let noun = if sentence.is(at + 1, lx::API) { at + 2 } else { at + 1 };
-    if !sentence.is(noun, lx::CHANGE | lx::TOUCH | lx::TOUCH_BASE) {
+fn no_breaking_change(sentence: &ParsedSentence<'_>, at: usize) -> Option<(usize, usize)> {
+    let noun = if sentence.is(at + 1, lx::INTERFACE) { at + 2 } else { at + 1 };
+    if !sentence.is(noun, lx::CHANGE | lx::CHANGE_VERB | lx::CHANGE_VERB_BASE) {
         return None;
     }
     let clause = sentence.clause_start(at);
-    let quiet: Class = lx::DET | lx::ANY | lx::NEW | lx::ADVERB | lx::PUBLIC;
+    let quiet: Class = lx::DETERMINER | lx::ANY | lx::ADDITIONAL | lx::ADVERB | lx::PUBLIC;
     for index in (clause.max(at.saturating_sub(4))..at).rev() {
         if sentence.is(index, lx::NO | lx::WITHOUT) {
             return Some((index, noun));
         }
-        if sentence.is(index, lx::BRING) {
+        if sentence.is(index, lx::PRODUCTION_VERB) {
             return negation_before(sentence, index).map(|not| (not, noun));
         }
         if !sentence.is(index, quiet) {

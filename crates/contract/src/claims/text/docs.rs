@@ -1,16 +1,16 @@
 //! The frame of `docs_only`: nothing but documentation.
 
 use super::frames::Statement;
-use super::lex::Kind;
-use super::lexicon::{self as lx, Class};
 use super::names::Names;
 use crate::claims::Claim;
+use probity_prose::lexicon as lx;
+use probity_prose::tokens::TokenKind;
 
-impl Names<'_, '_, '_> {
+impl Names<'_, '_> {
     /// "Documentation only", "docs-only change", "only touches documentation".
     pub(super) fn docs_only(&self, at: usize, found: &mut Vec<Statement>) {
         let sentence = self.sentence;
-        if !sentence.is(at, lx::DOCS) || sentence.tokens[at].marked {
+        if !sentence.is(at, lx::DOCS) || sentence.tokens[at].is_marked {
             return;
         }
         let mut last = at;
@@ -19,7 +19,7 @@ impl Names<'_, '_, '_> {
         }
         let mut add = |start, end| found.push(Statement { start, end, at, claim: Claim::DocsOnly });
         let start = sentence.clause_start(at);
-        if sentence.is(last + 1, lx::ONLY) {
+        if sentence.is(last + 1, lx::EXCLUSIVE) {
             if self.ends_docs(last + 2) {
                 add(at, last + 1);
             }
@@ -30,15 +30,16 @@ impl Names<'_, '_, '_> {
             return add(at - 1, last);
         }
         let from = start.max(at.saturating_sub(4));
-        let Some(word) = (from..at).rev().find(|&index| sentence.is(index, lx::ONLY)) else { return };
+        let Some(word) = (from..at).rev().find(|&index| sentence.is(index, lx::EXCLUSIVE)) else { return };
         let between = (word + 1..at).all(|index| {
-            sentence.is(index, lx::DET | lx::TOUCH | lx::PREP | lx::AUX | lx::FILES)
-                || sentence.is(index, lx::TOUCH_BASE) && word > start
-                || sentence.is(index, lx::COMPRISE)
-                || sentence.tokens[index].class == Class::NONE && index + 1 == at
+            sentence.is(index, lx::DETERMINER | lx::CHANGE_VERB | lx::PREPOSITION | lx::AUXILIARY | lx::FILES)
+                || sentence.is(index, lx::CHANGE_VERB_BASE) && word > start
+                || sentence.is(index, lx::CONTAINMENT_VERB)
+                || sentence.tokens[index].class.is_plain() && index + 1 == at
         });
-        let negated = word > 0 && sentence.is(word - 1, lx::NEG);
-        let touched = (start..at).any(|index| sentence.is(index, lx::TOUCH | lx::TOUCH_BASE | lx::AUX));
+        let negated = word > 0 && sentence.is(word - 1, lx::NEGATION);
+        let touched = (start..at)
+            .any(|index| sentence.is(index, lx::CHANGE_VERB | lx::CHANGE_VERB_BASE | lx::AUXILIARY));
         let whole = word == 0 && last + 1 == sentence.tokens.len();
         let behind = self.touched_behind(last + 1);
         if between
@@ -53,42 +54,43 @@ impl Names<'_, '_, '_> {
     /// Documentation as the object of a statement that begins at `from`; its last token.
     pub(super) fn docs_from(&self, from: usize) -> Option<usize> {
         let sentence = self.sentence;
-        let at = (from..from + 3).find(|&index| !sentence.is(index, lx::DET))?;
+        let at = (from..from + 3).find(|&index| !sentence.is(index, lx::DETERMINER))?;
         let end = if sentence.is(at + 1, lx::CHANGE | lx::FILES) { at + 1 } else { at };
-        (sentence.is(at, lx::DOCS) && !sentence.tokens[at].marked && self.ends_docs(end + 1)).then_some(end)
+        (sentence.is(at, lx::DOCS) && !sentence.tokens[at].is_marked && self.ends_docs(end + 1))
+            .then_some(end)
     }
 
     /// Whether nothing follows that takes more than documentation in: "docs and code".
     fn ends_docs(&self, index: usize) -> bool {
         let sentence = self.sentence;
         let Some(token) = sentence.tokens.get(index) else { return true };
-        let listed = sentence.is(index, lx::AND | lx::OR) || token.kind == Kind::Comma;
+        let listed = sentence.is(index, lx::AND | lx::OR) || token.kind == TokenKind::Comma;
         if listed {
             let next = index + 1;
             let speaks_on = sentence.is(
                 next,
                 lx::NO
                     | lx::NOTHING
-                    | lx::SELF
-                    | lx::DET
+                    | lx::FIRST_PERSON
+                    | lx::DETERMINER
                     | lx::ALL
                     | lx::TEST
                     | lx::PRONOUN
                     | lx::AND
                     | lx::BUT
-                    | lx::AUX
+                    | lx::AUXILIARY
                     | lx::EVERYTHING
-                    | lx::BECAUSE,
+                    | lx::SUBORDINATOR,
             );
             return speaks_on || next >= sentence.tokens.len();
         }
-        !matches!(token.kind, Kind::Word | Kind::Literal)
-            || token.class.is(lx::AUX
+        !matches!(token.kind, TokenKind::Word | TokenKind::Literal)
+            || token.class.is(lx::AUXILIARY
                 | lx::BUT
-                | lx::BECAUSE
-                | lx::PREP
+                | lx::SUBORDINATOR
+                | lx::PREPOSITION
                 | lx::CHANGE
-                | lx::TOUCH
+                | lx::CHANGE_VERB
                 | lx::MARK
                 | lx::PRONOUN)
             || sentence.says(index, "yes")

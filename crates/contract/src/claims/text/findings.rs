@@ -1,12 +1,12 @@
 //! The frame of `fixed`: a finding that is gone, named by its id.
 
 use super::frames::Statement;
-use super::lex::Kind;
-use super::lexicon::{self as lx, Class};
 use super::names::{Names, REACH, has_extension};
 use crate::claims::Claim;
+use probity_prose::lexicon as lx;
+use probity_prose::tokens::TokenKind;
 
-impl Names<'_, '_, '_> {
+impl Names<'_, '_> {
     /// "Fixed F12", "F12 and dup:3 are resolved", "F12 is no longer reported".
     pub(super) fn fixed(&self, at: usize, found: &mut Vec<Statement>) {
         let first = self.is_finding(at) && !self.list_goes_on_before(at);
@@ -47,45 +47,26 @@ impl Names<'_, '_, '_> {
     }
 
     fn joins_findings(&self, index: usize) -> bool {
-        self.sentence.is(index, lx::AND | lx::FINDING) || self.sentence.kind(index) == Some(Kind::Comma)
+        self.sentence.is(index, lx::AND | lx::FINDING) || self.sentence.kind(index) == Some(TokenKind::Comma)
     }
 
     /// The verb before a finding: "fixed the reported duplicate F12".
     fn fixed_before(&self, at: usize) -> Option<usize> {
-        const FILL: &[&str] = &[
-            "warning",
-            "warnings",
-            "duplicate",
-            "duplicates",
-            "duplication",
-            "clone",
-            "clones",
-            "id",
-            "ids",
-            "reported",
-            "structural",
-            "dead",
-            "code",
-            "cycle",
-            "complexity",
-        ];
         let sentence = self.sentence;
         for index in (at.saturating_sub(REACH)..at).rev() {
-            if sentence.is(index, lx::FIX) {
-                let partly = index > 0 && sentence.is(index - 1, lx::PARTIAL);
+            if sentence.is(index, lx::FIX_VERB) {
+                let partly = index > 0 && sentence.is(index - 1, lx::PARTIAL_QUANTIFIER);
                 return (!partly && !sentence.says(index + 1, "by")).then_some(index);
             }
             if sentence.reads(index, &["rid", "of"]) || sentence.reads(index, &["care", "of"]) {
-                let got = ["got", "gets", "took", "takes"]
-                    .iter()
-                    .any(|word| sentence.says(index.wrapping_sub(1), word));
+                let got = sentence.says_any(index.wrapping_sub(1), "got | gets | took | takes");
                 return got.then(|| index - 1);
             }
-            let fills = sentence.is(index, lx::DET | lx::FINDING | lx::ALL)
-                || sentence.kind(index) == Some(Kind::Colon)
-                || sentence.kind(index) == Some(Kind::Break) && sentence.tokens[index].text != ")"
+            let fills = sentence.is(index, lx::DETERMINER | lx::FINDING | lx::ALL)
+                || sentence.kind(index) == Some(TokenKind::Colon)
+                || sentence.kind(index) == Some(TokenKind::Break) && sentence.tokens[index].text != ")"
                 || sentence.says(index, "of")
-                || FILL.iter().any(|word| sentence.says(index, word));
+                || sentence.is(index, lx::FINDING_WORD);
             if !fills {
                 return None;
             }
@@ -95,15 +76,12 @@ impl Names<'_, '_, '_> {
 
     /// What is said behind a finding: "is fixed", "has disappeared", "is no longer reported".
     fn fixed_behind(&self, from: usize) -> Option<usize> {
-        const APPEAR: &[&str] =
-            &["appear", "appears", "occur", "occurs", "exist", "exists", "shows", "show", "flagged"];
         let sentence = self.sentence;
         let (mut negated, mut no_longer) = (false, false);
         for index in from..from + REACH {
             let token = sentence.tokens.get(index)?;
-            let appears =
-                sentence.is(index, lx::PRESENT) || APPEAR.iter().any(|word| sentence.says(index, word));
-            if sentence.is(index, lx::FIX | lx::GONE) {
+            let appears = sentence.is(index, lx::PRESENCE) || sentence.is(index, lx::APPEARANCE_VERB);
+            if sentence.is(index, lx::FIX_VERB | lx::ABSENCE) {
                 return (!negated && !no_longer).then_some(index);
             }
             if appears && no_longer {
@@ -114,16 +92,17 @@ impl Names<'_, '_, '_> {
                     sentence.says(index + 1, "anymore") || sentence.reads(index + 1, &["any", "more"]);
                 return any_more.then_some(index);
             }
-            if sentence.is(index, lx::PARTIAL | lx::STILL_THERE)
+            if sentence.is(index, lx::PARTIAL_QUANTIFIER | lx::PERSISTENCE)
                 || sentence.says(index, "still")
                 || sentence.says(index, "being")
             {
                 return None;
             }
-            negated |= sentence.is(index, lx::NEG);
+            negated |= sentence.is(index, lx::NEGATION);
             no_longer |= sentence.reads(index, &["no", "longer"]);
-            let fills = sentence.is(index, lx::AUX | lx::NEG | lx::NO | lx::ADVERB | lx::ALL | lx::MARK)
-                || matches!(token.kind, Kind::Colon | Kind::Break);
+            let fills = sentence
+                .is(index, lx::AUXILIARY | lx::NEGATION | lx::NO | lx::ADVERB | lx::ALL | lx::MARK)
+                || matches!(token.kind, TokenKind::Colon | TokenKind::Break);
             if !fills {
                 return None;
             }
@@ -133,14 +112,14 @@ impl Names<'_, '_, '_> {
 
     fn is_finding(&self, index: usize) -> bool {
         let Some(token) = self.sentence.tokens.get(index) else { return false };
-        if token.kind != Kind::Literal && token.class != Class::NONE {
+        if token.kind != TokenKind::Literal && !token.class.is_plain() {
             return false;
         }
         if self.known.findings.contains(token.text) {
             return true;
         }
-        let named = index > 0 && self.sentence.is(index - 1, lx::FINDING) && token.class == Class::NONE;
-        token.kind == Kind::Literal && (has_id_shape(token.text) || named && !has_extension(token.text))
+        let named = index > 0 && self.sentence.is(index - 1, lx::FINDING) && token.class.is_plain();
+        token.kind == TokenKind::Literal && (has_id_shape(token.text) || named && !has_extension(token.text))
     }
 }
 

@@ -1,11 +1,11 @@
 //! The frames of `tests_pass` and `all_checks_passed`: the ways in which a sentence can say that all went well.
 
-use super::lex::Kind;
-use super::lexicon::{self as lx, Class};
 use super::phrase::{has_exception, noun_phrase, predicate, shares_no};
 use super::regressions::brings;
-use super::sentence::Sentence;
 use crate::claims::Claim;
+use probity_prose::clauses::ParsedSentence;
+use probity_prose::lexicon::{self as lx, Class};
+use probity_prose::tokens::TokenKind;
 
 /// A statement found in a sentence.
 #[derive(Debug)]
@@ -29,16 +29,16 @@ pub(super) enum Topic {
 const TESTS_PASS: Claim = Claim::TestsPass { gate: None };
 
 /// "All tests pass", "no test fails", "the suite is green", "passes the tests".
-pub(super) fn tests(sentence: &Sentence<'_, '_>, at: usize, found: &mut Vec<Statement>) {
-    if !sentence.is(at, lx::TEST) || sentence.is(at + 1, lx::TEST) && !sentence.is(at + 1, lx::PASS) {
+pub(super) fn tests(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Statement>) {
+    if !sentence.is(at, lx::TEST) || sentence.is(at + 1, lx::TEST) && !sentence.is(at + 1, lx::SUCCESS) {
         return;
     }
-    let phrase = noun_phrase(sentence, at, lx::TEST_KIND | lx::FAIL | lx::TEST);
+    let phrase = noun_phrase(sentence, at, lx::TEST_KIND | lx::FAILURE | lx::TEST);
     if phrase.is_partial {
         return;
     }
     let mut add = |start, end| found.push(Statement { start, end, at: start, claim: TESTS_PASS });
-    let failing = (phrase.start..at).any(|index| sentence.is(index, lx::FAIL));
+    let failing = (phrase.start..at).any(|index| sentence.is(index, lx::FAILURE));
     if failing && (phrase.is_negated || shares_no(sentence, at).is_some()) {
         return add(phrase.start, at);
     }
@@ -52,38 +52,38 @@ pub(super) fn tests(sentence: &Sentence<'_, '_>, at: usize, found: &mut Vec<Stat
         return;
     }
     let verb = phrase.start.wrapping_sub(1);
-    let passes = ["pass", "passes", "passed"].iter().any(|word| sentence.says(verb, word));
+    let passes = sentence.says_any(verb, "pass | passes | passed");
     let passed_them = passes && !phrase.is_negated && !has_exception(sentence, at);
-    if passed_them || sentence.is(verb, lx::RUN) && ran_well(sentence, at) {
+    if passed_them || sentence.is(verb, lx::RUN_VERB) && ran_well(sentence, at) {
         add(verb, at);
     }
 }
 
 /// "ran the tests successfully", "ran the tests with no failures".
-fn ran_well(sentence: &Sentence<'_, '_>, at: usize) -> bool {
+fn ran_well(sentence: &ParsedSentence<'_>, at: usize) -> bool {
     let end = sentence.clause_end(at).min(at + 6);
     (at + 1..end).any(|index| {
         sentence.says(index, "successfully")
             || (sentence.is(index, lx::WITHOUT) || sentence.reads(index, &["with", "no"]))
-                && (index + 1..end).any(|later| sentence.is(later, lx::FAIL | lx::FINDING))
+                && (index + 1..end).any(|later| sentence.is(later, lx::FAILURE | lx::FINDING))
     })
 }
 
 /// "All checks passed", "every gate is green", "CI is green", "passes all checks".
-pub(super) fn checks(sentence: &Sentence<'_, '_>, at: usize, found: &mut Vec<Statement>) {
+pub(super) fn checks(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Statement>) {
     let is_ci = sentence.is(at, lx::CI);
     let is_check = sentence.is(at, lx::CHECK);
     if !is_ci && !is_check || sentence.is(at + 1, lx::CHECK) || at > 0 && sentence.is(at - 1, lx::TEST) {
         return;
     }
-    let phrase = noun_phrase(sentence, at, lx::CI | lx::FAIL);
-    let plural = ["checks", "gates", "jobs", "workflows"].iter().any(|word| sentence.says(at, word));
+    let phrase = noun_phrase(sentence, at, lx::CI | lx::FAILURE);
+    let plural = sentence.says_any(at, "checks | gates | jobs | workflows");
     let named = !phrase.is_plain && !is_plain_check(sentence, phrase.start, at);
     if phrase.is_partial || named || is_check && !plural && !phrase.is_total && !phrase.is_negated {
         return;
     }
     let mut add = |start, end| found.push(Statement { start, end, at: start, claim: Claim::AllChecksPassed });
-    let failing = (phrase.start..at).any(|index| sentence.is(index, lx::FAIL));
+    let failing = (phrase.start..at).any(|index| sentence.is(index, lx::FAILURE));
     if failing {
         if phrase.is_negated {
             add(phrase.start, at);
@@ -97,50 +97,31 @@ pub(super) fn checks(sentence: &Sentence<'_, '_>, at: usize, found: &mut Vec<Sta
         return;
     }
     let verb = phrase.start.wrapping_sub(1);
-    let passes = ["pass", "passes", "passed"].iter().any(|word| sentence.says(verb, word));
+    let passes = sentence.says_any(verb, "pass | passes | passed");
     if passes && !phrase.is_negated && !has_exception(sentence, at) {
         add(verb, at);
     }
 }
 
 /// Whether the words before "checks" speak of all of them and not of one sort.
-fn is_plain_check(sentence: &Sentence<'_, '_>, start: usize, at: usize) -> bool {
-    const PLAIN: &[&str] = &[
-        "single",
-        "required",
-        "automated",
-        "quality",
-        "status",
-        "configured",
-        "sealed",
-        "probity",
-        "mandatory",
-        "relevant",
-        "contract",
-        "structural",
-        "pr",
-        "existing",
-        "github",
-        "necessary",
-        "applicable",
-        "policy",
-        "remaining",
-    ];
+fn is_plain_check(sentence: &ParsedSentence<'_>, start: usize, at: usize) -> bool {
     (start..at).all(|index| {
-        sentence.is(index, lx::DET | lx::ALL | lx::NO | lx::NEG | lx::CI | lx::FAIL | lx::TEST_KIND | lx::ANY)
-            || sentence.says(index, "of")
-            || sentence.kind(index) == Some(Kind::Number)
-            || PLAIN.iter().any(|word| sentence.says(index, word))
+        sentence.is(
+            index,
+            lx::DETERMINER | lx::ALL | lx::NO | lx::NEGATION | lx::CI | lx::FAILURE | lx::TEST_KIND | lx::ANY,
+        ) || sentence.says(index, "of")
+            || sentence.kind(index) == Some(TokenKind::Number)
+            || sentence.is(index, lx::PLAIN_CHECK)
     })
 }
 
 /// "The `unit` gate passed", "gate lint is green".
-pub(super) fn named_gate(sentence: &Sentence<'_, '_>, at: usize, found: &mut Vec<Statement>) {
+pub(super) fn named_gate(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Statement>) {
     if !sentence.says(at, "gate") {
         return;
     }
-    let before = at.checked_sub(1).filter(|&index| sentence.tokens[index].marked);
-    let after = Some(at + 1).filter(|&index| sentence.tokens.get(index).is_some_and(|token| token.marked));
+    let before = at.checked_sub(1).filter(|&index| sentence.tokens[index].is_marked);
+    let after = Some(at + 1).filter(|&index| sentence.tokens.get(index).is_some_and(|token| token.is_marked));
     let Some(name) = before.or(after) else { return };
     let head = at.max(name);
     if let Some(said) = predicate(sentence, head, false).filter(|said| said.is_good) {
@@ -151,7 +132,7 @@ pub(super) fn named_gate(sentence: &Sentence<'_, '_>, at: usize, found: &mut Vec
 
 /// "Everything passes", "all green", "they all pass"; of the tests, if they were spoken of just before.
 pub(super) fn everything(
-    sentence: &Sentence<'_, '_>,
+    sentence: &ParsedSentence<'_>,
     at: usize,
     topic: Option<Topic>,
     found: &mut Vec<Statement>,
@@ -159,16 +140,17 @@ pub(super) fn everything(
     let everything = sentence.is(at, lx::EVERYTHING);
     let nothing = sentence.is(at, lx::NOTHING);
     let of_them = sentence.reads(at, &["all", "of", "them"]) || sentence.reads(at, &["all", "of", "it"]);
-    let all = sentence.says(at, "all") && (of_them || sentence.is(at + 1, lx::AUX | lx::PASS | lx::ADVERB));
+    let all = sentence.says(at, "all")
+        && (of_them || sentence.is(at + 1, lx::AUXILIARY | lx::SUCCESS | lx::ADVERB));
     let head = if of_them { at + 2 } else { at };
-    let pronoun = sentence.is(at, lx::THEY);
+    let pronoun = sentence.is(at, lx::THIRD_PERSON);
     if !everything && !all && !pronoun && !nothing {
         return;
     }
-    let partial = sentence.is(at.wrapping_sub(1), lx::PARTIAL | lx::NEG);
+    let partial = sentence.is(at.wrapping_sub(1), lx::PARTIAL_QUANTIFIER | lx::NEGATION);
     let listed = all && is_subject_already(sentence, at);
     let Some(said) = predicate(sentence, head, nothing).filter(|said| said.is_good) else { return };
-    let fails = sentence.is(said.end, lx::WORSEN);
+    let fails = sentence.is(said.end, lx::WORSENING_VERB);
     if partial
         || listed
         || has_exception(sentence, said.end)
@@ -188,13 +170,13 @@ pub(super) fn everything(
 }
 
 /// "The tests all pass": the tests are the subject, and "all" is not.
-fn is_subject_already(sentence: &Sentence<'_, '_>, at: usize) -> bool {
+fn is_subject_already(sentence: &ParsedSentence<'_>, at: usize) -> bool {
     let start = sentence.clause_start(at);
     (start..at).any(|index| sentence.is(index, lx::TEST | lx::CHECK | lx::CI))
 }
 
 /// What a token is about.
-pub(super) fn topic_of(sentence: &Sentence<'_, '_>, index: usize) -> Option<Topic> {
+pub(super) fn topic_of(sentence: &ParsedSentence<'_>, index: usize) -> Option<Topic> {
     if sentence.is(index, lx::TEST) {
         Some(Topic::Tests)
     } else if sentence.is(index, lx::CHECK | lx::CI) {
@@ -205,28 +187,29 @@ pub(super) fn topic_of(sentence: &Sentence<'_, '_>, index: usize) -> Option<Topi
 }
 
 /// "312 passed, 0 failed": the last line of a test run.
-pub(super) fn tally(sentence: &Sentence<'_, '_>, at: usize, found: &mut Vec<Statement>) {
-    let counts = sentence.kind(at) == Some(Kind::Number) && sentence.says(at + 1, "passed");
-    if !counts || sentence.is(at, lx::NO | lx::PARTIAL) {
+pub(super) fn tally(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Statement>) {
+    let counts = sentence.kind(at) == Some(TokenKind::Number) && sentence.says(at + 1, "passed");
+    if !counts || sentence.is(at, lx::NO | lx::PARTIAL_QUANTIFIER) {
         return;
     }
     let limit = sentence.tokens.len().min(at + 8);
-    let failed = (at + 2..limit).find(|&index| sentence.is(index, lx::FAIL));
+    let failed = (at + 2..limit).find(|&index| sentence.is(index, lx::FAILURE));
     if let Some(end) = failed.filter(|&index| sentence.is(index - 1, lx::NO)) {
         found.push(Statement { start: at, end, at, claim: TESTS_PASS });
     }
 }
 
 /// "✅ Tests", "Tests ✅" is read as a predicate; here the mark comes first.
-pub(super) fn marked(sentence: &Sentence<'_, '_>, at: usize, found: &mut Vec<Statement>) {
-    if !sentence.is(at, lx::MARK) || !sentence.is(at, lx::PASS) || at != 0 {
+pub(super) fn marked(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Statement>) {
+    if !sentence.is(at, lx::MARK) || !sentence.is(at, lx::SUCCESS) || at != 0 {
         return;
     }
     let end = sentence.tokens.len();
     let bare = |class: Class| {
         end > 1
             && sentence.is(end - 1, class)
-            && (1..end - 1).all(|index| sentence.is(index, lx::DET | lx::ALL | lx::TEST_KIND | lx::TEST))
+            && (1..end - 1)
+                .all(|index| sentence.is(index, lx::DETERMINER | lx::ALL | lx::TEST_KIND | lx::TEST))
     };
     if bare(lx::TEST) {
         found.push(Statement { start: at, end: end - 1, at, claim: TESTS_PASS });

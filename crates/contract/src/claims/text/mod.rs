@@ -1,28 +1,27 @@
 //! Recognises claims in free text.
 //!
-//! A small pipeline: [`lex`] cuts the text into sentences of classified words, [`sentence`] finds the clauses and
-//! which of them are asserted at all, and a frame for each claim ([`api`], [`frames`], [`regressions`], [`verified`],
-//! [`names`], [`docs`], [`findings`]) looks for statements. Everything is bounded look-around on tokens, so the time is linear.
+//! `prose` cuts the text into sentences of classified words and says which clauses are asserted at all; a frame for each
+//! claim ([`api`], [`frames`], [`regressions`], [`verified`], [`names`], [`docs`], [`findings`]) looks for statements.
+//! Everything is bounded look-around on tokens, so the time is linear.
 
 mod api;
 mod docs;
 mod findings;
 mod frames;
-mod lex;
-mod lexicon;
 mod names;
 mod phrase;
 mod regressions;
-mod sentence;
 mod verified;
 
 pub use names::KnownNames;
 
 use crate::claims::Claim;
 use frames::{Statement, Topic};
-use lex::RawSentence;
-use lexicon::{self as lx, Class};
-use sentence::Sentence;
+use probity_prose::clauses::ParsedSentence;
+use probity_prose::lexicon::{self as lx, Class, class_of};
+use probity_prose::markdown::{Block, Form, blocks};
+use probity_prose::sentences::{Semicolon, is_question, sentences};
+use probity_prose::tokens::{is_mark, tokenize};
 use std::collections::BTreeSet;
 
 /// What a text claims, and how much of it was not understood as a claim.
@@ -61,7 +60,9 @@ pub fn recognise(text: &str, known: &KnownNames<'_>) -> Recognition {
         topic: None,
         is_plan: false,
     };
-    lex::sentences(text, |raw| recogniser.sentence(raw));
+    for block in blocks(text).iter().filter(|block| block.form != Form::CheckBox { done: false }) {
+        recogniser.block(text, block);
+    }
     recogniser.recognition
 }
 
@@ -76,32 +77,91 @@ struct Recogniser<'k, 'n> {
 }
 
 impl Recogniser<'_, '_> {
-    fn sentence(&mut self, raw: &RawSentence<'_>) {
-        let sentence = Sentence::new(raw);
-        if raw.is_heading {
-            self.is_plan = raw.tokens.iter().any(|token| token.class.is(lx::WANTED));
+    fn block(&mut self, text: &str, block: &Block) {
+        let mut opens_paragraph = block.form != Form::TableRow;
+        for line in statements_of_lines(text, block) {
+            for range in sentences(&line, Semicolon::EndsClause) {
+                self.sentence(&line[range], block.form, std::mem::take(&mut opens_paragraph));
+            }
         }
-        let topic = self.topic.filter(|_| !raw.opens_paragraph);
-        self.topic =
-            (0..raw.tokens.len()).rev().find_map(|index| frames::topic_of(&sentence, index)).or(topic);
+    }
+
+    fn sentence(&mut self, text: &str, form: Form, opens_paragraph: bool) {
+        let tokens = tokenize(text);
+        if tokens.is_empty() {
+            return;
+        }
+        let sentence = ParsedSentence::new(&tokens, is_question(text));
+        if form == Form::Heading {
+            self.is_plan = sentence.has(lx::WISH_LABEL);
+        }
+        let topic = self.topic.filter(|_| !opens_paragraph);
+        self.topic = (0..tokens.len()).rev().find_map(|index| frames::topic_of(&sentence, index)).or(topic);
         let mut statements = if self.is_plan { Vec::new() } else { statements(&sentence, topic, self.known) };
         statements.retain(|statement| sentence.asserts(statement.start, statement.end));
         statements.sort_by_key(|statement| statement.at);
+        let source = excerpt(text);
         self.recognition.sentences += 1;
         if statements.is_empty() {
-            self.recognition.unchecked.push(raw.source.clone());
+            self.recognition.unchecked.push(source.clone());
         }
         for statement in statements {
             if self.seen.insert(statement.claim.clone()) {
-                let sentence = raw.source.clone();
+                let sentence = source.clone();
                 self.recognition.claims.push(AssertedClaim { claim: statement.claim, sentence });
             }
         }
     }
 }
 
+/// The lines of a block, those that go on with the one before joined to it.
+fn statements_of_lines(text: &str, block: &Block) -> Vec<String> {
+    let mut joined: Vec<String> = Vec::new();
+    for range in &block.lines {
+        let line = &text[range.clone()];
+        match joined.last_mut().filter(|before| !starts_new_statement(before, line)) {
+            Some(before) => {
+                before.push(' ');
+                before.push_str(line);
+            }
+            None => joined.push(line.to_owned()),
+        }
+    }
+    joined
+}
+
+/// Whether a line begins a statement of its own although the one before had no full stop.
+fn starts_new_statement(before: &str, line: &str) -> bool {
+    let last = before.split_whitespace().next_back().unwrap_or_default();
+    let goes_on = last.ends_with([',', ':', '.', '!', '?', '…'])
+        || class_of(last).is(lx::AND | lx::OR | lx::PREPOSITION | lx::DETERMINER | lx::AUXILIARY);
+    let first = line.split_whitespace().next().unwrap_or_default();
+    let is_name = first == "I" || first.starts_with("I'") || first.contains(|it: char| it.is_ascii_digit());
+    !goes_on && !is_name && first.starts_with(|it: char| it.is_uppercase() || is_mark(it))
+}
+
+/// The longest sentence that is quoted back. A text without a full stop would otherwise be repeated whole.
+const MAX_SENTENCE_BYTES: usize = 400;
+
+/// A sentence as its author wrote it, with single spaces.
+fn excerpt(sentence: &str) -> String {
+    let mut excerpt = String::new();
+    for word in sentence.split_whitespace() {
+        if !excerpt.is_empty() {
+            excerpt.push(' ');
+        }
+        excerpt.push_str(word);
+        if excerpt.len() > MAX_SENTENCE_BYTES {
+            excerpt.truncate(excerpt.floor_char_boundary(MAX_SENTENCE_BYTES));
+            excerpt.push('…');
+            break;
+        }
+    }
+    excerpt
+}
+
 /// Every statement of a sentence, asserted or not.
-fn statements(sentence: &Sentence<'_, '_>, topic: Option<Topic>, known: &KnownNames<'_>) -> Vec<Statement> {
+fn statements(sentence: &ParsedSentence<'_>, topic: Option<Topic>, known: &KnownNames<'_>) -> Vec<Statement> {
     let names = names::Names { sentence, known };
     let mut found = Vec::new();
     let mut each = |class: Class, frame: &dyn Fn(usize, &mut Vec<Statement>)| {
@@ -112,21 +172,51 @@ fn statements(sentence: &Sentence<'_, '_>, topic: Option<Topic>, known: &KnownNa
     each(lx::TEST, &|at, found| frames::tests(sentence, at, found));
     each(lx::CHECK | lx::CI, &|at, found| frames::checks(sentence, at, found));
     each(lx::CHECK, &|at, found| frames::named_gate(sentence, at, found));
-    each(lx::PASS | lx::FAIL, &|at, found| frames::everything(sentence, at, topic, found));
-    each(lx::FAIL, &|at, found| frames::tally(sentence, at, found));
+    each(lx::SUCCESS | lx::FAILURE, &|at, found| frames::everything(sentence, at, topic, found));
+    each(lx::FAILURE, &|at, found| frames::tally(sentence, at, found));
     each(lx::MARK, &|at, found| frames::marked(sentence, at, found));
-    each(lx::REGRESSION | lx::FINDING | lx::WORSEN | lx::NOTHING | lx::HEALTH, &|at, found| {
+    each(lx::REGRESSION | lx::FINDING | lx::WORSENING_VERB | lx::NOTHING | lx::QUALITY, &|at, found| {
         regressions::regressions(sentence, at, found);
     });
     each(lx::VERIFIED | lx::VERIFICATION | lx::CHANGE, &|at, found| verified::verified(sentence, at, found));
-    each(lx::API | lx::COMPATIBLE | lx::CALLERS | lx::PUBLIC | lx::FAIL, &|at, found| {
+    each(lx::INTERFACE | lx::COMPATIBLE | lx::CALLERS | lx::PUBLIC | lx::FAILURE, &|at, found| {
         api::unchanged(sentence, at, found);
     });
-    each(lx::ONLY, &|at, found| names.only_touched(at, found));
-    each(lx::CHANGE | lx::STAY, &|at, found| names.limited(at, found));
-    each(lx::NO | lx::NOTHING | lx::NEG | lx::EVERYTHING, &|at, found| names.nothing_else(at, found));
+    each(lx::EXCLUSIVE, &|at, found| names.only_touched(at, found));
+    each(lx::CHANGE | lx::STAY_VERB, &|at, found| names.limited(at, found));
+    each(lx::NO | lx::NOTHING | lx::NEGATION | lx::EVERYTHING, &|at, found| names.nothing_else(at, found));
     each(lx::NOTHING, &|at, found| names.and_nothing_else(at, found));
     each(lx::DOCS, &|at, found| names.docs_only(at, found));
     (0..sentence.tokens.len()).for_each(|at| names.fixed(at, &mut found));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unchecked(text: &str) -> Vec<String> {
+        recognise(text, &KnownNames::default()).unchecked
+    }
+
+    #[test]
+    fn a_sentence_is_quoted_as_it_was_written() {
+        let text =
+            "# Notes\n\n* I didn't touch `src/a.py`;\n  really (I  swear)! Why?\n---\nDone: **so** far";
+        let expected = ["Notes", "I didn't touch `src/a.py`; really (I swear)!", "Why?", "Done: **so** far"];
+        assert_eq!(unchecked(text), expected);
+        let long = unchecked(&"wörd ".repeat(1000));
+        assert!(long[0].ends_with('…') && long[0].len() < 500, "{}", long[0].len());
+    }
+
+    #[test]
+    fn a_wrapped_line_goes_on_and_a_new_statement_does_not() {
+        assert_eq!(unchecked("the old\nparser"), ["the old parser"]);
+        assert_eq!(unchecked("The parser is old\nNew code reads"), ["The parser is old", "New code reads"]);
+    }
+
+    #[test]
+    fn markdown_that_says_nothing_is_left_out() {
+        assert_eq!(unchecked("- [ ] open\n- [x] done\n- ~~gone~~ here"), ["done", "~~gone~~ here"]);
+    }
 }

@@ -1,11 +1,11 @@
 //! The frame of `only_touched`, and the lists of paths that it names.
 
 use super::frames::Statement;
-use super::lex::{Kind, Token};
-use super::lexicon::{self as lx, Class};
-use super::sentence::Sentence;
 use crate::claims::Claim;
 use probity_intents::Entry;
+use probity_prose::clauses::ParsedSentence;
+use probity_prose::lexicon::{self as lx, Class};
+use probity_prose::tokens::{Token, TokenKind};
 use std::collections::BTreeSet;
 
 /// How far a list may lie from the word that speaks of it.
@@ -21,41 +21,42 @@ pub struct KnownNames<'a> {
 }
 
 /// Finds what a sentence says about paths, documentation and findings.
-pub(super) struct Names<'s, 'a, 'k> {
-    pub(super) sentence: &'s Sentence<'s, 'a>,
+pub(super) struct Names<'s, 'k> {
+    pub(super) sentence: &'s ParsedSentence<'s>,
     pub(super) known: &'s KnownNames<'k>,
 }
 
-impl Names<'_, '_, '_> {
+impl Names<'_, '_> {
     /// "Only touched a.py", "a.py is the only file changed".
     pub(super) fn only_touched(&self, at: usize, found: &mut Vec<Statement>) {
         let sentence = self.sentence;
-        if !sentence.is(at, lx::ONLY) || at > 0 && sentence.is(at - 1, lx::NEG) {
+        if !sentence.is(at, lx::EXCLUSIVE) || at > 0 && sentence.is(at - 1, lx::NEGATION) {
             return;
         }
         let clause = sentence.clause_start(at);
         let before = |class| at > clause && sentence.is(at - 1, class);
         let speaks_of_change = (clause..at).any(|index| sentence.is(index, lx::CHANGE));
-        let touches = sentence.is(at + 1, lx::TOUCH)
+        let touches = sentence.is(at + 1, lx::CHANGE_VERB)
             && (!sentence.says(at, "just") || sentence.tokens[at + 1].text.ends_with('s'));
         let touches = touches
-            || sentence.is(at + 1, lx::TOUCH_BASE) && at > clause
-            || sentence.is(at + 1, lx::COMPRISE) && speaks_of_change;
-        let is_object = before(lx::TOUCH)
-            || before(lx::COMPRISE) && speaks_of_change
-            || speaks_of_change && sentence.is(at + 1, lx::PREP | lx::TO);
+            || sentence.is(at + 1, lx::CHANGE_VERB_BASE) && at > clause
+            || sentence.is(at + 1, lx::CONTAINMENT_VERB) && speaks_of_change;
+        let is_object = before(lx::CHANGE_VERB)
+            || before(lx::CONTAINMENT_VERB) && speaks_of_change
+            || speaks_of_change && sentence.is(at + 1, lx::PREPOSITION | lx::TO);
         let taken = touches && self.take_list(at, at + 2, found)
             || is_object && self.take_list(at - 1, at + 1, found);
         if taken {
             return;
         }
         if let Some((paths, end)) = self.path_list(at + 1) {
-            let named =
-                at > 1 && sentence.kind(at - 1) == Some(Kind::Colon) && self.recently(at - 1, lx::TOUCH);
+            let named = at > 1
+                && sentence.kind(at - 1) == Some(TokenKind::Colon)
+                && self.recently(at - 1, lx::CHANGE_VERB);
             if let Some(verb) = self.touched_behind(end).or_else(|| named.then_some(end - 1)) {
                 found.push(only(at, verb, at, paths));
             }
-        } else if sentence.is(at + 1, lx::FILES | lx::CHANGE | lx::TOUCH) {
+        } else if sentence.is(at + 1, lx::FILES | lx::CHANGE | lx::CHANGE_VERB) {
             self.the_only_file(at, found);
         } else {
             self.touched_these_only(at, at, found);
@@ -66,7 +67,7 @@ impl Names<'_, '_, '_> {
     fn touched_these_only(&self, end: usize, at: usize, found: &mut Vec<Statement>) {
         let Some((paths, start)) = self.path_list_before(end) else { return };
         let verb = (start.saturating_sub(2)..start).rev().find(|&index| {
-            self.sentence.is(index, lx::TOUCH)
+            self.sentence.is(index, lx::CHANGE_VERB)
                 || self.sentence.is(index, lx::CHANGE) && self.sentence.is(index + 1, lx::TO)
         });
         let verb = verb.or_else(|| {
@@ -81,7 +82,7 @@ impl Names<'_, '_, '_> {
     pub(super) fn and_nothing_else(&self, at: usize, found: &mut Vec<Statement>) {
         let joined = at > 0
             && (self.sentence.is(at - 1, lx::AND | lx::BUT)
-                || self.sentence.kind(at - 1) == Some(Kind::Comma));
+                || self.sentence.kind(at - 1) == Some(TokenKind::Comma));
         if self.sentence.is(at, lx::NOTHING) && self.sentence.says(at + 1, "else") && joined {
             self.touched_these_only(at - 1, at + 1, found);
         }
@@ -90,24 +91,26 @@ impl Names<'_, '_, '_> {
     /// "The only files I changed are a.py and b.py"; "a.py is the only file that was touched".
     fn the_only_file(&self, at: usize, found: &mut Vec<Statement>) {
         let sentence = self.sentence;
-        let helps = lx::SELF
-            | lx::AUX
-            | lx::TOUCH
-            | lx::TOUCH_BASE
+        let helps = lx::FIRST_PERSON
+            | lx::AUXILIARY
+            | lx::CHANGE_VERB
+            | lx::CHANGE_VERB_BASE
             | lx::THAT
-            | lx::PREP
+            | lx::PREPOSITION
             | lx::CHANGE
             | lx::FILES
             | lx::TO
-            | lx::DET
+            | lx::DETERMINER
             | lx::PRONOUN;
         let mut index = at + 1;
         let mut speaks_of_change = false;
-        while index < at + REACH && (sentence.is(index, helps) || sentence.kind(index) == Some(Kind::Colon)) {
-            if sentence.is(index, lx::NEG) {
+        while index < at + REACH
+            && (sentence.is(index, helps) || sentence.kind(index) == Some(TokenKind::Colon))
+        {
+            if sentence.is(index, lx::NEGATION) {
                 return;
             }
-            speaks_of_change |= sentence.is(index, lx::TOUCH | lx::CHANGE);
+            speaks_of_change |= sentence.is(index, lx::CHANGE_VERB | lx::CHANGE);
             index += 1;
         }
         if !speaks_of_change {
@@ -117,10 +120,10 @@ impl Names<'_, '_, '_> {
             return found.push(only(at, end - 1, at, paths));
         }
         let mut copula = at;
-        while copula > 0 && sentence.is(copula - 1, lx::DET | lx::AUX) {
+        while copula > 0 && sentence.is(copula - 1, lx::DETERMINER | lx::AUXILIARY) {
             copula -= 1;
         }
-        let negated = (copula..at).any(|index| sentence.is(index, lx::NEG));
+        let negated = (copula..at).any(|index| sentence.is(index, lx::NEGATION));
         if let Some((paths, start)) = self.path_list_before(copula).filter(|_| copula < at && !negated) {
             found.push(only(start, index - 1, start, paths));
         }
@@ -129,26 +132,26 @@ impl Names<'_, '_, '_> {
     /// "Changes are limited to docs/", "the diff stays within src", "all edits are in a.py".
     pub(super) fn limited(&self, at: usize, found: &mut Vec<Statement>) {
         let sentence = self.sentence;
-        if sentence.is(at, lx::LIMITED) && self.limits_the_change(at, found) {
+        if sentence.is(at, lx::LIMITATION) && self.limits_the_change(at, found) {
             return;
         }
-        let stays = sentence.is(at, lx::STAY);
-        let is_in = sentence.is(at, lx::AUX) && sentence.is(at + 1, lx::PREP);
-        if !sentence.is(at, lx::LIMITED) && !stays && !is_in {
+        let stays = sentence.is(at, lx::STAY_VERB);
+        let is_in = sentence.is(at, lx::AUXILIARY) && sentence.is(at + 1, lx::PREPOSITION);
+        if !sentence.is(at, lx::LIMITATION) && !stays && !is_in {
             return;
         }
         let clause = sentence.clause_start(at);
         let subject = (clause.max(at.saturating_sub(REACH))..at).find(|&index| {
             sentence.is(index, lx::CHANGE) && !sentence.is(index, lx::ALL)
-                || stays && sentence.is(index, lx::SELF)
+                || stays && sentence.is(index, lx::FIRST_PERSON)
         });
         let Some(subject) = subject else { return };
         let all = (clause..subject).any(|index| sentence.is(index, lx::ALL));
-        let negated = (subject..at).any(|index| sentence.is(index, lx::NEG));
+        let negated = (subject..at).any(|index| sentence.is(index, lx::NEGATION));
         if negated || is_in && !stays && !all || (subject + 1..at).any(|index| !self.helps(index)) {
             return;
         }
-        if !sentence.is(at + 1, lx::TO | lx::PREP) {
+        if !sentence.is(at + 1, lx::TO | lx::PREPOSITION) {
             return;
         }
         self.take_list(subject, at + 2, found);
@@ -161,22 +164,23 @@ impl Names<'_, '_, '_> {
     fn limits_the_change(&self, at: usize, found: &mut Vec<Statement>) -> bool {
         let sentence = self.sentence;
         let object = (at + 1..at + 4).find(|&index| sentence.is(index, lx::CHANGE));
-        let to = object.map(|object| object + 1).filter(|&index| sentence.is(index, lx::TO | lx::PREP));
+        let to =
+            object.map(|object| object + 1).filter(|&index| sentence.is(index, lx::TO | lx::PREPOSITION));
         to.is_some_and(|to| self.take_list(at, to + 1, found))
     }
 
     fn helps(&self, index: usize) -> bool {
         self.sentence.is(
             index,
-            lx::AUX
+            lx::AUXILIARY
                 | lx::ADVERB
-                | lx::ONLY
-                | lx::PREP
-                | lx::DET
+                | lx::EXCLUSIVE
+                | lx::PREPOSITION
+                | lx::DETERMINER
                 | lx::CHANGE
                 | lx::THAT
-                | lx::SELF
-                | lx::TOUCH,
+                | lx::FIRST_PERSON
+                | lx::CHANGE_VERB,
         )
     }
 
@@ -184,9 +188,9 @@ impl Names<'_, '_, '_> {
     pub(super) fn nothing_else(&self, at: usize, found: &mut Vec<Statement>) {
         let sentence = self.sentence;
         let than = sentence.reads(at, &["other", "than"])
-            || sentence.says(at, "than") && self.recently(at, lx::ELSE);
+            || sentence.says(at, "than") && self.recently(at, lx::OTHER);
         let but = sentence.says(at, "but") && at > 0 && sentence.is(at - 1, lx::NOTHING | lx::ANY);
-        if !sentence.is(at, lx::OUTSIDE | lx::EXCEPT) && !than && !but {
+        if !sentence.is(at, lx::OUTSIDE | lx::EXCEPTION) && !than && !but {
             return;
         }
         let mut index = at + 1;
@@ -206,7 +210,7 @@ impl Names<'_, '_, '_> {
         };
         if at > 0 && sentence.is(at - 1, lx::EVERYTHING) {
             let untouched = (end..end + 4).find(|&index| sentence.is(index, lx::UNTOUCHED));
-            let negated = (end..end + 4).any(|index| sentence.is(index, lx::NEG));
+            let negated = (end..end + 4).any(|index| sentence.is(index, lx::NEGATION));
             if let Some((last, paths)) =
                 untouched.zip(paths).filter(|_| !negated && sentence.is(at, lx::OUTSIDE))
             {
@@ -217,7 +221,7 @@ impl Names<'_, '_, '_> {
         let behind = self.nothing_was_touched(end);
         let Some(none) = self.none_before(at).or(behind) else { return };
         let touched = (none.saturating_sub(2)..at)
-            .any(|index| sentence.is(index, lx::TOUCH | lx::TOUCH_BASE))
+            .any(|index| sentence.is(index, lx::CHANGE_VERB | lx::CHANGE_VERB_BASE))
             || self.touched_behind(end).is_some()
             || behind.is_some();
         if !touched {
@@ -230,7 +234,7 @@ impl Names<'_, '_, '_> {
     /// ", no other files were touched" or "nothing was changed" behind a list that ends before `end`.
     fn nothing_was_touched(&self, end: usize) -> Option<usize> {
         let sentence = self.sentence;
-        let from = if sentence.kind(end) == Some(Kind::Comma) { end + 1 } else { end };
+        let from = if sentence.kind(end) == Some(TokenKind::Comma) { end + 1 } else { end };
         let noun =
             (from + 1..from + 3).find(|&index| sentence.is(index, lx::FILES) && sentence.is(from, lx::NO));
         let subject = if sentence.is(from, lx::NOTHING) { Some(from) } else { noun };
@@ -244,16 +248,16 @@ impl Names<'_, '_, '_> {
     /// The "no", "nothing" or "did not" that a statement with an exception begins with.
     fn none_before(&self, at: usize) -> Option<usize> {
         let from = at.saturating_sub(REACH + 1);
-        (from..at).find(|&index| self.sentence.is(index, lx::NO | lx::NOTHING | lx::NEG))
+        (from..at).find(|&index| self.sentence.is(index, lx::NO | lx::NOTHING | lx::NEGATION))
     }
 
     /// The verb of "… was changed" behind a list that ends before `from`.
     pub(super) fn touched_behind(&self, from: usize) -> Option<usize> {
         let mut index = from;
-        while index < from + 4 && self.sentence.is(index, lx::AUX | lx::ADVERB) {
+        while index < from + 4 && self.sentence.is(index, lx::AUXILIARY | lx::ADVERB) {
             index += 1;
         }
-        self.sentence.is(index, lx::TOUCH).then_some(index)
+        self.sentence.is(index, lx::CHANGE_VERB).then_some(index)
     }
 
     /// Takes the list of paths from `from` on for a statement that begins at `start`.
@@ -302,32 +306,32 @@ impl Names<'_, '_, '_> {
         if is_before && (sentence.is(index, lx::CHANGE) || sentence.says(index, "one")) {
             return true;
         }
-        sentence.is(index, lx::AND | lx::DET | lx::FILES | lx::ALL | lx::TO)
-            || matches!(sentence.kind(index), Some(Kind::Comma | Kind::Colon))
-            || sentence.is(index, lx::PREP)
+        sentence.is(index, lx::AND | lx::DETERMINER | lx::FILES | lx::ALL | lx::TO)
+            || matches!(sentence.kind(index), Some(TokenKind::Comma | TokenKind::Colon))
+            || sentence.is(index, lx::PREPOSITION)
             || sentence.says(index, "well")
             || sentence.says(index, "as")
             || sentence.says(index, "two")
-            || sentence.kind(index) == Some(Kind::Number)
+            || sentence.kind(index) == Some(TokenKind::Number)
     }
 
     fn is_path(&self, token: &Token<'_>) -> bool {
         const NAMES: &[&str] =
             &["Makefile", "Dockerfile", "README", "LICENSE", "CHANGELOG", "Gemfile", "Justfile"];
         let name = token.text;
-        if self.known.paths.contains(name) && (token.kind == Kind::Literal || token.class == Class::NONE) {
+        if self.known.paths.contains(name) && (token.kind == TokenKind::Literal || token.class.is_plain()) {
             return true;
         }
         if NAMES.contains(&name) {
             return true;
         }
-        if token.kind != Kind::Literal || name.contains(char::is_whitespace) && !name.contains('/') {
+        if token.kind != TokenKind::Literal || name.contains(char::is_whitespace) && !name.contains('/') {
             return false;
         }
         if name.contains("://") || name.contains('(') || self.known.findings.contains(name) {
             return false;
         }
-        token.marked || name.contains('/') || has_extension(name) || name.starts_with('.')
+        token.is_marked || name.contains('/') || has_extension(name) || name.starts_with('.')
     }
 }
 

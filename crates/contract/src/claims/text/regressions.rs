@@ -1,16 +1,16 @@
 //! The frame of `no_regressions`: nothing got worse.
 
 use super::frames::Statement;
-use super::lex::Kind;
-use super::lexicon as lx;
 use super::phrase::{has_exception, noun_phrase, shares_no};
-use super::sentence::Sentence;
 use crate::claims::Claim;
+use probity_prose::clauses::ParsedSentence;
+use probity_prose::lexicon as lx;
+use probity_prose::tokens::TokenKind;
 
 /// "No regressions", "regression-free", "nothing got worse", "introduces no new findings".
-pub(super) fn regressions(sentence: &Sentence<'_, '_>, at: usize, found: &mut Vec<Statement>) {
+pub(super) fn regressions(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Statement>) {
     let mut add = |start, end| found.push(Statement { start, end, at: start, claim: Claim::NoRegressions });
-    if sentence.is(at, lx::HEALTH) {
+    if sentence.is(at, lx::QUALITY) {
         if let Some(end) = did_not_drop(sentence, at) {
             add(at, end);
         }
@@ -18,7 +18,7 @@ pub(super) fn regressions(sentence: &Sentence<'_, '_>, at: usize, found: &mut Ve
         if let Some((start, end)) = no_regression_noun(sentence, at) {
             add(start, end);
         }
-    } else if sentence.is(at, lx::WORSEN)
+    } else if sentence.is(at, lx::WORSENING_VERB)
         && let Some((start, end)) = no_worsening(sentence, at)
     {
         add(start, end);
@@ -28,64 +28,28 @@ pub(super) fn regressions(sentence: &Sentence<'_, '_>, at: usize, found: &mut Ve
 }
 
 /// "Quality did not drop", "the health has not fallen".
-fn did_not_drop(sentence: &Sentence<'_, '_>, at: usize) -> Option<usize> {
-    const DROP: &[&str] = &[
-        "drop",
-        "dropped",
-        "fall",
-        "fallen",
-        "decline",
-        "declined",
-        "decrease",
-        "decreased",
-        "suffer",
-        "suffered",
-    ];
-    let drops = |index: &usize| DROP.iter().any(|word| sentence.says(*index, word));
+fn did_not_drop(sentence: &ParsedSentence<'_>, at: usize) -> Option<usize> {
+    let drops = |index: &usize| sentence.is(*index, lx::DROP_VERB);
     let verb = (at + 1..at + 5).find(drops)?;
-    let between = (at + 1..verb).all(|index| sentence.is(index, lx::AUX | lx::NEG | lx::ADVERB));
-    let negations = (at + 1..verb).filter(|&index| sentence.is(index, lx::NEG)).count();
+    let between = (at + 1..verb).all(|index| sentence.is(index, lx::AUXILIARY | lx::NEGATION | lx::ADVERB));
+    let negations = (at + 1..verb).filter(|&index| sentence.is(index, lx::NEGATION)).count();
     (between && negations == 1).then_some(verb)
 }
 
 /// "The checks show nothing new": what a verb brings, and it is nothing.
-fn nothing_new(sentence: &Sentence<'_, '_>, at: usize) -> Option<usize> {
-    let says = sentence.is(at, lx::NOTHING) && sentence.is(at + 1, lx::NEW);
+fn nothing_new(sentence: &ParsedSentence<'_>, at: usize) -> Option<usize> {
+    let says = sentence.is(at, lx::NOTHING) && sentence.is(at + 1, lx::ADDITIONAL);
     let ends = at + 2 >= sentence.clause_end(at);
-    let verb =
-        at.checked_sub(1).filter(|&verb| sentence.is(verb, lx::BRING) || sentence.is(verb, lx::PRESENT))?;
-    let about = (sentence.clause_start(at)..verb).any(|it| sentence.is(it, lx::CHECK | lx::CI | lx::RUN));
+    let verb = at
+        .checked_sub(1)
+        .filter(|&verb| sentence.is(verb, lx::PRODUCTION_VERB) || sentence.is(verb, lx::PRESENCE))?;
+    let about =
+        (sentence.clause_start(at)..verb).any(|it| sentence.is(it, lx::CHECK | lx::CI | lx::RUN_VERB));
     (says && ends && about).then_some(verb)
 }
 
-fn no_regression_noun(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)> {
-    const ATTRIBUTE: &[&str] = &[
-        "testing",
-        "analysis",
-        "coverage",
-        "baseline",
-        "report",
-        "reports",
-        "data",
-        "model",
-        "fix",
-        "fixes",
-        "tracking",
-        "budget",
-        "detection",
-        "harness",
-        "fixed",
-        "tested",
-        "checked",
-        "investigated",
-        "analysed",
-        "analyzed",
-        "addressed",
-        "resolved",
-        "count",
-    ];
-    let attributive = sentence.is(at + 1, lx::TEST | lx::CHECK | lx::RUN)
-        || ATTRIBUTE.iter().any(|word| sentence.says(at + 1, word) && !sentence.says(at + 1, "count"));
+fn no_regression_noun(sentence: &ParsedSentence<'_>, at: usize) -> Option<(usize, usize)> {
+    let attributive = sentence.is(at + 1, lx::TEST | lx::CHECK | lx::RUN_VERB | lx::REGRESSION_COMPOUND);
     if attributive
         || sentence.reads(at + 1, &["were", "fixed"])
         || sentence.reads(at + 1, &["were", "checked"])
@@ -95,7 +59,7 @@ fn no_regression_noun(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, 
     if sentence.is(at, lx::REGRESSION) && sentence.says(at + 1, "free") {
         return Some((at, at + 1));
     }
-    let phrase = noun_phrase(sentence, at, lx::NEW);
+    let phrase = noun_phrase(sentence, at, lx::ADDITIONAL);
     let brought = brings(sentence, phrase.start);
     let regression = sentence.is(at, lx::REGRESSION);
     if phrase.is_narrow || phrase.is_partial || has_exception(sentence, at) {
@@ -113,7 +77,9 @@ fn no_regression_noun(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, 
     if let Some(start) = shares_no(sentence, at) {
         return Some((start, at));
     }
-    if phrase.start > 1 && sentence.is(phrase.start - 1, lx::PREP) && sentence.says(phrase.start - 2, "free")
+    if phrase.start > 1
+        && sentence.is(phrase.start - 1, lx::PREPOSITION)
+        && sentence.says(phrase.start - 2, "free")
     {
         return Some((phrase.start - 2, at));
     }
@@ -121,32 +87,39 @@ fn no_regression_noun(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, 
 }
 
 /// Findings count as regressions only where they are new, or where a change brings them.
-fn carries(sentence: &Sentence<'_, '_>, start: usize, at: usize) -> bool {
-    const ADDS: &[&str] =
-        &["introduces", "introduced", "introducing", "adds", "added", "adding", "introduce", "add"];
-    let adds = |index| ADDS.iter().any(|word| sentence.says(index, word));
-    (start.saturating_sub(2)..start).any(adds) || sentence.is(at + 1, lx::AUX) && (at + 2..at + 4).any(adds)
+fn carries(sentence: &ParsedSentence<'_>, start: usize, at: usize) -> bool {
+    let adds = |index| sentence.is(index, lx::ADDITION_VERB);
+    (start.saturating_sub(2)..start).any(adds)
+        || sentence.is(at + 1, lx::AUXILIARY) && (at + 2..at + 4).any(adds)
 }
 
 /// "does not introduce any", "without causing", "did not find": a verb that brings its object, turned round.
-pub(super) fn brings(sentence: &Sentence<'_, '_>, start: usize) -> Option<usize> {
+pub(super) fn brings(sentence: &ParsedSentence<'_>, start: usize) -> Option<usize> {
     let clause = sentence.clause_start(start);
-    if start > clause && sentence.is(start, lx::ANY) && sentence.is(start - 1, lx::NEG) {
+    if start > clause && sentence.is(start, lx::ANY) && sentence.is(start - 1, lx::NEGATION) {
         return Some(start - 1);
     }
     let mut verb = None;
     for index in (clause.max(start.saturating_sub(6))..start).rev() {
-        if verb.is_some() && sentence.is(index, lx::NEG | lx::WITHOUT) {
+        if verb.is_some() && sentence.is(index, lx::NEGATION | lx::WITHOUT) {
             return Some(index);
         }
         if sentence.is(index, lx::WITHOUT) && index + 1 == start {
             return Some(index);
         }
-        if verb.is_none() && sentence.is(index, lx::BRING) {
+        if verb.is_none() && sentence.is(index, lx::PRODUCTION_VERB) {
             verb = Some(index);
-        } else if !sentence
-            .is(index, lx::DET | lx::ANY | lx::TO | lx::AUX | lx::ADVERB | lx::BRING | lx::PREP | lx::MODAL)
-        {
+        } else if !sentence.is(
+            index,
+            lx::DETERMINER
+                | lx::ANY
+                | lx::TO
+                | lx::AUXILIARY
+                | lx::ADVERB
+                | lx::PRODUCTION_VERB
+                | lx::PREPOSITION
+                | lx::MODAL,
+        ) {
             return None;
         }
     }
@@ -154,52 +127,54 @@ pub(super) fn brings(sentence: &Sentence<'_, '_>, start: usize) -> Option<usize>
 }
 
 /// What may follow "no regressions".
-fn after_none(sentence: &Sentence<'_, '_>, at: usize) -> bool {
+fn after_none(sentence: &ParsedSentence<'_>, at: usize) -> bool {
     let mut index = at + 1;
-    while sentence.is(index, lx::AUX | lx::ADVERB) && !sentence.is(index, lx::FIX) {
+    while sentence.is(index, lx::AUXILIARY | lx::ADVERB) && !sentence.is(index, lx::FIX_VERB) {
         index += 1;
     }
     match sentence.tokens.get(index) {
         None => true,
-        Some(token) if token.kind != Kind::Word => token.kind != Kind::Literal,
+        Some(token) if token.kind != TokenKind::Word => token.kind != TokenKind::Literal,
         Some(token) => {
-            token.class.is(lx::PRESENT
-                | lx::BRING
-                | lx::PREP
+            token.class.is(lx::PRESENCE
+                | lx::PRODUCTION_VERB
+                | lx::PREPOSITION
                 | lx::AND
                 | lx::OR
                 | lx::BUT
-                | lx::BECAUSE
+                | lx::SUBORDINATOR
                 | lx::THAT
                 | lx::PRONOUN
-                | lx::PASS
+                | lx::SUCCESS
                 | lx::TO
-                | lx::ELSE
+                | lx::OTHER
                 | lx::MARK
                 | lx::CONDITION
+                | lx::TEMPORAL_CONDITION
                 | lx::MODAL
-                | lx::MAYBE
-                | lx::SELF)
+                | lx::HEDGE
+                | lx::CLAUSE_HEDGE
+                | lx::FIRST_PERSON)
                 || token.text.ends_with("ly")
         }
     }
 }
 
 /// "Regressions: none", "regressions were not introduced", "regressions are absent".
-fn none_behind(sentence: &Sentence<'_, '_>, at: usize) -> Option<usize> {
+fn none_behind(sentence: &ParsedSentence<'_>, at: usize) -> Option<usize> {
     let mut index = at + 1;
     let mut negated = false;
     while index <= at + 5 {
         let token = sentence.tokens.get(index)?;
-        if sentence.is(index, lx::NO) || sentence.is(index, lx::GONE) && !negated {
+        if sentence.is(index, lx::NO) || sentence.is(index, lx::ABSENCE) && !negated {
             return Some(index);
         }
-        if negated && sentence.is(index, lx::PRESENT | lx::BRING) {
+        if negated && sentence.is(index, lx::PRESENCE | lx::PRODUCTION_VERB) {
             return Some(index);
         }
-        negated |= sentence.is(index, lx::NEG);
-        let fills = sentence.is(index, lx::AUX | lx::NEG | lx::ADVERB)
-            || token.kind == Kind::Colon
+        negated |= sentence.is(index, lx::NEGATION);
+        let fills = sentence.is(index, lx::AUXILIARY | lx::NEGATION | lx::ADVERB)
+            || token.kind == TokenKind::Colon
             || sentence.says(index, "count");
         if !fills {
             return None;
@@ -210,10 +185,10 @@ fn none_behind(sentence: &Sentence<'_, '_>, at: usize) -> Option<usize> {
 }
 
 /// "Nothing regressed", "does not make anything worse", "no metric got worse", "broke nothing".
-fn no_worsening(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)> {
+fn no_worsening(sentence: &ParsedSentence<'_>, at: usize) -> Option<(usize, usize)> {
     let clause = sentence.clause_start(at);
     let near = clause.max(at.saturating_sub(8))..at;
-    let breaks = sentence.is(at, lx::FAIL);
+    let breaks = sentence.is(at, lx::FAILURE);
     if let Some(nothing) = near.clone().find(|&index| sentence.is(index, lx::NOTHING)) {
         return (!has_exception(sentence, at)).then_some((nothing, at));
     }
@@ -224,18 +199,22 @@ fn no_worsening(sentence: &Sentence<'_, '_>, at: usize) -> Option<(usize, usize)
         let about_tests = (none..at).any(|index| sentence.is(index, lx::TEST | lx::CHECK));
         return (!about_tests && !breaks).then_some((none, at));
     }
-    let not = near.clone().find(|&index| sentence.is(index, lx::NEG))?;
+    let not = near.clone().find(|&index| sentence.is(index, lx::NEGATION))?;
     let about_tests = near.clone().any(|index| sentence.is(index, lx::TEST | lx::CHECK | lx::CI));
-    let all = near.clone().any(|index| sentence.is(index, lx::ALL | lx::EVERYTHING | lx::ONLY));
+    let all = near.clone().any(|index| sentence.is(index, lx::ALL | lx::EVERYTHING | lx::EXCLUSIVE));
     let object = breaks && !sentence.is(at + 1, lx::ANY);
     (!about_tests && !object && !all && is_simple_negation(sentence, not, at)).then_some((not, at))
 }
 
 /// Whether only helping words stand between the negation and the verb.
-fn is_simple_negation(sentence: &Sentence<'_, '_>, not: usize, verb: usize) -> bool {
-    let helps = lx::AUX | lx::ADVERB | lx::ANY | lx::BRING | lx::DET | lx::PRONOUN | lx::CHANGE;
-    (not + 1..verb).all(|index| {
-        sentence.is(index, helps)
-            || ["things", "things", "matters"].iter().any(|word| sentence.says(index, word))
-    })
+fn is_simple_negation(sentence: &ParsedSentence<'_>, not: usize, verb: usize) -> bool {
+    let helps = lx::AUXILIARY
+        | lx::ADVERB
+        | lx::ANY
+        | lx::PRODUCTION_VERB
+        | lx::DETERMINER
+        | lx::PRONOUN
+        | lx::CHANGE;
+    (not + 1..verb)
+        .all(|index| sentence.is(index, helps) || sentence.says_any(index, "things | things | matters"))
 }

@@ -1,74 +1,56 @@
 //! Decisions, constraints and goals: what binds the work from now on.
 
+use super::super::Role;
 use super::super::claims::{Claim, RuleChange};
-use super::super::lexicon::{DECIDED, DECIDING, DOING, IDLE_NO, IDLE_PROHIBITIONS, RULING, SETTING, STRONG};
-use super::super::mood::{has_any, plain_text};
-use super::super::sentences::Word;
-use super::super::{Role, strip_any};
-use super::{Reader, is_order, position_after, position_of};
+use super::{Reader, is_order};
 use crate::words::Mode;
-
-const DECIDED_NOT_TO: &str = "\
-    let us not | we will not | we are not going to | i will not | we decided not to | \
-    we have decided not to | we agreed not to | decided not to";
-
-const DECIDED_AGAINST: &str = "\
-    we decided against | we have decided against | decided against | we are not using | no more";
-
-const CHANGES_OF_RULES: &str = "\
-    relax | loosen | tighten | make that | change that to | change it to | allow | we can allow | \
-    let us allow | let us relax | let us tighten | make an exception for";
-
-const GOALS: &str = "\
-    the goal is to | our goal is to | the goal is | our goal is | my goal is to | my goal is | \
-    the objective is to | the objective is | the aim is to | our aim is to | the project is | \
-    this project is | the mission is to | the mission is";
-
-const ABOUT_NOBODY: &str = "\
-    i must | i have to | you must be | it must be | it must have | that must | this must | there must";
+use probity_prose::lexicon::{self as lx, contains, is_among, position_after, position_of, strip};
+use probity_prose::words::Word;
 
 impl Reader<'_> {
     /// "Do not …", "let us not …", "we will not …".
     pub(super) fn prohibition(&self, words: &[Word]) -> Option<Claim> {
         let revises = self.revises();
         let against = |summary| Some(Claim::Decision { summary, revises, instead_of: None });
-        if let Some(rest) = strip_any(words, DECIDED_NOT_TO) {
+        if let Some(rest) = strip(words, lx::DECISION_AGAINST_ACTION) {
             return if rest.len() > 1 { against(self.denied("Do not", words, rest)) } else { None };
         }
-        if let Some(rest) = strip_any(words, DECIDED_AGAINST) {
+        if let Some(rest) = strip(words, lx::DECISION_AGAINST) {
             return if rest.is_empty() { None } else { against(self.denied("Do not use", words, rest)) };
         }
-        if let Some(task) = strip_any(words, "do not forget to | please do not forget to") {
+        if let Some(task) = strip(words, "do not forget to | please do not forget to") {
             return (!task.is_empty()).then(|| Claim::Task(self.said(task)));
         }
-        let rest =
-            strip_any(words, "do not ever | do not | please do not | you must not | never ever | never")?;
-        let is_idle = rest.is_empty() || strip_any(rest, IDLE_PROHIBITIONS).is_some();
+        let rest = strip(words, "do not ever | do not | please do not | you must not | never ever | never")?;
+        let is_idle = rest.is_empty() || strip(rest, lx::IDLE_PROHIBITION).is_some();
         (!is_idle).then(|| Claim::constraint(self.said(words), true))
     }
 
     /// What is not done; in another language in all of its own words, the denial among them.
     fn denied(&self, not: &str, words: &[Word], rest: &[Word]) -> String {
-        if self.sentence.foreign { self.said(words) } else { format!("{not} {}", self.slice(rest)) }
+        if self.sentence.is_translated { self.said(words) } else { format!("{not} {}", self.slice(rest)) }
     }
 
     /// What was chosen; with a verb in English, unless it has one or is in another language.
     fn chosen(&self, rest: &[Word]) -> String {
-        let has_verb = strip_any(rest, DECIDING).is_some();
-        if self.sentence.foreign || has_verb { self.said(rest) } else { format!("Use {}", self.slice(rest)) }
+        let has_verb = strip(rest, lx::DECISION_VERB).is_some();
+        if self.sentence.is_translated || has_verb {
+            self.said(rest)
+        } else {
+            format!("Use {}", self.slice(rest))
+        }
     }
 
     pub(super) fn constraint(&self, words: &[Word]) -> Option<Claim> {
         if let Some(change) = self.constraint_change(words) {
             return Some(change);
         }
-        if let Some(rest) =
-            strip_any(words, "make sure that | make sure | ensure that | ensure | see to it that")
+        if let Some(rest) = strip(words, "make sure that | make sure | ensure that | ensure | see to it that")
         {
             return (rest.len() > 1).then(|| Claim::constraint(self.said(rest), true));
         }
         // An agent that says "right, no admin page" repeats what it was told.
-        let repeats = self.role == Role::Assistant && strip_any(words, "no").is_some();
+        let repeats = self.role == Role::Assistant && strip(words, "no").is_some();
         let hard = !repeats && is_hard_rule(words);
         let soft = !hard && is_preference(words);
         let change = if self.revises() { RuleChange::Replaces } else { RuleChange::New };
@@ -77,7 +59,7 @@ impl Reader<'_> {
 
     /// "Allow GPL code in tests", "make that 200 ms".
     fn constraint_change(&self, words: &[Word]) -> Option<Claim> {
-        let rest = strip_any(words, CHANGES_OF_RULES)?;
+        let rest = strip(words, lx::RULE_CHANGE)?;
         let mode = match () {
             () if self.has("relax | loosen | allow | exception | except for") => Mode::Relaxed,
             () if self.has("tighten | stricter | restrict") => Mode::Tightened,
@@ -94,35 +76,34 @@ impl Reader<'_> {
         if let Some(rest) = named_goal(words).or_else(|| wanted_thing(words)) {
             return Some(Claim::Goal(self.said(rest)));
         }
-        if let Some(rest) = strip_any(words, GOALS).filter(|rest| !rest.is_empty()) {
+        if let Some(rest) = strip(words, lx::GOAL).filter(|rest| !rest.is_empty()) {
             return Some(Claim::Goal(self.said(rest)));
         }
-        let wanted = strip_any(
+        let wanted = strip(
             words,
             "we want to | i want to | we are trying to | i am trying to | let us | we need to | i need to",
         );
         let builds = |rest: &[Word]| {
-            let made = strip_any(
+            let made = strip(
                 rest,
                 "build | create | make | ship | launch | develop | write | release | rewrite | port",
             );
-            made.and_then(|made| strip_any(made, "a | an | our own | our"))
-                .is_some_and(|rest| !rest.is_empty())
+            made.and_then(|made| strip(made, "a | an | our own | our")).is_some_and(|rest| !rest.is_empty())
         };
         let is_small = self.has("test | tests | pr | ticket | list | copy | helper | function | note");
         if let Some(rest) = wanted.filter(|rest| builds(rest) && !is_small) {
             return Some(Claim::Goal(self.said(rest)));
         }
-        let ongoing = strip_any(words, "we are | i am")?;
+        let ongoing = strip(words, "we are | i am")?;
         let is_making =
-            strip_any(ongoing, "building | creating a | making a | developing a | designing a | writing a");
+            strip(ongoing, "building | creating a | making a | developing a | designing a | writing a");
         is_making.is_some_and(|rest| !rest.is_empty()).then(|| Claim::Goal(self.said(ongoing)))
     }
 
     /// "Redis is the way to go", "a plain log will do", "Ghent has to wait", "we agreed with support that …".
     pub(super) fn settled(&self, words: &[Word]) -> Option<Claim> {
         if let Some(at) =
-            position_of(words, SETTLING).filter(|at| (1..=6).contains(at) && self.role == Role::User)
+            position_of(words, lx::SETTLEMENT).filter(|at| (1..=6).contains(at) && self.role == Role::User)
         {
             return Some(self.decided(self.chosen(&words[..at]), words));
         }
@@ -139,7 +120,7 @@ impl Reader<'_> {
         if let Some(claim) = self.instead(words) {
             return Some(claim);
         }
-        let agreed = strip_any(
+        let agreed = strip(
             words,
             "we have agreed | we agreed | we have decided | we decided | it was agreed | it was decided",
         )?;
@@ -150,7 +131,7 @@ impl Reader<'_> {
 
     /// "Instead of Django we will use Rails".
     fn instead(&self, words: &[Word]) -> Option<Claim> {
-        let rest = strip_any(words, "instead of | rather than")?;
+        let rest = strip(words, "instead of | rather than")?;
         let at = position_of(rest, "we will | let us | we are").filter(|at| (1..=5).contains(at))?;
         match self.decision(&rest[at..])? {
             Claim::Decision { summary, revises, .. } => {
@@ -170,12 +151,12 @@ impl Reader<'_> {
     }
 
     pub(super) fn decision(&self, words: &[Word]) -> Option<Claim> {
-        let own = strip_any(words, "we | i").unwrap_or(words);
-        if let Some(rest) = strip_any(own, DECIDED).filter(|rest| !rest.is_empty()) {
+        let own = strip(words, "we | i").unwrap_or(words);
+        if let Some(rest) = strip(own, lx::REPORTED_DECISION).filter(|rest| !rest.is_empty()) {
             return Some(self.decided(self.what_was_decided(words, own, rest), rest));
         }
         let going = "going with | sticking with | we go with | we go for | let us go with | we will go with | i will go with | go with | let us go for";
-        if let Some(rest) = strip_any(words, going).filter(|rest| !rest.is_empty()) {
+        if let Some(rest) = strip(words, going).filter(|rest| !rest.is_empty()) {
             return Some(self.decided(self.chosen(rest), rest));
         }
         if let [name @ .., it, is] = words
@@ -184,10 +165,10 @@ impl Reader<'_> {
         {
             return Some(self.decided(format!("Use {}", self.slice(name)), words));
         }
-        let willed = strip_any(words, "we will | let us | we are going to | i will | we shall");
+        let willed = strip(words, "we will | let us | we are going to | i will | we shall");
         let said = willed.or(Some(words).filter(|_| self.role != Role::Assistant))?;
-        let said = strip_any(said, "just | simply | definitely | always | now | only | also").unwrap_or(said);
-        let firm = willed.filter(|_| strip_any(words, "we will | let us | we shall").is_some());
+        let said = strip(said, "just | simply | definitely | always | now | only | also").unwrap_or(said);
+        let firm = willed.filter(|_| strip(words, "we will | let us | we shall").is_some());
         let unknown = || {
             firm.and_then(|_| said.split_first())
                 .filter(|(verb, _)| !is_vague(verb))
@@ -195,22 +176,22 @@ impl Reader<'_> {
         };
         let is_user = self.role != Role::Assistant;
         if let Some(object) =
-            strip_any(said, SETTING).filter(|object| is_user && !object.is_empty() && is_order(object))
+            strip(said, lx::SETTING_VERB).filter(|object| is_user && !object.is_empty() && is_order(object))
         {
             return Some(self.set_anew(said, object));
         }
         let is_policy = |object: &&[Word]| {
-            let is_all = strip_any(object, "everything | all | every | any | each | only").is_some();
+            let is_all = strip(object, "everything | all | every | any | each | only").is_some();
             is_all && is_user
         };
-        let object = strip_any(said, DECIDING)
-            .or_else(|| strip_any(said, DOING).filter(is_policy))
+        let object = strip(said, lx::DECISION_VERB)
+            .or_else(|| strip(said, lx::WORK_VERB).filter(is_policy))
             .or_else(unknown)?;
         // As bare orders these are work, not choices.
         let is_work = willed.is_none()
             && !self.revises()
             && !is_policy(&object)
-            && strip_any(said, "make | split | log | drop | put | leave").is_some();
+            && strip(said, "make | split | log | drop | put | leave").is_some();
         (!object.is_empty() && !is_work && is_order(object) && !is_pronoun(object))
             .then(|| self.decided(self.said(said), object))
     }
@@ -231,9 +212,9 @@ impl Reader<'_> {
         if matches!(last.as_str(), "on" | "chose" | "picked" | "for" | "with" | "chosen" | "using") {
             return self.chosen(rest);
         }
-        match strip_any(words, "we are | i am") {
+        match strip(words, "we are | i am") {
             Some(doing) => self.said(doing),
-            None => self.said(strip_any(rest, "we will | we | to").unwrap_or(rest)),
+            None => self.said(strip(rest, "we will | we | to").unwrap_or(rest)),
         }
     }
 
@@ -241,12 +222,11 @@ impl Reader<'_> {
         let instead = position_after(object, "instead of | rather than | in place of")
             .map(|at| self.slice(&object[at..]));
         let until = |words: &[Word], ends: &str| {
-            let end = words.iter().position(|word| super::super::is_among(ends, &word.lower))?;
+            let end = words.iter().position(|word| is_among(ends, &word.lower))?;
             Some(self.slice(&words[..end]))
         };
-        let replaced = || {
-            until(strip_any(&self.sentence.words, "replace | let us replace | we will replace")?, "with | by")
-        };
+        let replaced =
+            || until(strip(&self.sentence.words, "replace | let us replace | we will replace")?, "with | by");
         let left = || {
             let is_move = self.has("switch from | migrate from | move from");
             until(&object[position_after(object, "from").or(Some(0)).filter(|_| is_move)?..], "to")
@@ -259,60 +239,51 @@ impl Reader<'_> {
     }
 }
 
-const SETTLING: &str = "\
-    is the way to go | will do | is fine with me | is fine by me | works for me | is good enough | is enough | is our choice | wins | it is then";
-
-/// What cannot be moved, said about a thing.
-const FIXED: &str = "\
-    out of scope | out of the question | not an option | no-go | not negotiable | not up for discussion | stays as it is | stay as they are | stays the same | \
-    stay the same | may never | may not | can never | shall not | shall never | untouched";
-
 /// "The goal for this week is to …", "our aim is …".
 fn named_goal(words: &[Word]) -> Option<&[Word]> {
-    let named = strip_any(words, "the | our | my | main | the main").unwrap_or(words);
-    let after = strip_any(named, "goal | aim | objective | target | purpose | mission")?;
+    let named = strip(words, "the | our | my | main | the main").unwrap_or(words);
+    let after = strip(named, "goal | aim | objective | target | purpose | mission")?;
     let is = after.iter().take(7).position(|word| word.lower == "is")?;
     let rest = &after[is + 1..];
-    let rest = strip_any(rest, "to").unwrap_or(rest);
-    let is_over = strip_any(rest, "met | reached | achieved | done | not | still | clear").is_some();
+    let rest = strip(rest, "to").unwrap_or(rest);
+    let is_over = strip(rest, "met | reached | achieved | done | not | still | clear").is_some();
     (!rest.is_empty() && !is_over).then_some(rest)
 }
 
 /// "We want a classifier that …", "I was asked to …", "migrating off the old host".
 fn wanted_thing(words: &[Word]) -> Option<&[Word]> {
-    let asked = strip_any(
+    let asked = strip(
         words,
         "i was asked to | we were asked to | we have been asked to | my job is to | our job is to",
     );
     let wanted = || {
-        let rest = strip_any(words, "we want | i want | we need")?;
-        let is_thing = strip_any(rest, "a | an").is_some() && rest.len() > 4;
+        let rest = strip(words, "we want | i want | we need")?;
+        let is_thing = strip(rest, "a | an").is_some() && rest.len() > 4;
         let is_for = rest.iter().any(|word| matches!(word.lower.as_str(), "that" | "which" | "for" | "to"));
         (is_thing && is_for).then_some(rest)
     };
     let doing = || {
-        strip_any(words, "moving off | moving to | moving away from | migrating | replacing | rewriting | building | porting")
-            .filter(|rest| (1..=10).contains(&rest.len()) && !has_any(&plain_text(rest), "is | are | was | takes | will"))
+        strip(words, "moving off | moving to | moving away from | migrating | replacing | rewriting | building | porting")
+            .filter(|rest| (1..=10).contains(&rest.len()) && !contains(rest, "is | are | was | takes | will"))
             .map(|_| words)
     };
     asked.filter(|rest| rest.len() > 1).or_else(wanted).or_else(doing)
 }
 
-const BOUNDS: &str = "under | below | within | at most | above | at least | less than | to | no more than";
-
 fn is_hard_rule(words: &[Word]) -> bool {
-    if strip_any(words, "no").is_some() {
+    if strip(words, "no").is_some() {
         return is_ban(words);
     }
-    let plain = plain_text(words);
-    let is_strong = has_any(&plain, STRONG) && strip_any(words, ABOUT_NOBODY).is_none() && words.len() > 2;
+    let is_strong =
+        contains(words, lx::OBLIGATION) && strip(words, lx::IDLE_OBLIGATION).is_none() && words.len() > 2;
     let can_not = position_after(words, "can not").map(|at| &words[at..]);
-    let forbids = can_not.is_some_and(|rest| strip_any(rest, RULING).is_some()) && words[0].lower != "i";
-    let is_bounded = strip_any(words, "keep | limit | cap | stay").is_some()
-        && has_any(&plain, BOUNDS)
+    let forbids =
+        can_not.is_some_and(|rest| strip(rest, lx::FORBIDDEN_VERB).is_some()) && words[0].lower != "i";
+    let is_bounded = strip(words, "keep | limit | cap | stay").is_some()
+        && contains(words, lx::BOUND)
         && words.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
-    let is_always = strip_any(words, "always").is_some_and(|rest| rest.len() > 1);
-    let is_fixed = has_any(&plain, FIXED) && words.len() > 3;
+    let is_always = strip(words, "always").is_some_and(|rest| rest.len() > 1);
+    let is_fixed = contains(words, lx::IMMOVABLE) && words.len() > 3;
     is_fixed || has_to(words) || binds_everyone(words) || is_strong || forbids || is_bounded || is_always
 }
 
@@ -320,20 +291,19 @@ fn is_hard_rule(words: &[Word]) -> bool {
 fn has_to(words: &[Word]) -> bool {
     let at = position_of(words, "has to | have to | needs to | need to | is to stay | are to stay");
     let is_person =
-        strip_any(words, "i | we | you | they | he | she | that | this | then | someone | somebody")
-            .is_some();
+        strip(words, "i | we | you | they | he | she | that | this | then | someone | somebody").is_some();
     let is_ours = |at: usize| {
         let near = &words[at.saturating_sub(2)..at];
-        near.iter().any(|word| super::super::is_among("i | we | you | they", &word.lower))
+        near.iter().any(|word| is_among("i | we | you | they", &word.lower))
     };
     at.is_some_and(|at| (1..=8).contains(&at) && words.len() > at + 2 && !is_ours(at))
         && !is_person
-        && !has_any(&plain_text(words), "wait | did not")
+        && !contains(words, "wait | did not")
 }
 
 /// "Nobody deploys on Saturday", "each token works exactly once".
 fn binds_everyone(words: &[Word]) -> bool {
-    let is_nobody = strip_any(words, "nobody | no one").is_some_and(|rest| {
+    let is_nobody = strip(words, "nobody | no one").is_some_and(|rest| {
         rest.len() > 1
             && rest[0].lower.ends_with('s')
             && !matches!(
@@ -341,8 +311,8 @@ fn binds_everyone(words: &[Word]) -> bool {
                 "is" | "was" | "knows" | "cares" | "uses" | "pastes" | "likes" | "dares"
             )
     });
-    let is_each = strip_any(words, "each | every").is_some()
-        && has_any(&plain_text(words), "exactly | only | at most | at least | no more than");
+    let is_each = strip(words, "each | every").is_some()
+        && contains(words, "exactly | only | at most | at least | no more than");
     is_nobody || is_each
 }
 
@@ -351,30 +321,25 @@ fn is_ban(words: &[Word]) -> bool {
     let has_verb =
         words.iter().any(|word| matches!(word.lower.as_str(), "is" | "was" | "will" | "did" | "has"));
     let rest = &words[1..];
-    (1..=8).contains(&rest.len()) && strip_any(rest, IDLE_NO).is_none() && !has_verb && !words[0].paused
+    (1..=8).contains(&rest.len()) && strip(rest, lx::IDLE_NO).is_none() && !has_verb && !words[0].paused
 }
 
 fn is_preference(words: &[Word]) -> bool {
     let prefers =
-        strip_any(words, "prefer | we prefer | i prefer | avoid | try to avoid | ideally | try to").is_some();
+        strip(words, "prefer | we prefer | i prefer | avoid | try to avoid | ideally | try to").is_some();
     let has_should = words.iter().skip(1).any(|word| word.lower == "should");
     let is_norm =
-        has_should && words.len() > 3 && strip_any(words, "we | i | you | it | that | this | they").is_none();
+        has_should && words.len() > 3 && strip(words, "we | i | you | it | that | this | they").is_none();
     (prefers || is_norm) && words.len() > 1
 }
 
 /// Verbs after "we will" or "let's" that commit to nothing, or to work.
 fn is_vague(verb: &Word) -> bool {
-    let is_work = strip_any(std::slice::from_ref(verb), DOING).is_some();
-    is_work || super::super::is_among(VAGUE, &verb.lower) || !verb.lower.chars().all(char::is_alphabetic)
+    let is_work = strip(std::slice::from_ref(verb), lx::WORK_VERB).is_some();
+    is_work || is_among(lx::VAGUE_VERB, &verb.lower) || !verb.lower.chars().all(char::is_alphabetic)
 }
-
-const VAGUE: &str = "see | be | have | need | get | find | know | look | talk | discuss | try | wait | think | meet | check | hope | ask | say | go | start | \
-    continue | never | always | not | probably | then | also | come | figure | learn | focus | revisit | decide | set | take | give | say | assume | pretend | imagine | hear | lose";
 
 /// "Use that here" decides nothing that one could read later.
 fn is_pronoun(object: &[Word]) -> bool {
-    object.first().is_some_and(|word| {
-        super::super::is_among("that | it | this | them | those | these | both", &word.lower)
-    })
+    object.first().is_some_and(|word| is_among("that | it | this | them | those | these | both", &word.lower))
 }

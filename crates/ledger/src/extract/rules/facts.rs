@@ -1,39 +1,27 @@
 //! How things are: what was found out, and plain statements about the project.
 
 use super::super::claims::Claim;
-use super::super::lexicon::{FOUND, IDLE_STARTS, IDLE_SUBJECTS, OPINIONS, STATING};
-use super::super::sentences::Word;
-use super::super::{is_among, strip_any};
-use super::{Reader, position_after};
+use super::Reader;
 use crate::words::Confidence;
-
-const CONFIRMING: &str = "\
-    confirmed | confirm | verified | indeed | you were right | you are right | root cause | proved | proven";
-
-/// What says how far some work is, which is no fact to keep.
-const PROGRESS: &str = "done | finished | ready | complete | completed | merged | progress | yet";
-
-/// What we do or what happened to us.
-const PRACTICE: &str = "we use | we already use | we run | we already run | we lost | we hit | we saw | we had | we currently | we do not currently | we only have | we still use";
-
-/// What was found out, said after when or where it was.
-const TOLD: &str = "i saw that | i found that | i noticed that | i see that | we saw that | we found that";
+use probity_prose::lexicon::{self as lx, is_among, position_after, strip};
+use probity_prose::words::Word;
 
 impl Reader<'_> {
     pub(super) fn fact(&self, words: &[Word]) -> Option<Claim> {
         let told = || {
             let near = &words[..words.len().min(9)];
-            position_after(near, TOLD).map(|at| &words[at..])
+            position_after(near, lx::TOLD_DISCOVERY).map(|at| &words[at..])
         };
-        let found = strip_any(words, FOUND).or_else(told).filter(|rest| rest.len() >= 3 && !is_phrase(rest));
-        let is_lack = strip_any(words, "we do not").is_some()
-            && self.has("at the moment | currently | right now | today");
-        let is_practice = is_lack || strip_any(words, PRACTICE).is_some_and(|rest| rest.len() > 1);
+        let found =
+            strip(words, lx::DISCOVERY).or_else(told).filter(|rest| rest.len() >= 3 && !is_phrase(rest));
+        let is_lack =
+            strip(words, "we do not").is_some() && self.has("at the moment | currently | right now | today");
+        let is_practice = is_lack || strip(words, lx::PRACTICE).is_some_and(|rest| rest.len() > 1);
         let said = found.or(Some(words).filter(|words| {
             is_practice || !is_opinion(words) && (self.is_statement(words) || is_measured(words))
         }))?;
         let corrects = self.revises() || self.has("turns out | in fact");
-        let confirms = self.has(CONFIRMING);
+        let confirms = self.has(lx::CONFIRMATION);
         let is_sure =
             found.is_some() && (confirms || self.has("measured | the logs show | the profiler shows"));
         let confidence = if is_sure { Confidence::High } else { Confidence::Medium };
@@ -47,9 +35,10 @@ impl Reader<'_> {
         let Some(subject) = words.get(first).filter(|_| words.len() >= 4) else {
             return false;
         };
-        let is_idle = is_among(IDLE_SUBJECTS, &subject.lower) || is_among(IDLE_STARTS, &words[0].lower);
-        let reports_progress = words.last().is_some_and(|word| is_among(PROGRESS, &word.lower));
-        let verb = words.iter().take(8).skip(first + 1).position(|word| is_among(STATING, &word.lower));
+        let is_idle = is_among(lx::IDLE_SUBJECT, &subject.lower) || is_among(lx::IDLE_START, &words[0].lower);
+        let reports_progress = words.last().is_some_and(|word| is_among(lx::PROGRESS, &word.lower));
+        let verb =
+            words.iter().take(8).skip(first + 1).position(|word| is_among(lx::STATIVE_VERB, &word.lower));
         let has_verb =
             verb.is_some_and(|at| first + at + 2 < words.len()) || is_ours && has_verb_by_form(words);
         has_verb && !is_idle && !reports_progress && (is_ours || self.is_about_a_name(words))
@@ -62,7 +51,7 @@ impl Reader<'_> {
         let is_marked =
             |word: &Word| word.lower.contains(|c: char| c.is_ascii_digit() || matches!(c, '_' | '/' | '.'));
         let has_inner_capital = text[words[0].place.clone()].chars().skip(1).any(char::is_uppercase);
-        let is_simple = words.get(1).is_some_and(|word| is_among(STATING, &word.lower));
+        let is_simple = words.get(1).is_some_and(|word| is_among(lx::STATIVE_VERB, &word.lower));
         is_capital && (is_simple || has_inner_capital || words.iter().any(is_marked) || text.contains('`'))
     }
 }
@@ -72,7 +61,7 @@ fn is_opinion(words: &[Word]) -> bool {
     let is =
         words.iter().take(6).position(|word| matches!(word.lower.as_str(), "is" | "are" | "was" | "were"));
     let has_figure = words.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
-    is.and_then(|is| words.get(is + 1)).is_some_and(|word| is_among(OPINIONS, &word.lower)) && !has_figure
+    is.and_then(|is| words.get(is + 1)).is_some_and(|word| is_among(lx::OPINION, &word.lower)) && !has_figure
 }
 
 /// "The model confuses …": a singular and then a word in -s, with something behind it.
@@ -102,8 +91,8 @@ fn is_phrase(words: &[Word]) -> bool {
 fn is_measured(words: &[Word]) -> bool {
     let is_figure = |word: &Word| word.lower.starts_with(|c: char| c.is_ascii_digit());
     let is_ours = is_among("the | our | all | it | on | in | each | every | with", &words[0].lower);
-    let has_verb = words.iter().skip(1).take(6).any(|word| is_among(STATING, &word.lower));
-    let states = has_verb && !is_among(IDLE_STARTS, &words[0].lower);
+    let has_verb = words.iter().skip(1).take(6).any(|word| is_among(lx::STATIVE_VERB, &word.lower));
+    let states = has_verb && !is_among(lx::IDLE_START, &words[0].lower);
     is_ours && words.len() >= 5 && words.iter().skip(2).any(is_figure)
         || states && words.len() >= 4 && words.iter().any(is_figure)
 }

@@ -12,19 +12,21 @@ mod speech;
 mod unasserted;
 mod work;
 
-use super::blocks::{Block, Form, Topic};
+use super::Role;
 use super::claims::Claim;
-use super::lexicon::{DID, DOING, OPENERS, REVISING, SECOND_THOUGHTS};
-use super::mood::{Mood, has_any, plain_text};
-use super::sentences::{Sentence, Word};
-use super::{Role, strip_any, strip_openers};
+use super::topics::{Block, Topic};
 use crate::words::Confidence;
+use probity_prose::lexicon::{self as lx, Phrases, contains, is_among, position_of, starts_with, strip};
+use probity_prose::markdown::Form;
+use probity_prose::modality::Modality;
+use probity_prose::sentences::Sentence;
+use probity_prose::words::{Word, strip_openers};
 
-/// Everything that a sentence claims, in order. Each claim is a list of readings: the first that fits the scene holds.
+/// Everything that a sentence claims, in order. Each claim is a list of readings: the first that fits the targets holds.
 pub(super) fn claims(sentence: &Sentence, block: &Block, role: Role, is_doubted: bool) -> Vec<Vec<Claim>> {
-    let mut mood = Mood::of(sentence);
-    mood.hedged |= is_doubted;
-    let reader = Reader { sentence, mood, role };
+    let mut modality = Modality::of(sentence);
+    modality.is_hedged |= is_doubted;
+    let reader = Reader { sentence, modality, role };
     // What announces a list says nothing itself, unless that something is done.
     if block.form == Form::Paragraph && sentence.text.ends_with([':', '：']) {
         let is_done = |claim: &Claim| matches!(claim, Claim::Done(_));
@@ -34,7 +36,7 @@ pub(super) fn claims(sentence: &Sentence, block: &Block, role: Role, is_doubted:
     if let Some(listed) = reader.listed() {
         return listed.into_iter().map(|claim| vec![claim]).collect();
     }
-    if let Form::Box { done } = block.form {
+    if let Form::CheckBox { done } = block.form {
         let text = reader.said(&sentence.words);
         return vec![vec![if done { Claim::Done(text) } else { Claim::Task(text) }]];
     }
@@ -46,18 +48,9 @@ pub(super) fn claims(sentence: &Sentence, block: &Block, role: Role, is_doubted:
 
 /// The words that hold in the end: "rename it, no wait, keep the name".
 fn what_holds(words: &[Word]) -> &[Word] {
-    let held = |at: usize| strip_any(&words[at..], SECOND_THOUGHTS).filter(|_| words[at - 1].paused);
+    let held = |at: usize| strip(&words[at..], lx::SECOND_THOUGHT).filter(|_| words[at - 1].paused);
     (1..words.len()).rev().find_map(held).unwrap_or(words)
 }
-
-const RULE_LABELS: &str = "constraint | scope | limit | must have | must haves | hard requirements | requirements | constraints | rules | hard rules | hard constraint | rule | hard rule | requirement | hard requirement | non-negotiable";
-
-const TASK_LABELS: &str = "todo | to do | todos | tasks | task | next step | next | next up | action item | follow-up | action | still to do";
-
-/// Where a clause with a claim of its own begins.
-const CLAUSE_STARTS: &str = "\
-    let us | we will | i will | do not | never | always | please | we must | we need to | we are | we use | \
-    make sure | no | it must | they must | use | add | fix | write | then we will | we can not | it turns out";
 
 /// A part of a sentence that may have a claim of its own.
 #[derive(Clone, Copy)]
@@ -70,22 +63,23 @@ struct Clause<'s> {
 /// Cuts a sentence where another clause with a claim of its own begins.
 fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
     let mut cuts = vec![(0, false)];
-    let is_work = strip_any(strip_openers(words), WORK_STARTS).is_some();
+    let is_work = strip(strip_openers(words), lx::WORK_START).is_some();
     let own = strip_openers(words);
-    let is_report = strip_any(strip_any(own, "i have | we have | i | we").unwrap_or(own), DID).is_some();
+    let is_report =
+        strip(strip(own, "i have | we have | i | we").unwrap_or(own), lx::WORK_PARTICIPLE).is_some();
     for at in 1..words.len() {
         let rest = &words[at..];
-        let joined = strip_any(rest, "and | but | so | then");
-        let starts = |rest: &[Word]| strip_any(rest, CLAUSE_STARTS).is_some();
+        let joined = strip(rest, "and | but | so | then");
+        let starts = |rest: &[Word]| strip(rest, lx::CLAUSE_START).is_some();
         let is_new = if words[at - 1].paused {
             starts(rest) || joined.is_some_and(starts)
         } else {
-            joined.is_some_and(|rest| strip_any(rest, "let us | we will | i will | please").is_some())
+            joined.is_some_and(|rest| strip(rest, "let us | we will | i will | please").is_some())
         };
         let continues =
-            is_work && strip_any(rest, "and").is_some_and(|rest| strip_any(rest, DOING).is_some());
-        let is_new =
-            is_new || is_report && strip_any(rest, "and").is_some_and(|rest| strip_any(rest, DID).is_some());
+            is_work && strip(rest, "and").is_some_and(|rest| strip(rest, lx::WORK_VERB).is_some());
+        let is_new = is_new
+            || is_report && strip(rest, "and").is_some_and(|rest| strip(rest, lx::WORK_PARTICIPLE).is_some());
         if (is_new || continues) && at - cuts.last().map_or(0, |cut| cut.0) > 1 {
             cuts.push((at, continues && !is_new));
         }
@@ -116,29 +110,22 @@ fn cuts_of_reports(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
 
 /// Where another rule begins: "it must be fast, and the data has to stay here". A condition holds for all of it.
 fn cuts_of_rules(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
-    const RULING: &str = "must | has to | have to | needs to | need to | may not | we can not";
-    let is_plain = !has_any(&plain_text(words), "if | unless | when | whether");
+    const OBLIGED: &str = "must | has to | have to | needs to | need to | may not | we can not";
+    let is_plain = !contains(words, "if | unless | when | whether");
     (2..words.len()).filter_map(move |at| {
         let is_joint = words[at].lower == "and" || words[at - 1].paused;
         let right = if words[at].lower == "and" { &words[at + 1..] } else { &words[at..] };
         let right = right.iter().position(|word| word.paused).map_or(right, |pause| &right[..=pause]);
-        let rules = position_of(right, RULING).is_some_and(|place| (1..=7).contains(&place));
-        let states = has_any(
-            &plain_text(&words[..at]),
-            "must | has to | have to | needs to | is | are | will | can not",
-        );
+        let rules = position_of(right, OBLIGED).is_some_and(|place| (1..=7).contains(&place));
+        let states = contains(&words[..at], "must | has to | have to | needs to | is | are | will | can not");
         (is_plain && is_joint && rules && states).then_some((at, false))
     })
 }
 
-/// What begins a sentence that may name several pieces of work.
-const WORK_STARTS: &str =
-    "i will | we will | let us | please | we need to | i need to | can you | could you | let me";
-
 /// One sentence under the rules.
 struct Reader<'s> {
     sentence: &'s Sentence,
-    mood: Mood,
+    modality: Modality,
     role: Role,
 }
 
@@ -150,11 +137,11 @@ impl Reader<'_> {
         if matches!(topic, Topic::Open | Topic::Options) {
             return self.branch(words);
         }
-        if self.mood.guesses() {
+        if self.modality.is_guess() {
             return Some(Claim::Hypothesis { summary: text, confidence: Confidence::Low });
         }
         let is_rule = topic == Topic::Constraints && self.is_rule_with_condition();
-        if !(self.mood.asserts() || is_rule) {
+        if !(self.modality.is_asserted() || is_rule) {
             return None;
         }
         Some(match topic {
@@ -176,7 +163,7 @@ impl Reader<'_> {
         let all = clause.words;
         let words = strip_openers(all);
         if words.is_empty()
-            || strip_any(words, OPENERS).is_some_and(<[Word]>::is_empty)
+            || strip(words, lx::OPENER).is_some_and(<[Word]>::is_empty)
                 && self.withdrawal(all, words).is_none()
         {
             return Vec::new();
@@ -184,7 +171,7 @@ impl Reader<'_> {
         if let Some(branch) = self.branch(words) {
             return vec![branch];
         }
-        if !self.mood.asserts() {
+        if !self.modality.is_asserted() {
             return self.unasserted(words).into_iter().collect();
         }
         if clause.continues {
@@ -216,17 +203,15 @@ impl Reader<'_> {
         let (head, rest) = words.split_at(label + 1);
         let first = rest.first()?;
         let is_label = self.sentence.text[..first.place.start].trim_end_matches([' ', '*']).ends_with(':');
-        let plain = plain_text(head);
-        let says = |labels: &str| strip_any(head, labels).is_some_and(<[Word]>::is_empty);
-        let is_rule = says(RULE_LABELS)
-            || has_any(&plain, "not negotiable | non-negotiable | the rules are | the requirements are");
-        let is_wish = says("nice to have | nice to haves | preferences");
-        if !is_label || !(is_rule || is_wish) || !self.mood.asserts() {
+        let is_rule = is_whole(head, lx::RULE_LABEL)
+            || contains(head, "not negotiable | non-negotiable | the rules are | the requirements are");
+        let is_wish = is_whole(head, "nice to have | nice to haves | preferences");
+        if !is_label || !(is_rule || is_wish) || !self.modality.is_asserted() {
             return None;
         }
         let mut claims = Vec::new();
         for part in rest.split_inclusive(|word| word.paused) {
-            let part = strip_any(part, "and").unwrap_or(part);
+            let part = strip(part, "and").unwrap_or(part);
             if !part.is_empty() {
                 claims.push(Claim::constraint(self.said(part), is_rule));
             }
@@ -245,16 +230,15 @@ impl Reader<'_> {
             return None;
         }
         let text = self.said(rest);
-        let says = |labels: &str| strip_any(head, labels).is_some();
         Some(match () {
-            () if says("decision | decided | we decided | final decision") => {
+            () if starts_with(head, "decision | decided | we decided | final decision") => {
                 self.decision(rest).unwrap_or_else(|| Claim::decision(text))
             }
-            () if says("preference | soft constraint") => Claim::constraint(text, false),
-            () if says(RULE_LABELS) => Claim::constraint(text, true),
-            () if says(TASK_LABELS) => Claim::Task(text),
-            () if says("goal | objective | aim | the goal") => Claim::Goal(text),
-            () if says("fact | finding | root cause | til | measured | result") => {
+            () if starts_with(head, "preference | soft constraint") => Claim::constraint(text, false),
+            () if starts_with(head, lx::RULE_LABEL) => Claim::constraint(text, true),
+            () if starts_with(head, lx::TASK_LABEL) => Claim::Task(text),
+            () if starts_with(head, "goal | objective | aim | the goal") => Claim::Goal(text),
+            () if starts_with(head, "fact | finding | root cause | til | measured | result") => {
                 Claim::fact(text, Confidence::High)
             }
             () => return None,
@@ -270,26 +254,21 @@ impl Reader<'_> {
 
     /// Whether the sentence says that it changes what was said before.
     fn revises(&self) -> bool {
-        self.has(REVISING)
+        self.has(lx::REVISION)
     }
 
     /// Whether one of the phrases is said anywhere in the sentence.
-    fn has(&self, phrases: &str) -> bool {
-        has_any(&plain_text(&self.sentence.words), phrases)
+    fn has(&self, phrases: impl Phrases) -> bool {
+        contains(&self.sentence.words, phrases)
     }
 }
 
-/// Where the first of `phrases` begins.
-fn position_of(words: &[Word], phrases: &str) -> Option<usize> {
-    (0..words.len()).find(|&at| strip_any(&words[at..], phrases).is_some())
-}
-
-/// Where the words after the first of `phrases` begin.
-fn position_after(words: &[Word], phrases: &str) -> Option<usize> {
-    (0..words.len()).find_map(|at| strip_any(&words[at..], phrases).map(|rest| words.len() - rest.len()))
+/// Whether the words are one of `phrases` and nothing else.
+fn is_whole(words: &[Word], phrases: impl Phrases) -> bool {
+    phrases.match_length(words) == Some(words.len())
 }
 
 /// Whether the words after a verb are its object: "port 8080 is taken" orders nothing.
 fn is_order(object: &[Word]) -> bool {
-    !object.iter().take(3).any(|word| super::is_among("is | are | was | were | has | takes", &word.lower))
+    !object.iter().take(3).any(|word| is_among("is | are | was | were | has | takes", &word.lower))
 }

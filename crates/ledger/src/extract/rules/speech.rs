@@ -1,7 +1,7 @@
 //! The words of a summary: a piece of the sentence, tidied at its edges and nowhere else.
 
-use super::super::sentences::Word;
 use super::Reader;
+use probity_prose::words::Word;
 
 impl Reader<'_> {
     /// The words as they were said: a capital at the front, no afterthoughts, no reasons.

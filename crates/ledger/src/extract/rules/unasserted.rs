@@ -1,39 +1,11 @@
 //! What is said without being asserted: ideas, open choices, requests, rules that hold on a condition.
 
+use super::super::Role;
 use super::super::claims::Claim;
-use super::super::lexicon::DOING;
-use super::super::sentences::Word;
-use super::super::{Role, is_among, strip_any};
-use super::{Reader, position_after};
+use super::Reader;
 use crate::words::Confidence;
-
-const BETWEEN: &str = "\
-    choose between | choosing between | deciding between | decide between | torn between | choice between | \
-    pick between";
-
-const ASKED_CHOICES: &str = "\
-    should we use | should we go with | should we | do we use | do we want | shall we use | should it be | do we go with | \
-    should i use | are we using | is it | do you want to | do you want | do we want to | would you prefer | do you prefer";
-
-/// What one is asked to say, not to do.
-const TALKING: &str = "\
-    explain | tell | say | see | imagine | remember | believe | confirm | clarify | give | think | recommend | suggest | guess | live | be | have | do | not | \
-    help | understand | agree | handle it | take | like | prefer | mind | hear | know | read | elaborate | name | use | consider | even";
-
-/// How somebody begins to suggest something.
-const SUGGESTING: &str = "\
-    i would suggest that we | i would suggest | i would propose that we | i would propose | i suggest that we | i suggest | i propose that we | i propose | \
-    my suggestion would be | my suggestion is | my proposal is | my proposal would be | i would recommend | i recommend | i would go with | i would use | \
-    i would go for | we can probably | so we can probably | so we could | we could";
-
-const HEDGED_STARTS: &str = "\
-    maybe | perhaps | probably | possibly | i think that | i think | i guess | i suspect that | i suspect | \
-    i believe that | i believe | i suppose | presumably | apparently | it seems that | it seems | \
-    my guess is that | my guess is | it looks like | looks like";
-
-/// Openings of sentences that guess nothing about the project.
-const CHATTER: &str = "\
-    sounds like | feels like | i could | i would | i might | i may | would you | that | this | it depends | might | could";
+use probity_prose::lexicon::{self as lx, is_among, position_after, strip};
+use probity_prose::words::Word;
 
 impl Reader<'_> {
     pub(super) fn unasserted(&self, words: &[Word]) -> Option<Claim> {
@@ -43,25 +15,25 @@ impl Reader<'_> {
         if self.is_rule_with_condition() {
             return self.conditional_rule(words);
         }
-        let idea = strip_any(
+        let idea = strip(
             words,
             "what if we | what if | how about we | how about | what about | could it be that | could it be | is it possible that",
         );
         if let Some(idea) = idea.filter(|idea| {
             (idea.len() > 1 || idea.first().is_some_and(|word| word.lower.len() > 4))
-                && !self.mood.reported
-                && !self.mood.unreal
+                && !self.modality.is_reported
+                && !self.modality.is_unreal
         }) {
             return Some(Claim::Hypothesis { summary: self.said(idea), confidence: Confidence::Low });
         }
         if let Some(idea) =
-            strip_any(words, SUGGESTING).filter(|idea| !idea.is_empty() && self.mood.guesses())
+            strip(words, lx::SUGGESTION).filter(|idea| !idea.is_empty() && self.modality.is_guess())
         {
             return Some(Claim::Hypothesis { summary: self.said(idea), confidence: Confidence::Low });
         }
-        if !self.mood.guesses()
-            || words.len() < 3 && !self.sentence.foreign
-            || strip_any(words, CHATTER).is_some()
+        if !self.modality.is_guess()
+            || words.len() < 3 && !self.sentence.is_translated
+            || strip(words, lx::CHATTER).is_some()
         {
             return None;
         }
@@ -72,10 +44,14 @@ impl Reader<'_> {
 
     /// "If the tests fail, never merge": a rule keeps its condition.
     pub(super) fn is_rule_with_condition(&self) -> bool {
-        let mood = self.mood;
-        let is_otherwise_open = mood.asks || mood.hedged || mood.reported || mood.unreal || mood.undecided;
-        let is_rule = self.has("never | always") || self.has("must") && !self.sentence.foreign;
-        mood.conditional && !is_otherwise_open && is_rule
+        let modality = self.modality;
+        let is_otherwise_open = modality.is_question
+            || modality.is_hedged
+            || modality.is_reported
+            || modality.is_unreal
+            || modality.is_undecided;
+        let is_rule = self.has("never | always") || self.has("must") && !self.sentence.is_translated;
+        modality.is_conditional && !is_otherwise_open && is_rule
     }
 
     fn conditional_rule(&self, words: &[Word]) -> Option<Claim> {
@@ -92,33 +68,34 @@ impl Reader<'_> {
 
     /// "Can you add tests?" asks for something to be done.
     fn request(&self, words: &[Word]) -> Option<Claim> {
-        let rest = strip_any(words, "can you | could you | would you | will you")?;
-        let rest = strip_any(rest, "please | also | maybe also | quickly").unwrap_or(rest);
-        let is_work = strip_any(rest, DOING).is_some_and(|object| !object.is_empty());
-        let only_talks = rest.first().is_none_or(|verb| is_among(TALKING, &verb.lower));
+        let rest = strip(words, "can you | could you | would you | will you")?;
+        let rest = strip(rest, "please | also | maybe also | quickly").unwrap_or(rest);
+        let is_work = strip(rest, lx::WORK_VERB).is_some_and(|object| !object.is_empty());
+        let only_talks = rest.first().is_none_or(|verb| is_among(lx::SPEECH_REQUEST, &verb.lower));
         let is_task = self.role == Role::User && (is_work || !only_talks && rest.len() > 2);
-        let is_plain = !(self.mood.conditional || self.mood.reported || self.mood.unreal);
+        let is_plain =
+            !(self.modality.is_conditional || self.modality.is_reported || self.modality.is_unreal);
         let is_asked_back = self.has("maybe | perhaps | tell me | explain");
         (is_task && is_plain && !is_asked_back).then(|| Claim::Task(self.said(rest)))
     }
 
     /// Alternatives between which nothing is decided.
     pub(super) fn branch(&self, words: &[Word]) -> Option<Claim> {
-        let mood = self.mood;
-        if mood.reported || mood.unreal {
+        let modality = self.modality;
+        if modality.is_reported || modality.is_unreal {
             return None;
         }
-        if let Some(at) = position_after(words, BETWEEN) {
+        if let Some(at) = position_after(words, lx::CHOICE_BETWEEN) {
             return self.alternatives(&words[at..], "and").or_else(|| self.alternatives(&words[at..], "or"));
         }
         let options = "options are | the options are | our options are | two options | the choice is";
-        if let Some(rest) = strip_any(words, options) {
+        if let Some(rest) = strip(words, options) {
             return self.alternatives(rest, "or").or_else(|| self.alternatives(rest, "and"));
         }
         if let Some(rest) = announced_options(words) {
             return self.alternatives(rest, "or").or_else(|| self.alternatives(rest, "and"));
         }
-        let is_open = mood.asks || mood.undecided || mood.hedged;
+        let is_open = modality.is_question || modality.is_undecided || modality.is_hedged;
         if let Some(at) = position_after(words, "either") {
             return self.alternatives(&words[at..], "or").filter(|_| is_open || at == 1);
         }
@@ -130,12 +107,12 @@ impl Reader<'_> {
         {
             return self.alternatives(words, "or");
         }
-        match position_after(words, ASKED_CHOICES) {
-            Some(at) if mood.asks => self.alternatives(&words[at..], "or"),
-            None if mood.asks && words.len() <= 6 => {
+        match position_after(words, lx::ASKED_CHOICE) {
+            Some(at) if modality.is_question => self.alternatives(&words[at..], "or"),
+            None if modality.is_question && words.len() <= 6 => {
                 self.alternatives(words, "or").filter(|_| !is_yes_or_no(words))
             }
-            None if mood.asks => {
+            None if modality.is_question => {
                 let asked = after_question(words)?;
                 self.alternatives(asked, "or").filter(|_| !is_yes_or_no(words))
             }
@@ -180,7 +157,7 @@ fn after_question(words: &[Word]) -> Option<&[Word]> {
 /// The words after a hedge at the front.
 fn strip_hedge(words: &[Word]) -> &[Word] {
     let mut rest = words;
-    while let Some(stripped) = strip_any(rest, HEDGED_STARTS).filter(|stripped| stripped.len() >= 2) {
+    while let Some(stripped) = strip(rest, lx::HEDGED_START).filter(|stripped| stripped.len() >= 2) {
         rest = stripped;
     }
     rest

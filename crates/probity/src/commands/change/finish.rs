@@ -130,7 +130,7 @@ pub(crate) fn finish(workspace: &Workspace, args: FinishArgs) -> Result<Answer, 
 
 /// A claim that needs no more than its word.
 fn claim(word: &str) -> Result<Claim, Fault> {
-    Claim::from_word(word).ok_or_else(|| {
+    Claim::of_word(word).ok_or_else(|| {
         let known = Claim::WORDS.join(", ");
         Fault::refused(
             probity_core::Reason::IntentInvalid,

@@ -1,0 +1,191 @@
+//! Which constraints a change must keep to: those that name a path of its scope, and those that name no path at all.
+//!
+//! A constraint is a sentence. Words in it that are plainly paths or patterns limit it to what they match; everything
+//! that only looks a little like a path does not. So in doubt a constraint is shown: nobody is harmed by reading one
+//! that does not concern them.
+
+use crate::ledger::Ledger;
+use crate::record::ItemId;
+use crate::words::{ItemKind, Status};
+use probity_paths::{Claim, RepoPath, Scope};
+
+/// A constraint that touches a scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScopedConstraint<'a> {
+    /// The item.
+    pub item: ItemId,
+    /// Its handle.
+    pub handle: &'a str,
+    /// What it says.
+    pub summary: &'a str,
+    /// Whether nothing may break it.
+    pub hard: bool,
+    /// The path or pattern in it that meets the scope; `None` when it names none, and so holds everywhere.
+    pub because: Option<String>,
+}
+
+impl Ledger {
+    /// The active constraints that touch what a change claims: hard ones first, then in order of creation.
+    pub fn constraints_touching(&self, claim: &Claim) -> Vec<ScopedConstraint<'_>> {
+        let is_active = |item: &ItemId| {
+            let record = self.record(*item);
+            record.kind == ItemKind::Constraint && record.status == Status::Active
+        };
+        let mut touching: Vec<_> =
+            self.ids().filter(is_active).filter_map(|item| self.touches(item, claim)).collect();
+        touching.sort_by_key(|constraint| (!constraint.hard, constraint.item));
+        touching
+    }
+
+    fn touches(&self, item: ItemId, claim: &Claim) -> Option<ScopedConstraint<'_>> {
+        let summary = self.summary(item);
+        let named = paths_in(summary);
+        let because = match named.iter().find(|path| meets(path, claim)) {
+            None if !named.is_empty() => return None,
+            found => found.cloned(),
+        };
+        let hard = self.record(item).hardened.is_some();
+        Some(ScopedConstraint { item, handle: self.handle(item), summary, hard, because })
+    }
+}
+
+/// The words of a sentence that are plainly paths or patterns.
+fn paths_in(text: &str) -> Vec<String> {
+    let quoted = text.split('`').skip(1).step_by(2).map(|word| (word, true));
+    let plain = text.split('`').step_by(2).flat_map(str::split_whitespace).map(|word| (word, false));
+    quoted.chain(plain).filter_map(|(word, is_quoted)| path_of(word, is_quoted)).collect()
+}
+
+fn path_of(word: &str, is_quoted: bool) -> Option<String> {
+    let word = word.trim_matches(|c: char| "\"'“”‘’()[]{}<>,;:!?".contains(c));
+    let word = word.strip_suffix('.').unwrap_or(word);
+    let word = word.strip_prefix("./").unwrap_or(word);
+    let is_clean = !word.is_empty() && !word.contains("://") && !word.contains(char::is_whitespace);
+    let last = word.rsplit('/').next().unwrap_or(word);
+    let first = word.split('/').next().unwrap_or(word);
+    let has_slash = word.contains('/');
+    let is_path = (has_slash && (is_quoted || word.ends_with('/') || ROOTS.contains(&first)))
+        || (word.contains('*') && (has_slash || word.contains('.')))
+        || has_extension(last, is_quoted);
+    (is_clean && is_path).then(|| word.to_owned())
+}
+
+/// `Cargo.toml`, `*.py`; not `Node.js`, which is a product unless it is quoted.
+fn has_extension(name: &str, is_quoted: bool) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, extension)| {
+        let is_known = EXTENSIONS.contains(&extension) || (is_quoted && extension == "js");
+        is_known && !stem.is_empty() && stem.chars().all(|c| c.is_alphanumeric() || "_-.*".contains(c))
+    })
+}
+
+const ROOTS: &[&str] = &[
+    "src",
+    "lib",
+    "test",
+    "tests",
+    "docs",
+    "doc",
+    "app",
+    "apps",
+    "pkg",
+    "cmd",
+    "internal",
+    "crates",
+    "packages",
+    "scripts",
+    "examples",
+    "benches",
+    "config",
+    "migrations",
+    ".github",
+    ".claude",
+    "include",
+    "public",
+    "vendor",
+    "third_party",
+];
+
+const EXTENSIONS: &[&str] = &[
+    "toml", "json", "yaml", "yml", "lock", "md", "rs", "py", "ts", "tsx", "jsx", "mjs", "go", "java", "kt",
+    "c", "h", "cc", "cpp", "hpp", "cs", "rb", "php", "swift", "sql", "proto", "sh", "css", "html", "xml",
+    "txt", "cfg", "ini", "gradle", "tf",
+];
+
+/// Whether a path or pattern of a sentence shares a path with a claim. What cannot be decided counts as shared.
+fn meets(word: &str, claim: &Claim) -> bool {
+    let directory = word.trim_end_matches('/');
+    let mut patterns = vec![directory.to_owned(), format!("{directory}/**")];
+    if !word.contains('/') {
+        patterns.extend([format!("**/{directory}"), format!("**/{directory}/**")]);
+    }
+    let Ok(scope) = Scope::parse(&patterns) else {
+        return true;
+    };
+    let literals = RepoPath::parse(directory.as_bytes()).into_iter().collect();
+    probity_paths::overlap(&Claim { scope, literals }, claim).map_or(true, |witness| witness.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BatchMode, Proposal};
+    use serde_json::json;
+
+    fn ledger_of(constraints: &[(&str, &str, bool)]) -> Ledger {
+        let mut ledger = Ledger::new();
+        ledger.add_turn("t1");
+        for (handle, summary, hard) in constraints {
+            let delta = json!({ "kind": "constraint_added", "handle": handle, "summary": summary, "hard": hard,
+                "sources": [{ "turn": "t1" }] });
+            ledger.reconcile("me", BatchMode::BestEffort, &[Proposal::read(&delta)]).expect("there is room");
+        }
+        ledger
+    }
+
+    fn touched(ledger: &Ledger, patterns: &[&str]) -> Vec<(String, Option<String>)> {
+        let claim = Claim { scope: Scope::parse(patterns).expect("is a scope"), ..Claim::default() };
+        let found = ledger.constraints_touching(&claim);
+        found.into_iter().map(|constraint| (constraint.handle.to_owned(), constraint.because)).collect()
+    }
+
+    #[test]
+    fn a_constraint_holds_where_its_paths_are_or_everywhere() {
+        let ledger = ledger_of(&[
+            ("soft", "Prefer small files", false),
+            ("auth", "Never log tokens in src/auth/", true),
+            ("lock", "Do not edit Cargo.lock by hand", false),
+            ("all", "Never commit secrets", true),
+            ("sql", "Keep `migrations/*.sql` append-only.", true),
+        ]);
+        let names =
+            |patterns: &[&str]| touched(&ledger, patterns).into_iter().map(|it| it.0).collect::<Vec<_>>();
+        assert_eq!(names(&["src/auth/token.rs"]), ["auth", "all", "soft"]);
+        assert_eq!(names(&["docs/*.md"]), ["all", "soft"]);
+        assert_eq!(
+            names(&["docs/**"]),
+            ["all", "soft", "lock"],
+            "a name without a directory may lie anywhere"
+        );
+        assert_eq!(names(&["migrations/0001.sql"]), ["all", "sql", "soft"]);
+        assert_eq!(names(&["**"]), ["auth", "all", "sql", "soft", "lock"]);
+        assert_eq!(touched(&ledger, &["crates/a/Cargo.lock"])[2], ("lock".into(), Some("Cargo.lock".into())));
+    }
+
+    #[test]
+    fn what_is_not_plainly_a_path_limits_nothing() {
+        for text in
+            ["Use TCP/IP and/or UDP", "Node.js only", "Version 1.2 or later", "See https://a.example/b.md"]
+        {
+            assert_eq!(paths_in(text), Vec::<String>::new(), "{text}");
+        }
+        assert_eq!(paths_in("Only touch `a/b`, src/x.rs and *.py files."), ["a/b", "src/x.rs", "*.py"]);
+    }
+
+    #[test]
+    fn a_withdrawn_constraint_touches_nothing() {
+        let mut ledger = ledger_of(&[("all", "Never commit secrets", true)]);
+        let end = json!({ "kind": "item_superseded", "target": "all", "reason": "x", "sources": [{ "turn": "t1" }] });
+        ledger.reconcile("me", BatchMode::BestEffort, &[Proposal::read(&end)]).expect("there is room");
+        assert_eq!(touched(&ledger, &["**"]), []);
+    }
+}

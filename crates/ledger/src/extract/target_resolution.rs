@@ -1,0 +1,418 @@
+//! Which known item a claim is about.
+//!
+//! The targets are the items that were touched last, and grow with what the turn says. Items are found by the words
+//! they share with what was said; where that is not clear, nothing is targeted.
+
+use super::claims::{Claim, RuleChange};
+use crate::ledger::Ledger;
+use crate::record::ItemId;
+use crate::words::{Confidence, ItemKind, Mode, Status};
+use probity_prose::negation::denies;
+use probity_prose::normal_form::normal_form;
+use probity_prose::stems::stems;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// How many items a turn is read against: those that were touched last.
+const MAX_KNOWN: usize = 512;
+
+/// How far back in the log they are looked for.
+const MAX_LOOK_BACK: usize = 8192;
+
+/// An item that a claim may be about. The newest stand last.
+struct Known {
+    handle: String,
+    kind: ItemKind,
+    status: Status,
+    summary: String,
+    stems: BTreeSet<String>,
+    alternatives: Vec<String>,
+    is_revised: bool,
+}
+
+pub(super) struct Targets {
+    known: Vec<Known>,
+    /// What this turn spoke about so far.
+    heard: BTreeSet<String>,
+}
+
+/// What a candidate of this turn is called.
+#[derive(Clone, Copy)]
+pub(super) struct Name<'a> {
+    pub(super) turn: &'a str,
+    pub(super) n: usize,
+}
+
+impl Name<'_> {
+    fn handle(self) -> String {
+        format!("{}.{}", self.turn, self.n)
+    }
+}
+
+/// A delta without its sources: its kind and fields.
+type Draft = (&'static str, Vec<(&'static str, Value)>);
+
+impl Targets {
+    pub(super) fn of(ledger: &Ledger) -> Self {
+        let mut seen = BTreeSet::new();
+        let mut known = Vec::new();
+        for entry in ledger.entries.iter().rev().take(MAX_LOOK_BACK) {
+            for item in [entry.item, entry.other].into_iter().flatten() {
+                if known.len() < MAX_KNOWN && seen.insert(item) {
+                    known.push(Known::of(ledger, item));
+                }
+            }
+        }
+        known.reverse();
+        Self { known, heard: BTreeSet::new() }
+    }
+
+    /// Remembers what a sentence spoke about.
+    pub(super) fn hear(&mut self, sentence: &str) {
+        self.heard.append(&mut stems(sentence));
+    }
+
+    /// The candidate for a claim, or nothing if it is about something unknown or already so.
+    pub(super) fn candidate(&mut self, claim: Claim, name: Name<'_>, range: &Range<usize>) -> Option<Value> {
+        let (kind, fields) = self.draft(claim, name)?;
+        let mut candidate = Map::new();
+        candidate.insert("kind".into(), kind.into());
+        candidate.extend(fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        candidate.insert("sources".into(), json!([{ "turn": name.turn, "range": [range.start, range.end] }]));
+        candidate.insert("key".into(), format!("rules:{}", name.handle()).into());
+        Some(Value::Object(candidate))
+    }
+
+    fn draft(&mut self, claim: Claim, name: Name<'_>) -> Option<Draft> {
+        match claim {
+            Claim::Goal(summary) => Some(self.create(ItemKind::Goal, name, summary, Confidence::High)),
+            Claim::Decision { summary, revises, instead_of } => {
+                Some(self.decision(summary, revises, instead_of.as_deref(), name))
+            }
+            Claim::Constraint { summary, hard, change } => self.constraint(summary, hard, change, name),
+            Claim::Answer(text) => {
+                let (branch, chosen) = self.answered_choice(&text)?;
+                Some(self.choose(branch, chosen, name))
+            }
+            Claim::Task(summary) => {
+                let (kind, mut fields) = self.create(ItemKind::Task, name, summary, Confidence::High);
+                fields.retain(|(name, _)| *name != "confidence");
+                Some((kind, fields))
+            }
+            Claim::Reached => self.reach(),
+            Claim::Done(about) => self.close(&about),
+            Claim::Fact { summary, confidence, corrects, confirms } => {
+                Some(self.fact(summary, confidence, corrects, confirms, name))
+            }
+            Claim::Hypothesis { summary, confidence } => {
+                Some(self.create(ItemKind::Hypothesis, name, summary, confidence))
+            }
+            Claim::Branch(alternatives) => {
+                let summary = alternatives.join(" | ");
+                self.add(ItemKind::Branch, name, &summary).alternatives.clone_from(&alternatives);
+                Some((
+                    "branch_created",
+                    vec![("handle", name.handle().into()), ("alternatives", alternatives.into())],
+                ))
+            }
+            Claim::Withdraw(about) => self.withdraw(&about),
+            Claim::Reopen { about, reason } => self.reopen(&about, reason, name),
+        }
+    }
+
+    fn create(&mut self, kind: ItemKind, name: Name<'_>, summary: String, confidence: Confidence) -> Draft {
+        self.add(kind, name, &summary);
+        let delta = match kind {
+            ItemKind::Goal => "goal_set",
+            ItemKind::Decision => "decision_made",
+            ItemKind::Constraint => "constraint_added",
+            ItemKind::Task => "task_opened",
+            ItemKind::Fact => "fact_learned",
+            ItemKind::Hypothesis => "hypothesis_introduced",
+            ItemKind::Branch => "branch_created",
+        };
+        let fields = vec![
+            ("handle", name.handle().into()),
+            ("summary", summary.into()),
+            ("confidence", confidence.as_str().into()),
+        ];
+        (delta, fields)
+    }
+
+    fn add(&mut self, kind: ItemKind, name: Name<'_>, summary: &str) -> &mut Known {
+        let status = match kind {
+            ItemKind::Hypothesis | ItemKind::Branch => Status::Tentative,
+            _ => Status::Active,
+        };
+        self.known.push(Known {
+            handle: name.handle(),
+            kind,
+            status,
+            summary: summary.to_owned(),
+            stems: stems(summary),
+            alternatives: Vec::new(),
+            is_revised: false,
+        });
+        self.known.last_mut().expect("it was just added")
+    }
+
+    /// A decision settles an open choice, revises what was decided, or is new.
+    fn decision(
+        &mut self,
+        summary: String,
+        revises: bool,
+        instead_of: Option<&str>,
+        name: Name<'_>,
+    ) -> Draft {
+        if let Some((branch, chosen)) = self.open_choice(&summary) {
+            return self.choose(branch, chosen, name);
+        }
+        let replaced = instead_of
+            .and_then(|old| self.best(old, |known| known.kind == ItemKind::Decision && known.is_live()));
+        let target = replaced.or_else(|| if revises { self.decision_to_revise(&summary) } else { None });
+        let Some(target) = target else {
+            return self.create(ItemKind::Decision, name, summary, Confidence::High);
+        };
+        self.known[target].reword(&summary);
+        ("decision_revised", vec![target_field(&self.known[target].handle), ("summary", summary.into())])
+    }
+
+    fn constraint(
+        &mut self,
+        summary: String,
+        hard: bool,
+        change: RuleChange,
+        name: Name<'_>,
+    ) -> Option<Draft> {
+        let target = match change {
+            RuleChange::New => None,
+            RuleChange::Replaces => self.best(&summary, Known::is_live_constraint),
+            RuleChange::Changes(_) => Some(self.constraint_to_revise(&summary)?),
+        };
+        let Some(target) = target else {
+            let (kind, mut fields) = self.create(ItemKind::Constraint, name, summary, Confidence::High);
+            fields.retain(|(name, _)| *name != "confidence");
+            fields.push(("hard", hard.into()));
+            return Some((kind, fields));
+        };
+        self.known[target].reword(&summary);
+        let mode = if let RuleChange::Changes(mode) = change { mode } else { Mode::Amended };
+        let target = target_field(&self.known[target].handle);
+        Some((
+            "constraint_revised",
+            vec![target, ("summary", summary.into()), ("mode", mode.as_str().into())],
+        ))
+    }
+
+    fn choose(&mut self, branch: usize, chosen: String, name: Name<'_>) -> Draft {
+        self.known[branch].status = Status::Resolved;
+        let target = target_field(&self.known[branch].handle);
+        self.add(ItemKind::Decision, name, &chosen);
+        ("branch_resolved", vec![target, ("handle", name.handle().into()), ("chosen", chosen.into())])
+    }
+
+    /// The open choice that a few words answer: one of the newest, and the words are mostly one alternative's.
+    fn answered_choice(&self, text: &str) -> Option<(usize, String)> {
+        let said = stems(text);
+        let recent = self.known.iter().enumerate().rev().take(4);
+        let mut open = recent.filter(|(_, known)| known.kind == ItemKind::Branch && known.is_live());
+        let (at, branch) = open.next()?;
+        let is_meant = |alternative: &&String| {
+            let stems = stems(alternative);
+            let shared = stems.intersection(&said).count();
+            shared > 0 && shared * 2 >= stems.len()
+        };
+        let mut named = branch.alternatives.iter().filter(is_meant);
+        let chosen = named.next()?;
+        named.next().is_none().then(|| (at, chosen.clone()))
+    }
+
+    /// An open choice one of whose alternatives the decision names, and no other.
+    fn open_choice(&self, summary: &str) -> Option<(usize, String)> {
+        if denies(summary) {
+            return None;
+        }
+        let said = stems(summary);
+        self.known.iter().enumerate().rev().find_map(|(at, known)| {
+            if known.kind != ItemKind::Branch || !known.is_live() {
+                return None;
+            }
+            let mut named = known.alternatives.iter().filter(|alternative| {
+                let stems = stems(alternative);
+                !stems.is_empty() && stems.is_subset(&said)
+            });
+            let chosen = named.next()?;
+            named.next().is_none().then(|| (at, chosen.clone()))
+        })
+    }
+
+    /// The decision with most words in common; failing that, the one that the turn just spoke of, or the last.
+    fn decision_to_revise(&self, summary: &str) -> Option<usize> {
+        let is_decision = |known: &Known| known.kind == ItemKind::Decision && known.is_live();
+        let is_spoken_of = |known: &Known| is_decision(known) && known.stems.is_subset(&self.heard);
+        self.best(summary, is_decision).or_else(|| self.known.iter().rposition(is_spoken_of)).or_else(|| {
+            let last = self.known.iter().rposition(is_decision)?;
+            (self.known.len() - last <= 4).then_some(last)
+        })
+    }
+
+    fn constraint_to_revise(&self, summary: &str) -> Option<usize> {
+        self.best(summary, Known::is_live_constraint).or_else(|| {
+            let last = self.known.iter().rposition(Known::is_live_constraint)?;
+            (self.known.len() - last <= 6).then_some(last)
+        })
+    }
+
+    /// Closes the goal, if there is one and no other.
+    fn reach(&mut self) -> Option<Draft> {
+        let mut goals = self.known.iter_mut().filter(|known| known.kind == ItemKind::Goal && known.is_live());
+        let goal = goals.next()?;
+        if goals.next().is_some() {
+            return None;
+        }
+        goal.status = Status::Resolved;
+        Some(("goal_closed", vec![target_field(&goal.handle), ("resolution", "reached".into())]))
+    }
+
+    fn close(&mut self, about: &str) -> Option<Draft> {
+        let is_open =
+            |known: &Known| matches!(known.kind, ItemKind::Task | ItemKind::Goal) && known.is_live();
+        let target = if about.is_empty() {
+            let mut open = self
+                .known
+                .iter()
+                .enumerate()
+                .filter(|(_, known)| known.kind == ItemKind::Task && known.is_live());
+            let only = open.next_back()?.0;
+            open.next_back().is_none().then_some(only)?
+        } else {
+            self.best(about, is_open)?
+        };
+        let known = &mut self.known[target];
+        known.status = Status::Resolved;
+        let delta = if known.kind == ItemKind::Task { "task_closed" } else { "goal_closed" };
+        let resolution = if about.is_empty() { "done" } else { about };
+        Some((delta, vec![target_field(&known.handle), ("resolution", resolution.into())]))
+    }
+
+    fn fact(
+        &mut self,
+        summary: String,
+        confidence: Confidence,
+        corrects: bool,
+        confirms: bool,
+        name: Name<'_>,
+    ) -> Draft {
+        if confirms {
+            let guess = self.best(&summary, |known| {
+                known.kind == ItemKind::Hypothesis && known.status == Status::Tentative
+            });
+            if let Some(guess) = guess {
+                let known = &mut self.known[guess];
+                known.status = Status::Active;
+                return (
+                    "hypothesis_promoted",
+                    vec![target_field(&known.handle), ("confidence", confidence.as_str().into())],
+                );
+            }
+        }
+        let wrong = if corrects {
+            self.best(&summary, |known| known.kind == ItemKind::Fact && known.is_live())
+        } else {
+            None
+        };
+        match wrong.filter(|&wrong| normal_form(&self.known[wrong].summary) != normal_form(&summary)) {
+            Some(wrong) => {
+                let target = self.known[wrong].handle.clone();
+                self.known[wrong].status = Status::Superseded;
+                self.add(ItemKind::Fact, name, &summary);
+                (
+                    "fact_corrected",
+                    vec![
+                        target_field(&target),
+                        ("handle", name.handle().into()),
+                        ("summary", summary.into()),
+                    ],
+                )
+            }
+            None => self.create(ItemKind::Fact, name, summary, confidence),
+        }
+    }
+
+    fn withdraw(&mut self, about: &str) -> Option<Draft> {
+        let target = if about.is_empty() {
+            // What was only revised would be lost whole.
+            let last = self.known.len().checked_sub(1)?;
+            Some(last).filter(|&last| self.known[last].is_live() && !self.known[last].is_revised)?
+        } else {
+            self.best(about, Known::is_live)?
+        };
+        let known = &mut self.known[target];
+        known.status = Status::Superseded;
+        let reason = if about.is_empty() { "withdrawn" } else { about };
+        Some((
+            "item_superseded",
+            vec![target_field(&known.handle), ("reason", format!("withdrawn: {reason}").into())],
+        ))
+    }
+
+    fn reopen(&mut self, about: &str, reason: String, name: Name<'_>) -> Option<Draft> {
+        let target =
+            self.best(about, |known| known.kind == ItemKind::Task && known.status == Status::Resolved)?;
+        let (handle, summary) = (self.known[target].handle.clone(), self.known[target].summary.clone());
+        self.known[target].status = Status::Superseded;
+        self.add(ItemKind::Task, name, &summary);
+        Some((
+            "task_reopened",
+            vec![target_field(&handle), ("handle", name.handle().into()), ("reason", reason.into())],
+        ))
+    }
+
+    /// The item that shares most with `about`: at least half of the words of the shorter of the two. The newest wins.
+    fn best(&self, about: &str, fits: impl Fn(&Known) -> bool) -> Option<usize> {
+        let said = stems(about);
+        let score = |known: &Known| {
+            let shared = known.stems.intersection(&said).count();
+            let smaller = known.stems.len().min(said.len());
+            (shared > 0 && shared * 2 >= smaller).then(|| (shared * 1000 / smaller.max(1), shared))
+        };
+        let scored = self.known.iter().enumerate().filter(|(_, known)| fits(known));
+        scored.filter_map(|(at, known)| score(known).map(|score| (score, at))).max().map(|(_, at)| at)
+    }
+}
+
+fn target_field(handle: &str) -> (&'static str, Value) {
+    ("target", handle.into())
+}
+
+impl Known {
+    fn of(ledger: &Ledger, item: ItemId) -> Self {
+        let record = ledger.record(item);
+        // A task that was reopened is not there to be reopened again.
+        let is_spent = record.superseded_by.is_some();
+        Self {
+            handle: ledger.handle(item).to_owned(),
+            kind: record.kind,
+            status: if is_spent { Status::Superseded } else { record.status },
+            summary: ledger.summary(item).to_owned(),
+            stems: stems(ledger.summary(item)),
+            alternatives: ledger.alternatives(item).map(str::to_owned).collect(),
+            is_revised: ledger.version(item).seq != record.created,
+        }
+    }
+
+    fn is_live(&self) -> bool {
+        self.status.is_live()
+    }
+
+    fn is_live_constraint(&self) -> bool {
+        self.kind == ItemKind::Constraint && self.is_live()
+    }
+
+    fn reword(&mut self, summary: &str) {
+        summary.clone_into(&mut self.summary);
+        self.stems = stems(summary);
+        self.is_revised = true;
+    }
+}

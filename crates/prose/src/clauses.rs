@@ -1,0 +1,395 @@
+//! A sentence with its clauses, and which of them its author stands behind.
+//!
+//! A statement counts only if it is asserted. Questions, requests, wishes, plans, guesses, conditions, the past and
+//! the words of other people are not. Each such marker blocks its own clause; those that reach further (if …, I think …,
+//! Bob says …) block what follows as well, up to a "but".
+
+use crate::lexicon::{self as lx, Class, Phrases};
+use crate::negation::count_before;
+use crate::tokens::{Token, TokenKind};
+
+/// How far back a word can take part in a statement. It keeps the time linear in clauses without an end.
+const LOOK_BACK: usize = 24;
+
+const HEDGES: Class = lx::HEDGE.or(lx::CLAUSE_HEDGE);
+const CONDITIONS: Class = lx::CONDITION.or(lx::TEMPORAL_CONDITION);
+const REPORTS: Class = lx::REPORTING_VERB.or(lx::STATEMENT_VERB);
+
+/// A clause: the tokens between two boundaries.
+#[derive(Debug, Clone, Copy)]
+struct Clause {
+    start: usize,
+    end: usize,
+    opener: Opener,
+    has_verb: bool,
+}
+
+/// What stands in front of a clause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opener {
+    Nothing,
+    Comma,
+    And,
+    But,
+    Because,
+    Mark,
+}
+
+/// How far a marker reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Only its clause.
+    Clause,
+    /// Its clause, and what "and" adds to it.
+    Added,
+    /// Its clause and what follows.
+    Onward,
+}
+
+/// A sentence that can be asked what it asserts.
+#[derive(Debug)]
+pub struct ParsedSentence<'a> {
+    /// Its tokens.
+    pub tokens: &'a [Token<'a>],
+    clauses: Vec<Clause>,
+    /// The clause of each token.
+    clause_of: Vec<usize>,
+    /// The number of negations before each token, in the whole sentence.
+    negations: Vec<usize>,
+    blocked: Vec<bool>,
+    /// The classes of all its words.
+    classes: Class,
+}
+
+impl<'a> ParsedSentence<'a> {
+    /// Reads the clauses of a sentence.
+    pub fn new(tokens: &'a [Token<'a>], is_question: bool) -> Self {
+        let mut sentence = Self {
+            tokens,
+            clauses: Vec::new(),
+            clause_of: Vec::with_capacity(tokens.len()),
+            negations: count_before(tokens),
+            blocked: Vec::new(),
+            classes: tokens.iter().fold(Class::NONE, |all, token| all | token.class),
+        };
+        sentence.cut_clauses();
+        sentence.block_clauses(is_question);
+        sentence
+    }
+
+    /// Whether the token at `index` has one of these classes.
+    pub fn is(&self, index: usize, class: Class) -> bool {
+        self.tokens.get(index).is_some_and(|token| token.class.is(class))
+    }
+
+    /// Whether any word of the sentence has one of these classes.
+    pub fn has(&self, class: Class) -> bool {
+        self.classes.is(class)
+    }
+
+    /// The kind of the token at `index`.
+    pub fn kind(&self, index: usize) -> Option<TokenKind> {
+        self.tokens.get(index).map(|token| token.kind)
+    }
+
+    /// Whether the token at `index` is this word, whatever its case, and no name.
+    pub fn says(&self, index: usize, word: &str) -> bool {
+        self.tokens.get(index).is_some_and(|token| !token.is_marked && token.text.eq_ignore_ascii_case(word))
+    }
+
+    /// Whether the token at `index` is one of the words of a list (`one | another`).
+    pub fn says_any(&self, index: usize, words: &str) -> bool {
+        words.split(" | ").any(|word| self.says(index, word))
+    }
+
+    /// Whether the tokens from `index` on are these words.
+    pub fn reads(&self, index: usize, words: &[&str]) -> bool {
+        words.iter().enumerate().all(|(offset, word)| self.says(index + offset, word))
+    }
+
+    /// Whether the author stands behind a statement that spans `start..=end`, which takes its own negations into
+    /// account.
+    pub fn asserts(&self, start: usize, end: usize) -> bool {
+        let first = self.clause_of[start];
+        let last = self.clause_of[end.min(self.tokens.len() - 1)];
+        let blocked = (first..=last).any(|clause| self.blocked[clause]);
+        !blocked && !self.is_negated_before(start) && !self.is_answered_no(end)
+    }
+
+    /// "Verified: no".
+    fn is_answered_no(&self, end: usize) -> bool {
+        let answer = end + 2;
+        let no =
+            self.is(answer, lx::NO | lx::NEGATION) || self.says(answer, "false") || self.says(answer, "n/a");
+        self.kind(end + 1) == Some(TokenKind::Colon) && no && answer + 1 == self.tokens.len()
+    }
+
+    /// Whether a negation stands before `index` in its clause.
+    pub fn is_negated_before(&self, index: usize) -> bool {
+        self.negations[index] > self.negations[self.clauses[self.clause_of[index]].start]
+    }
+
+    /// The first token of the clause of `index`, or as far back as a statement can reach.
+    pub fn clause_start(&self, index: usize) -> usize {
+        self.clauses[self.clause_of[index]].start.max(index.saturating_sub(LOOK_BACK))
+    }
+
+    /// The token behind the clause of `index`.
+    pub fn clause_end(&self, index: usize) -> usize {
+        self.clauses[self.clause_of[index]].end
+    }
+
+    fn cut_clauses(&mut self) {
+        let mut start = 0;
+        let mut opener = Opener::Nothing;
+        for index in 0..self.tokens.len() {
+            if let Some(next) = self.boundary(index) {
+                if index > start {
+                    self.push_clause(start, index, opener);
+                }
+                opener =
+                    if index > start || opener == Opener::Nothing { next } else { opener.max_with(next) };
+                start = if self.tokens[index].kind == TokenKind::Word { index } else { index + 1 };
+            }
+            self.clause_of.push(self.clauses.len());
+        }
+        if start < self.tokens.len() || self.clauses.is_empty() {
+            self.push_clause(start.min(self.tokens.len()), self.tokens.len(), opener);
+        }
+        // Marks between two clauses belong to the one before them.
+        let last = self.clauses.len() - 1;
+        for clause in &mut self.clause_of {
+            *clause = (*clause).min(last);
+        }
+    }
+
+    fn push_clause(&mut self, start: usize, end: usize, opener: Opener) {
+        let verbs = lx::AUXILIARY
+            | lx::MODAL
+            | lx::INTENTION
+            | lx::WORSENING_VERB
+            | lx::CHANGE_VERB
+            | lx::FIX_VERB
+            | lx::PRODUCTION_VERB
+            | lx::VERIFIED
+            | lx::FINITE_RESULT;
+        let has_verb = (start..end).any(|index| self.is(index, verbs));
+        self.clauses.push(Clause { start, end, opener, has_verb });
+    }
+
+    fn boundary(&self, index: usize) -> Option<Opener> {
+        let token = &self.tokens[index];
+        match token.kind {
+            TokenKind::Comma => Some(Opener::Comma),
+            TokenKind::Colon | TokenKind::Break => Some(Opener::Mark),
+            TokenKind::Word if token.class.is(lx::AND) => Some(Opener::And),
+            TokenKind::Word if token.class.is(lx::BUT) => Some(Opener::But),
+            TokenKind::Word if token.class.is(lx::SUBORDINATOR) => Some(Opener::Because),
+            _ => None,
+        }
+    }
+
+    fn block_clauses(&mut self, is_question: bool) {
+        self.blocked = vec![is_question || self.is_wanted() || self.is_crossed_out(); self.clauses.len()];
+        let (mut onward, mut added) = (false, false);
+        for index in 0..self.clauses.len() {
+            let clause = self.clauses[index];
+            if clause.opener == Opener::But {
+                onward = false;
+            }
+            let inherits = !clause.has_verb
+                && matches!(clause.opener, Opener::And | Opener::Comma)
+                && index > 0
+                && self.blocked[index - 1];
+            added &= clause.opener == Opener::And;
+            let reach = self.markers(clause);
+            self.blocked[index] |= onward || added || inherits || reach.is_some();
+            onward |= reach == Some(Reach::Onward);
+            added |= reach == Some(Reach::Added);
+            let far = self.reads(clause.start, &["as", "far", "as"]);
+            if reach.is_some() && (clause.opener == Opener::Comma && self.trails(clause) || far) {
+                self.block_back(index, clause.end == self.tokens.len() && clause.end - clause.start <= 6);
+            }
+        }
+    }
+
+    /// Blocks the clause before `index`, or all of them back to a "but".
+    fn block_back(&mut self, index: usize, all: bool) {
+        for before in (0..index).rev() {
+            self.blocked[before] = true;
+            if !all || self.clauses[before].opener == Opener::But {
+                break;
+            }
+        }
+    }
+
+    /// Whether a clause behind a comma begins with a marker and so speaks of the clause before it.
+    fn trails(&self, clause: Clause) -> bool {
+        let first = clause.start;
+        self.is(first, CONDITIONS | HEDGES)
+            || self.is(first, lx::FIRST_PERSON) && self.is(first + 1, lx::BELIEF_VERB)
+            || self.says(first, "as")
+            || self.reads(first, &["at", "least"])
+            || self.is(first, REPORTS)
+            || self.is(clause.end.saturating_sub(1), REPORTS)
+    }
+
+    /// The strongest marker of a clause.
+    fn markers(&self, clause: Clause) -> Option<Reach> {
+        let mut found = None;
+        for index in clause.start..clause.end {
+            match self.marker(clause, index) {
+                Some(Reach::Onward) => return Some(Reach::Onward),
+                Some(Reach::Added) => found = Some(Reach::Added),
+                Some(Reach::Clause) => found = found.or(Some(Reach::Clause)),
+                None => {}
+            }
+        }
+        found
+    }
+
+    fn marker(&self, clause: Clause, index: usize) -> Option<Reach> {
+        let token = &self.tokens[index];
+        if token.kind != TokenKind::Word || token.is_marked {
+            return None;
+        }
+        let first =
+            index == clause.start || index == clause.start + 1 && self.is(clause.start, lx::AND | lx::BUT);
+        let front = if first { Some(Reach::Onward) } else { Some(Reach::Clause) };
+        let class = token.class;
+        if class.is(lx::MODAL) {
+            return if self.is_polite(index) { None } else { front };
+        }
+        if class.is(lx::INTENTION) && !self.is_required_check(index) {
+            return Some(Reach::Clause);
+        }
+        if first && self.is_unreal(index) {
+            return Some(Reach::Onward);
+        }
+        if class.is(HEDGES) {
+            let vanished = index > 0 && (self.says(index - 1, "longer") || self.says(index - 1, "not"));
+            return if vanished { None } else { front };
+        }
+        if class.is(lx::WISH_LABEL) && self.is(index + 1, lx::AUXILIARY) && !self.is_reached(index) {
+            return Some(Reach::Onward);
+        }
+        if class.is(lx::BELIEF_VERB) && !self.is_expected_result(index) {
+            return Some(Reach::Onward);
+        }
+        if class.is(CONDITIONS) {
+            return self.condition(index, front);
+        }
+        if class.is(REPORTS) && !self.is_own_word(clause, index) && !self.is_measured(index) {
+            return Some(Reach::Onward);
+        }
+        if class.is(lx::REQUEST_VERB)
+            && first
+            && !self.is(index + 1, lx::TEST | lx::CHECK | lx::AUXILIARY | lx::SUCCESS)
+        {
+            return Some(Reach::Added);
+        }
+        self.phrase(index)
+    }
+
+    /// Markers of several words.
+    fn phrase(&self, index: usize) -> Option<Reach> {
+        let starts = |phrases: Class| phrases.match_length(&self.tokens[index..]).is_some();
+        if index == 0 && self.reads(0, &["as", "far", "as"]) {
+            return Some(Reach::Onward);
+        }
+        let was = self.is(index, lx::PAST_ADVERB) && !self.is(index + 1, lx::FAILURE);
+        if starts(lx::ONWARD_RETRACTION) {
+            Some(Reach::Onward)
+        } else if starts(lx::CLAUSE_RETRACTION) || was || self.is(index, lx::EXAMPLE) {
+            Some(Reach::Clause)
+        } else {
+            None
+        }
+    }
+
+    /// "if", "before" and their like; what they leave alone: "even if", "the before-run", "before and after",
+    /// "than before".
+    fn condition(&self, index: usize, front: Option<Reach>) -> Option<Reach> {
+        let even = index > 0 && (self.says(index - 1, "even") || self.is(index - 1, lx::DETERMINER));
+        let both = self.reads(index, &["before", "and", "after"])
+            || self.says(index, "before") && index > 0 && self.says(index - 1, "than");
+        let committed =
+            self.is(index, CONDITIONS) && self.says(index, "before") && self.says(index + 1, "committing");
+        if even || both || committed { None } else { front }
+    }
+
+    /// "the required checks": an adjective, and no plan.
+    fn is_required_check(&self, index: usize) -> bool {
+        let adjective =
+            ["required", "needed", "planned", "pending"].iter().any(|word| self.says(index, word));
+        adjective && self.is(index + 1, lx::TEST | lx::CHECK)
+    }
+
+    /// "Had all tests passed, …", "After all tests pass, we can …": what did not or has not yet happened.
+    fn is_unreal(&self, index: usize) -> bool {
+        let inverted = index == 0 && (self.says(0, "had") || self.says(0, "were"));
+        inverted || self.says(index, "after") && self.has(lx::MODAL | lx::INTENTION)
+    }
+
+    /// "can confirm", "could not find": the modal takes nothing back.
+    fn is_polite(&self, index: usize) -> bool {
+        let negated = self.says(index + 1, "not");
+        let mut verb = if negated { index + 2 } else { index + 1 };
+        verb += usize::from(self.is(verb, lx::ADVERB));
+        let can = self.says(index, "can");
+        if negated {
+            (can || self.says(index, "could")) && self.is(verb, lx::PRODUCTION_VERB)
+        } else {
+            can && self.is(verb, lx::CONFIRMATION_VERB | REPORTS)
+        }
+    }
+
+    /// "the acceptance criteria are met": what was wanted is there.
+    fn is_reached(&self, index: usize) -> bool {
+        (index + 2..index + 5).any(|at| self.is(at, lx::REACHED))
+            && !(index + 1..index + 5).any(|at| self.is(at, lx::NEGATION))
+    }
+
+    /// "according to the structural check": the word of a measurement, and of nobody else.
+    fn is_measured(&self, index: usize) -> bool {
+        self.reads(index, &["according", "to"])
+            && (index + 2..index + 6)
+                .take_while(|&at| self.kind(at) == Some(TokenKind::Word))
+                .any(|at| self.is(at, lx::CHECK | lx::CI | lx::TEST | lx::MEASURING_TOOL))
+    }
+
+    /// "as expected" promises nothing and takes nothing back.
+    fn is_expected_result(&self, index: usize) -> bool {
+        index > 0 && (self.says(index - 1, "as") || self.is(index - 1, lx::NO))
+    }
+
+    /// Whether a verb of saying is the author's own, or a participle behind what it speaks of.
+    fn is_own_word(&self, clause: Clause, index: usize) -> bool {
+        let before = clause.start.max(index.saturating_sub(LOOK_BACK))..index;
+        let told = index > 0 && ["was", "were", "been"].iter().any(|word| self.says(index - 1, word));
+        let own = before.clone().rev().take(4).any(|at| self.is(at, lx::FIRST_PERSON)) && !told;
+        let passive =
+            before.clone().any(|at| self.is(at, lx::NO | lx::NOTHING | lx::NEGATION | lx::AUXILIARY))
+                && self.is(index, lx::PRESENCE);
+        let noun = index > 0 && self.is(index - 1, lx::DETERMINER) && !self.is(index + 1, lx::THAT);
+        own || passive || noun && !self.says(index, "claim")
+    }
+
+    /// "TODO: …", "Goal: …": what follows is wanted, not said.
+    fn is_wanted(&self) -> bool {
+        let colon = self.tokens.iter().take(4).position(|token| token.kind == TokenKind::Colon);
+        let label = colon.is_some_and(|colon| (0..colon).any(|index| self.is(index, lx::WISH_LABEL)));
+        label || self.says(0, "todo") || self.says(0, "fixme")
+    }
+
+    fn is_crossed_out(&self) -> bool {
+        self.tokens.iter().any(|token| token.class.is(lx::MARK) && token.class.is(lx::FAILURE))
+    }
+}
+
+impl Opener {
+    /// Of two marks in a row, the one that says more: ", but" is a "but".
+    fn max_with(self, other: Self) -> Self {
+        if other == Self::Comma { self } else { other }
+    }
+}

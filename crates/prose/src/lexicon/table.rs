@@ -1,0 +1,119 @@
+//! The lexicon of English as a table: every first word with its own sections and the phrases that begin with it.
+
+use super::{Class, SECTIONS};
+use probity_core::Index;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+const ENGLISH: &str = include_str!("../../lexicon/english.txt");
+
+/// What the lexicon knows about a word.
+#[derive(Debug, Default)]
+pub(super) struct Entry {
+    /// The sections that list the word alone.
+    pub(super) class: Class,
+    /// The phrases that begin with it: the words behind it, and their sections.
+    pub(super) phrases: Vec<(Vec<&'static str>, Class)>,
+}
+
+struct Table {
+    words: Vec<(&'static str, Entry)>,
+    index: Index,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut entries: BTreeMap<&'static str, Entry> = BTreeMap::new();
+    for (section, phrase) in phrases_in(ENGLISH) {
+        let class = SECTIONS.iter().find(|(name, _)| name.eq_ignore_ascii_case(section));
+        let class = class.map_or(Class::NONE, |(_, class)| *class);
+        let mut words = words_of(phrase);
+        let Some(first) = words.next() else { continue };
+        let entry = entries.entry(first).or_default();
+        let rest: Vec<_> = words.collect();
+        if rest.is_empty() {
+            entry.class = entry.class | class;
+        } else {
+            entry.phrases.push((rest, class));
+        }
+    }
+    let mut table = Table { words: entries.into_iter().collect(), index: Index::default() };
+    for (id, (word, _)) in (0_u32..).zip(&table.words) {
+        table.index.insert(hash_of(word.as_bytes()), id);
+    }
+    table
+});
+
+/// The sections that list a word by itself, whatever its case.
+pub fn class_of(word: &str) -> Class {
+    entry_of(word).map_or(Class::NONE, |entry| entry.class)
+}
+
+/// The words of a lexicon entry, as a text would be cut.
+pub fn words_of(phrase: &str) -> impl Iterator<Item = &str> {
+    let bare = |word| str::strip_suffix(word, "'s").unwrap_or(word);
+    phrase.split(' ').filter(|word| !word.is_empty()).map(bare)
+}
+
+pub(super) fn entry_of(word: &str) -> Option<&'static Entry> {
+    let mut buffer = [0; 24];
+    if let Some(lower) = buffer.get_mut(..word.len()).filter(|_| word.is_ascii()) {
+        lower.copy_from_slice(word.as_bytes());
+        lower.make_ascii_lowercase();
+        return find(lower);
+    }
+    find(word.to_lowercase().as_bytes())
+}
+
+fn find(lower: &[u8]) -> Option<&'static Entry> {
+    let is_it = |id: u32| TABLE.words[id as usize].0.as_bytes() == lower;
+    let id = TABLE.index.find(hash_of(lower), is_it)?;
+    Some(&TABLE.words[id as usize].1)
+}
+
+/// The entries of a lexicon file, each with the name of its section.
+pub(crate) fn phrases_in(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut section = "";
+    file.lines().filter(|line| !line.starts_with('#')).flat_map(move |line| {
+        if let Some((name, _)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
+            section = name;
+        }
+        let entries = if line.starts_with('[') { "" } else { line };
+        let here = section;
+        entries.split(" | ").filter(|entry| !entry.trim().is_empty()).map(move |entry| (here, entry.trim()))
+    })
+}
+
+/// FNV-1a: words are short, and the order of the table shows nowhere.
+fn hash_of(word: &[u8]) -> u64 {
+    word.iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{NOTHING, TEST};
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_section_has_a_constant_and_every_constant_a_section() {
+        let listed: BTreeSet<_> = phrases_in(ENGLISH).map(|(section, _)| section.to_uppercase()).collect();
+        let known: BTreeSet<_> = SECTIONS.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert_eq!(listed, known);
+    }
+
+    #[test]
+    fn entries_are_in_lower_case_and_stand_once_in_a_section() {
+        let mut seen = BTreeSet::new();
+        for (section, entry) in phrases_in(ENGLISH) {
+            assert_eq!(entry, entry.to_lowercase());
+            assert!(seen.insert((section, entry)), "[{section}] {entry}");
+        }
+    }
+
+    #[test]
+    fn words_are_found_in_any_case() {
+        assert!(class_of("TESTS").is(TEST) && class_of("Nothing").is(NOTHING));
+        assert_eq!(class_of("anextraordinarilylongwordthatnobodyknows"), Class::NONE);
+    }
+}

@@ -1,0 +1,183 @@
+//! Markdown as far as it changes what an author says: which lines are prose, and what form they have.
+//!
+//! Code, comments and quotations are left out. List items, headings and rows of tables stand for themselves; the lines of a
+//! paragraph belong together.
+
+use std::ops::Range;
+
+/// A piece of prose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// Where its lines stand in the text, without the marks of its form.
+    pub lines: Vec<Range<usize>>,
+    /// Its form.
+    pub form: Form,
+}
+
+/// The form of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Lines without a mark.
+    Paragraph,
+    /// An item of a list.
+    Item,
+    /// A check box.
+    CheckBox {
+        /// Whether it is ticked.
+        done: bool,
+    },
+    /// A heading.
+    Heading,
+    /// A row of a table.
+    TableRow,
+}
+
+/// Lines as one, and for each byte of it the place in `text`.
+pub fn joined(text: &str, lines: &[Range<usize>]) -> (String, Vec<usize>) {
+    let mut line = String::new();
+    let mut places = Vec::new();
+    for range in lines {
+        if !line.is_empty() {
+            line.push(' ');
+            places.push(range.start);
+        }
+        line.push_str(&text[range.clone()]);
+        places.extend(range.clone());
+    }
+    (line, places)
+}
+
+/// The prose of a text, in order.
+pub fn blocks(text: &str) -> Vec<Block> {
+    let mut reader = Reader { after_blank: true, ..Reader::default() };
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        reader.line(line.trim_end(), start);
+        start += line.len();
+    }
+    reader.blocks
+}
+
+#[derive(Default)]
+struct Reader {
+    blocks: Vec<Block>,
+    /// The fence that closes the code we are in.
+    fence: Option<&'static str>,
+    in_comment: bool,
+    /// Whether the next line may continue the last block.
+    continues: bool,
+    after_blank: bool,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str, start: usize) {
+        let body = line.trim_start();
+        let indent = line.len() - body.len();
+        let fence = ["```", "~~~"].into_iter().find(|fence| body.starts_with(fence));
+        if self.fence.is_some() {
+            self.fence = self.fence.filter(|open| fence != Some(open));
+        } else if self.in_comment || body.starts_with("<!--") {
+            self.in_comment = !body.contains("-->");
+        } else if fence.is_some() {
+            self.fence = fence;
+            self.pause();
+        } else if body.is_empty() || body.starts_with('>') || is_rule(body) {
+            self.pause();
+        } else if indent >= 4 && self.after_blank && !self.continues && item_body(body).is_none() {
+            self.continues = false;
+        } else {
+            self.after_blank = false;
+            self.prose(body, start + indent);
+        }
+    }
+
+    fn prose(&mut self, body: &str, start: usize) {
+        let end = start + body.len();
+        let (form, text) = form_of(body);
+        let range = end - text.len()..end;
+        match self.blocks.last_mut().filter(|_| self.continues && form == Form::Paragraph) {
+            Some(block) => block.lines.push(range),
+            None => self.blocks.push(Block { lines: vec![range], form }),
+        }
+        self.continues = !matches!(form, Form::Heading | Form::TableRow);
+    }
+
+    fn pause(&mut self) {
+        self.continues = false;
+        self.after_blank = true;
+    }
+}
+
+/// The form of a line, and its text without the marks of that form.
+fn form_of(line: &str) -> (Form, &str) {
+    if line.starts_with('#') {
+        return (Form::Heading, line.trim_start_matches('#').trim_start());
+    }
+    let item = item_body(line);
+    let body = item.unwrap_or(line);
+    for (mark, done) in [("[ ]", false), ("[x]", true), ("[X]", true)] {
+        if let Some(rest) = body.strip_prefix(mark) {
+            return (Form::CheckBox { done }, rest.trim_start());
+        }
+    }
+    match item {
+        _ if body.starts_with('|') => (Form::TableRow, body),
+        Some(body) => (Form::Item, body),
+        None => (Form::Paragraph, line),
+    }
+}
+
+/// The text of a list item.
+fn item_body(line: &str) -> Option<&str> {
+    let bullet = line.strip_prefix(['-', '*', '+', '•', '–', '—']).and_then(|rest| rest.strip_prefix(' '));
+    let numbered = || {
+        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = line.len() - rest.len();
+        rest.strip_prefix(['.', ')'])?.strip_prefix(' ').filter(|_| (1..=3).contains(&digits))
+    };
+    bullet.or_else(numbered).map(str::trim_start)
+}
+
+/// `---`, `***`: a line between paragraphs.
+fn is_rule(line: &str) -> bool {
+    line.len() >= 3 && ['-', '*', '_', '='].iter().any(|mark| line.chars().all(|c| c == *mark || c == ' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<String> {
+        blocks(text).iter().map(|block| joined(text, &block.lines).0).collect()
+    }
+
+    #[test]
+    fn lines_of_a_paragraph_belong_together() {
+        assert_eq!(texts("We will use\nRedis.\n\nAnd Kafka.\r\n"), ["We will use Redis.", "And Kafka."]);
+    }
+
+    #[test]
+    fn code_quotations_and_comments_are_no_prose() {
+        let text = "Before\n```sh\nuse redis\n```\n> use Kafka\n<!-- no -->\n\n    use indented\n\nAfter";
+        assert_eq!(texts(text), ["Before", "After"]);
+        assert_eq!(texts("~~~\n```\nuse redis\n~~~\nAfter"), ["After"]);
+        assert_eq!(texts("```\nnever closed\nuse redis"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_line_has_a_form() {
+        let text = "# Plan\n- a\n  b\n1. c\n- [ ] d\n- [x] e\n---\n| f |\ng";
+        let found: Vec<_> =
+            blocks(text).iter().map(|block| (block.form, joined(text, &block.lines).0)).collect();
+        let expected = [
+            (Form::Heading, "Plan"),
+            (Form::Item, "a b"),
+            (Form::Item, "c"),
+            (Form::CheckBox { done: false }, "d"),
+            (Form::CheckBox { done: true }, "e"),
+            (Form::TableRow, "| f |"),
+            (Form::Paragraph, "g"),
+        ];
+        assert_eq!(found, expected.map(|(form, text)| (form, text.to_owned())));
+    }
+}
