@@ -144,7 +144,14 @@ impl<'a> Tokenizer<'a> {
                 let class = class_of(core);
                 let kind = if class.is_plain() { TokenKind::Literal } else { TokenKind::Word };
                 let name = core.trim_end_matches('/');
-                self.push(at..at + name.len(), kind, class, name.len() < core.len());
+                // The slash is no part of the name, but of what its author wrote.
+                self.tokens.push(Token {
+                    text: name,
+                    place,
+                    kind,
+                    class,
+                    is_marked: name.len() < core.len(),
+                });
             }
             _ => {
                 let mut start = at;
@@ -273,9 +280,9 @@ mod tests {
 
     #[test]
     fn a_token_knows_where_it_stands() {
-        let text = "Don't *touch* `a b`: \"x\" (l'API)";
+        let text = "Don't *touch* `a b`: \"x\" (l'API) src/.";
         let found: Vec<_> = tokenize(text).into_iter().map(|token| &text[token.place]).collect();
-        assert_eq!(found, ["Don't", "Don't", "touch", "a b", ":", "x", "(", "l'API", ")"]);
+        assert_eq!(found, ["Don't", "Don't", "touch", "a b", ":", "x", "(", "l'API", ")", "src/"]);
     }
 
     #[test]
